@@ -1,0 +1,122 @@
+import type { FilterKey, FilterKeys, Shortcut } from './filter/check.ts';
+import type { FilterValue } from './filter/values.ts';
+import type { Operator } from './operators.ts';
+import type { Paging } from './paging.ts';
+import type { Fields } from './record.ts';
+import type { Scope } from './scopes.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** What an operation does; server and client each have one engine per shape. */
+export type Shape =
+  | 'list'
+  | 'count'
+  | 'get'
+  | 'create'
+  | 'update'
+  | 'delete'
+  /** Rows computed for the ids of a filter (`/patients/calculated`). */
+  | 'calculated'
+  /** The whole list below a record, read or replaced (`/patients/{id}/billingtypes`). */
+  | 'sublist'
+  | 'replace';
+
+export interface Operation {
+  /** `patients.list`: stable, used by logs, tests and the audit trail. */
+  readonly id: string;
+  readonly shape: Shape;
+  readonly method: Method;
+  /** Below `/api/v1`; a path parameter stands in braces and is a record id. */
+  readonly path: string;
+  readonly scope: Scope;
+  readonly success: 200 | 201;
+  readonly summary: string;
+  readonly filters?: FilterKeys;
+  readonly filterRequired?: boolean;
+  readonly paging?: Paging;
+  /** Names under which a count is answered (D18). */
+  readonly countNames?: readonly string[];
+  /** Fields of the records answered, and whether `responseFields` selects from them. */
+  readonly fields?: Fields;
+  readonly selectable?: boolean | 'required';
+  /** Fields of the body. */
+  readonly body?: Fields;
+  readonly bodyIsArray?: boolean;
+  /** Body size limit in bytes; the server's default where absent (D5, D38). */
+  readonly largeBody?: boolean;
+}
+
+export interface Resource {
+  /** Path segment and command topic: `patients`. */
+  readonly name: string;
+  /** Type name on the wire, in imports and on the stream: `PatientV1`. */
+  readonly type: string;
+  readonly one: string;
+  readonly many: string;
+  readonly about: string;
+  readonly fields: Fields;
+  /** Keys that its lists can be filtered by; the store keeps a column or rows for each. */
+  readonly filters: FilterKeys;
+  readonly operations: Readonly<Record<string, Operation>>;
+  /** Columns of a table on a terminal; CSV has all fields. */
+  readonly tableColumns: readonly string[];
+}
+
+/** One filter key: operators and value, the flags that stand for it, and what it selects. */
+export function key(
+  operators: readonly Operator[],
+  value: FilterValue,
+  about: string,
+  options: { readonly flags?: Readonly<Record<string, Operator>>; readonly required?: boolean } = {},
+): Omit<FilterKey, 'key'> {
+  const shortcuts: Shortcut[] = Object.entries(options.flags ?? {}).map(([flag, operator]) => ({ flag, operator }));
+  return { operators, value, about, shortcuts, required: options.required ?? false };
+}
+
+export function filterKeys(keys: Readonly<Record<string, Omit<FilterKey, 'key'>>>): FilterKeys {
+  return Object.fromEntries(Object.entries(keys).map(([name, rest]) => [name, { key: name, ...rest }]));
+}
+
+type Draft = Omit<Operation, 'id'>;
+
+/** Declares a resource; operation ids are made from its name and their keys. */
+export function resource(
+  draft: Omit<Resource, 'operations'> & { readonly operations: Readonly<Record<string, Draft>> },
+): Resource {
+  const operations = Object.fromEntries(
+    Object.entries(draft.operations).map(([verb, operation]) => [verb, { id: `${draft.name}.${verb}`, ...operation }]),
+  );
+  return Object.freeze({ ...draft, operations: Object.freeze(operations) });
+}
+
+interface Reading {
+  readonly summary: string;
+  readonly scope?: Scope;
+}
+
+export function listOperation(path: string, draft: Reading & Pick<Operation, 'filters' | 'filterRequired' | 'paging' | 'fields'>): Draft {
+  return { shape: 'list', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, ...draft };
+}
+
+export function countOperation(
+  path: string,
+  draft: Reading & Pick<Operation, 'filters' | 'filterRequired' | 'countNames'>,
+): Draft {
+  return { shape: 'count', method: 'GET', path, scope: 'model:read', success: 200, ...draft };
+}
+
+export function getOperation(path: string, draft: Reading & Pick<Operation, 'fields'>): Draft {
+  return { shape: 'get', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, ...draft };
+}
+
+export function createOperation(path: string, draft: Reading & Pick<Operation, 'fields' | 'body' | 'largeBody'>): Draft {
+  return { shape: 'create', method: 'POST', path, scope: 'model:write', success: 201, ...draft };
+}
+
+export function updateOperation(path: string, draft: Reading & Pick<Operation, 'fields' | 'body'>): Draft {
+  return { shape: 'update', method: 'PUT', path, scope: 'model:write', success: 200, selectable: true, ...draft };
+}
+
+export function deleteOperation(path: string, draft: Reading): Draft {
+  return { shape: 'delete', method: 'DELETE', path, scope: 'model:write', success: 200, ...draft };
+}

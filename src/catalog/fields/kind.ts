@@ -1,0 +1,61 @@
+import type { FailureCode, Problem, Warning } from '../failures.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A wall-clock time without a zone, as people write it. */
+export interface WallClock {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly millisecond: number;
+}
+
+/** What reading a value needs besides the value, and where its problems go. */
+export interface ReadContext {
+  readonly problems: Problem[];
+  readonly warnings: Warning[];
+  /** `import` also reads the fields that the server writes itself. */
+  readonly mode: 'create' | 'update' | 'import';
+  /** UTC milliseconds of a wall-clock time in the zone that applies (D7). Clients leave it out and send the text as written. */
+  readonly instantOf?: (wall: WallClock) => number;
+}
+
+/**
+ * A kind of value. `read` turns what came over the wire (or from an import line) into its canonical form, or reports
+ * problems and returns undefined. `fromText` turns the text of a command-line flag into what `read` takes.
+ */
+export interface Kind<T = unknown> {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  /** Names below this one that responseFields and columns may use: `id` of a link. */
+  readonly parts?: readonly string[];
+  /** Linked record kind, for kinds that hold a link. */
+  readonly target?: string;
+  /** The value of a record that has none: null, or an empty list (D19). */
+  readonly empty?: unknown;
+  /** Listed values, for help and completion. */
+  readonly values?: readonly string[];
+  readonly read: (input: unknown, at: string, context: ReadContext) => T | undefined;
+  readonly fromText: (text: string) => unknown;
+}
+
+/** Reports one problem and returns undefined, so that a kind can `return fail(...)`. */
+export function fail(context: ReadContext, code: FailureCode, source: string, description: string): undefined {
+  context.problems.push({ code, source, description });
+  return undefined;
+}
+
+export function describe(input: unknown): string {
+  if (input === null) return 'null';
+  if (Array.isArray(input)) return 'an array';
+  if (typeof input === 'object') return 'an object';
+  if (typeof input === 'string') return 'a string';
+  return `a ${typeof input}`;
+}
+
+export function isPlainObject(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}

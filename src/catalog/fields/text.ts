@@ -1,0 +1,68 @@
+import { describe, fail, type Kind } from './kind.ts';
+
+interface TextLimits {
+  /** Code points after trimming (D9). */
+  readonly min?: number;
+  readonly max?: number;
+  /** A further rule: returns what is wrong, or undefined. */
+  readonly rule?: (text: string) => string | undefined;
+}
+
+/** Text: trimmed, NFC left as sent, length counted in code points, NUL refused (D9). */
+export function text(limits: TextLimits = {}): Kind<string> {
+  const { min = 0, max = Number.POSITIVE_INFINITY, rule } = limits;
+  return {
+    name: 'text',
+    schema: {
+      type: 'string',
+      ...(min > 0 && { minLength: min }),
+      ...(Number.isFinite(max) && { maxLength: max }),
+    },
+    read(input, at, context) {
+      if (typeof input !== 'string') {
+        return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
+      }
+      const trimmed = input.trim();
+      if (trimmed.includes('\0')) return fail(context, 'field.format', at, `${at} must not contain the NUL character.`);
+      if (!trimmed.isWellFormed()) return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
+      const length = codePoints(trimmed);
+      if (length < min || length > max) {
+        return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
+      }
+      const wrong = rule?.(trimmed);
+      if (wrong !== undefined) return fail(context, 'field.format', at, `${at} ${wrong}`);
+      return trimmed;
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+/** One of a closed list, in any letter case; stored as listed (D8). */
+export function choice<const V extends string>(values: readonly V[]): Kind<V> {
+  const canonical = new Map(values.map((value) => [value.toLowerCase(), value]));
+  return {
+    name: 'choice',
+    schema: { type: 'string', enum: values },
+    values,
+    read(input, at, context) {
+      if (typeof input !== 'string') {
+        return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
+      }
+      const found = canonical.get(input.trim().toLowerCase());
+      return found ?? fail(context, 'field.choice', at, `${at} must be one of ${values.join(', ')}.`);
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+export function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+}
+
+function range(min: number, max: number): string {
+  if (!Number.isFinite(max)) return `at least ${min}`;
+  if (min === 0) return `at most ${max}`;
+  return min === max ? `${min}` : `${min} to ${max}`;
+}

@@ -1,0 +1,139 @@
+import { describe, fail, type Kind, type ReadContext, type WallClock } from './kind.ts';
+
+/** A calendar date `YYYY-MM-DD` that exists. */
+export function date(): Kind<string> {
+  return {
+    name: 'date',
+    schema: { type: 'string', format: 'date' },
+    read(input, at, context) {
+      if (typeof input !== 'string') {
+        return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
+      }
+      const value = input.trim();
+      return isDate(value)
+        ? value
+        : fail(context, 'field.format', at, `${at} must be a date that exists, written YYYY-MM-DD.`);
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+/** An instant, emitted as `YYYY-MM-DDTHH:mm:ss.SSSZ`; read with a zone, an offset or none (D7). */
+export function dateTime(): Kind<string> {
+  return {
+    name: 'dateTime',
+    schema: { type: 'string', format: 'date-time' },
+    read(input, at, context) {
+      if (typeof input !== 'string') {
+        return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
+      }
+      const instant = parseInstant(input.trim(), context);
+      if (instant === undefined) {
+        return fail(context, 'field.format', at, `${at} must be an ISO 8601 date-time, such as 2026-03-02T14:30:00Z.`);
+      }
+      return instant === 'unresolved' ? input.trim() : formatInstant(Math.floor(instant));
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+/** `HH:mm`, 00:00 to 23:59, or 24:00 where `endOfDay` allows it. */
+export function timeOfDay(): Kind<string> {
+  return {
+    name: 'timeOfDay',
+    schema: { type: 'string', pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$' },
+    read(input, at, context) {
+      if (typeof input === 'string' && /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(input.trim())) return input.trim();
+      return fail(context, 'field.format', at, `${at} must be a time of day, written HH:mm.`);
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+/** An IANA time zone name. */
+export function timeZone(): Kind<string> {
+  return {
+    name: 'timeZone',
+    schema: { type: 'string' },
+    read(input, at, context) {
+      const name = typeof input === 'string' ? input.trim() : '';
+      return isTimeZone(name)
+        ? name
+        : fail(context, 'field.format', at, `${at} must be an IANA time zone, such as America/Denver.`);
+    },
+    fromText: (flag) => flag,
+  };
+}
+
+export function isTimeZone(name: string): boolean {
+  // Offsets such as +05:00 are accepted by Intl but are no IANA zones.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+export function isDate(value: string): boolean {
+  const match = DATE.exec(value);
+  return match !== null && exists(Number(match[1]), Number(match[2]), Number(match[3]));
+}
+
+function exists(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return day <= (days[month - 1] ?? 0);
+}
+
+// A `+` in a query arrives as a space, both as separator and as the sign of an offset (D7).
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[T +](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+\- ]\d{2}:?\d{2})?$/i;
+
+/**
+ * UTC milliseconds (with a fraction where finer digits were given), undefined for text that is no date-time, and
+ * `unresolved` for a time without a zone when the context knows none.
+ */
+export function parseInstant(value: string, context: Pick<ReadContext, 'instantOf'>): number | 'unresolved' | undefined {
+  const match = DATE_TIME.exec(value);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second = '0', fraction = '0', zone] = match;
+  const wall: WallClock = {
+    year: Number(year),
+    month: Number(month),
+    day: Number(day),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    millisecond: Number(fraction.slice(0, 3).padEnd(3, '0')),
+  };
+  if (!exists(wall.year, wall.month, wall.day) || wall.hour > 23 || wall.minute > 59 || wall.second > 59) return undefined;
+  const finer = Number(`0.${fraction.slice(3).padEnd(1, '0')}`);
+  if (zone === undefined) return context.instantOf ? context.instantOf(wall) + finer : 'unresolved';
+  const offset = offsetMinutes(zone);
+  if (offset === undefined) return undefined;
+  return utcMilliseconds(wall) - offset * 60_000 + finer;
+}
+
+/** UTC milliseconds of a wall-clock time read as UTC; right for the years 1 to 99 too. */
+export function utcMilliseconds(wall: WallClock): number {
+  const at = new Date(0);
+  at.setUTCFullYear(wall.year, wall.month - 1, wall.day);
+  at.setUTCHours(wall.hour, wall.minute, wall.second, wall.millisecond);
+  return at.getTime();
+}
+
+export function formatInstant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+function offsetMinutes(zone: string): number | undefined {
+  if (zone.toUpperCase() === 'Z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(-2));
+  if (hours > 23 || minutes > 59) return undefined;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}

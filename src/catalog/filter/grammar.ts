@@ -1,0 +1,141 @@
+import { refusal } from '../failures.ts';
+import { type Operator, VALUE_OPERATORS } from '../operators.ts';
+
+/**
+ * One term of a filter, as written: `key op value`, `key->[a,b]`, `key.absent` or `key.present` (D10). `values` is
+ * empty for the last two and has one entry unless the operator is `->`.
+ */
+export interface RawTerm {
+  readonly key: string;
+  readonly operator: Operator;
+  readonly values: readonly string[];
+}
+
+/** Reads a filter. Empty text has no terms. Throws a Refusal (`filter.syntax`) that says where reading stopped. */
+export function parseFilter(text: string): RawTerm[] {
+  const reader = new Reader(text);
+  const terms: RawTerm[] = [];
+  reader.skipSpace();
+  if (reader.atEnd()) return terms;
+  for (;;) {
+    terms.push(readTerm(reader));
+    reader.skipSpace();
+    if (reader.atEnd()) return terms;
+    reader.expect(',', 'a comma before the next term');
+    reader.skipSpace();
+  }
+}
+
+/** Writes terms so that `parseFilter` reads the same ones: values are quoted only where they need it. */
+export function formatFilter(terms: readonly RawTerm[]): string {
+  return terms.map(formatTerm).join(',');
+}
+
+export function formatTerm(term: RawTerm): string {
+  if (term.operator === '.absent' || term.operator === '.present') return term.key + term.operator;
+  if (term.operator === '->') return `${term.key}->[${term.values.map(quote).join(',')}]`;
+  return term.key + term.operator + quote(term.values[0] ?? '');
+}
+
+function quote(value: string): string {
+  const plain = value !== '' && value === value.trim() && !/[",[\]\\]/.test(value);
+  return plain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function readTerm(reader: Reader): RawTerm {
+  const key = reader.takeKey();
+  if (key === '') throw reader.stop('a filter key');
+  for (const operator of ['.absent', '.present'] as const) {
+    if (key.endsWith(operator) && key.length > operator.length) {
+      return { key: key.slice(0, -operator.length), operator, values: [] };
+    }
+  }
+  reader.skipSpace();
+  const operator = reader.takeOperator();
+  if (operator === undefined) throw reader.stop(`an operator after ${key}: one of ${VALUE_OPERATORS.join(' ')}`, key);
+  reader.skipSpace();
+  if (operator === '->') return { key, operator, values: readList(reader, key) };
+  const value = readValue(reader, ',');
+  if (value === undefined) throw reader.stop(`a value after ${key}${operator} (${key}.absent asks for records without one)`, key);
+  return { key, operator, values: [value] };
+}
+
+function readList(reader: Reader, key: string): string[] {
+  reader.expect('[', `a list after ${key}->, such as ${key}->[a,b]`, key);
+  const values: string[] = [];
+  for (;;) {
+    reader.skipSpace();
+    const value = readValue(reader, ',]');
+    if (value === undefined) throw reader.stop(`a value in the list of ${key}`, key);
+    values.push(value);
+    reader.skipSpace();
+    if (reader.take(']')) return values;
+    reader.expect(',', `a comma or ] in the list of ${key}`, key);
+  }
+}
+
+/** A quoted or a bare value; undefined where there is none. */
+function readValue(reader: Reader, stops: string): string | undefined {
+  if (reader.take('"')) return reader.takeQuoted();
+  const bare = reader.takeUntil(stops).trim();
+  return bare === '' ? undefined : bare;
+}
+
+class Reader {
+  private at = 0;
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  atEnd(): boolean {
+    return this.at >= this.text.length;
+  }
+
+  skipSpace(): void {
+    while (!this.atEnd() && /\s/.test(this.text.charAt(this.at))) this.at++;
+  }
+
+  take(expected: string): boolean {
+    if (!this.text.startsWith(expected, this.at)) return false;
+    this.at += expected.length;
+    return true;
+  }
+
+  expect(expected: string, what: string, key?: string): void {
+    if (!this.take(expected)) throw this.stop(what, key);
+  }
+
+  takeKey(): string {
+    const match = /^[A-Za-z_][\w.]*/.exec(this.text.slice(this.at, this.at + 200));
+    this.at += match?.[0].length ?? 0;
+    return match?.[0] ?? '';
+  }
+
+  takeOperator(): Operator | undefined {
+    return VALUE_OPERATORS.find((operator) => this.take(operator));
+  }
+
+  takeUntil(stops: string): string {
+    const from = this.at;
+    while (!this.atEnd() && !stops.includes(this.text.charAt(this.at))) this.at++;
+    return this.text.slice(from, this.at);
+  }
+
+  takeQuoted(): string {
+    let value = '';
+    while (!this.atEnd()) {
+      const char = this.text.charAt(this.at++);
+      if (char === '"') return value;
+      value += char === '\\' && !this.atEnd() ? this.text.charAt(this.at++) : char;
+    }
+    throw this.stop('a closing quote');
+  }
+
+  stop(expected: string, key?: string) {
+    const found = this.atEnd() ? 'the filter ends' : `there is "${this.text.slice(this.at, this.at + 20)}"`;
+    const place = `At character ${this.at + 1} of the filter ${found}; expected ${expected}.`;
+    return refusal('filter.syntax', key ?? 'filter', place);
+  }
+}

@@ -1,0 +1,98 @@
+import { fail, type Kind, type ReadContext } from './fields/kind.ts';
+
+/**
+ * Who may write a field. `readOnly`: the server only, a body that sends it gets a warning (D44). `createOnly`: POST
+ * only, in a PUT it counts as read-only. `input`: accepted in a POST body, never emitted.
+ */
+export type Access = 'readWrite' | 'readOnly' | 'createOnly' | 'input';
+
+export interface Field<T = unknown> {
+  readonly kind: Kind<T>;
+  readonly access: Access;
+  /** POST must have it; a PUT may leave it out but not clear it. */
+  readonly required: boolean;
+  readonly about: string;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** The values of a record whose fields are `F`, null where it has none. */
+export type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T | null : never };
+
+export function required<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'readWrite', required: true, about };
+}
+
+export function optional<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'readWrite', required: false, about };
+}
+
+export function readOnly<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'readOnly', required: false, about };
+}
+
+export function createOnly<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'createOnly', required: false, about };
+}
+
+export function requiredOnCreate<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'createOnly', required: true, about };
+}
+
+export function inputOnly<T>(kind: Kind<T>, about: string): Field<T> {
+  return { kind, access: 'input', required: true, about };
+}
+
+export function isWritable(field: Field, mode: 'create' | 'update'): boolean {
+  return mode === 'create' ? field.access !== 'readOnly' : field.access === 'readWrite';
+}
+
+/** Names that responses, columns and responseFields know: every field but those that only come in. */
+export function emittedFields(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => fields[name]?.access !== 'input');
+}
+
+/**
+ * Reads a body against its fields: canonical values of what was sent (null for a cleared field), with every problem
+ * and warning reported. Unknown names are refused, read-only ones ignored with a warning (D44).
+ */
+export function readFields(
+  fields: Fields,
+  body: Readonly<Record<string, unknown>>,
+  context: ReadContext,
+  prefix = '',
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, input] of Object.entries(body)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const at = prefix + name;
+    if (field === undefined) {
+      fail(context, 'body.unknown_property', at, `${at} is not known here. Known: ${Object.keys(fields).join(', ')}.`);
+    } else if (context.mode !== 'import' && !isWritable(field, context.mode)) {
+      context.warnings.push({ title: 'Read-only property', description: `${at} is read-only and was ignored.`, source: at });
+    } else if (input === null || input === undefined) {
+      values[name] = null;
+    } else {
+      const value = field.kind.read(input, at, context);
+      if (value !== undefined) values[name] = value;
+    }
+  }
+  reportMissing(fields, body, values, context, prefix);
+  return values;
+}
+
+function reportMissing(
+  fields: Fields,
+  body: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+  context: ReadContext,
+  prefix: string,
+): void {
+  for (const [name, field] of Object.entries(fields)) {
+    if (!field.required || context.mode === 'import') continue;
+    const nested = prefix !== '';
+    const absent = body[name] === undefined && (nested || context.mode === 'create');
+    const cleared = values[name] === null && Object.hasOwn(values, name) && body[name] !== undefined;
+    if (absent || cleared) fail(context, 'field.missing', prefix + name, `${prefix}${name} is required.`);
+  }
+}
