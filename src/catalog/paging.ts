@@ -11,6 +11,8 @@ export interface Paging {
   readonly meta: (page: PageFacts) => Record<string, number>;
   /** The meta holds a real count, so the server has to count. */
   readonly counts: boolean;
+  /** Asking by `page` still works but is warned about (specification, Versioning 3; D45). */
+  readonly pageIsDeprecated?: boolean;
 }
 
 /** What is known about a served page. `lastId`: id of its last record, absent when the page is empty. */
@@ -34,6 +36,7 @@ export const DOCUMENT_PAGING: Paging = {
 export const PATIENT_PAGING: Paging = {
   style: 'cursor',
   counts: false,
+  pageIsDeprecated: true,
   meta: (page) => ({
     limit: page.limit,
     ...(page.byCursor || page.page !== undefined ? {} : { total: 0 }),

@@ -24,7 +24,7 @@ export function text(limits: TextLimits = {}): Kind<string> {
       }
       const trimmed = input.trim();
       if (trimmed.includes('\0')) return fail(context, 'field.format', at, `${at} must not contain the NUL character.`);
-      if (!trimmed.isWellFormed()) return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
+      if (/\p{Surrogate}/u.test(trimmed)) return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
       const length = codePoints(trimmed);
       if (length < min || length > max) {
         return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);

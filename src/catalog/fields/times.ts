@@ -28,7 +28,7 @@ export function dateTime(): Kind<string> {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
       const instant = parseInstant(input.trim(), context);
-      if (instant === undefined) {
+      if (instant === undefined || (instant !== 'unresolved' && instant >= LAST_INSTANT + 1)) {
         return fail(context, 'field.format', at, `${at} must be an ISO 8601 date-time, such as 2026-03-02T14:30:00Z.`);
       }
       return instant === 'unresolved' ? input.trim() : formatInstant(Math.floor(instant));
@@ -37,7 +37,7 @@ export function dateTime(): Kind<string> {
   };
 }
 
-/** `HH:mm`, 00:00 to 23:59, or 24:00 where `endOfDay` allows it. */
+/** `HH:mm`, 00:00 to 23:59, or 24:00, the end of a day. */
 export function timeOfDay(): Kind<string> {
   return {
     name: 'timeOfDay',
@@ -94,7 +94,7 @@ function exists(year: number, month: number, day: number): boolean {
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[T +](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+\- ]\d{2}:?\d{2})?$/i;
 
 /**
- * UTC milliseconds (with a fraction where finer digits were given), undefined for text that is no date-time, and
+ * UTC milliseconds (and a half where finer digits were given), undefined for text that is no date-time, and
  * `unresolved` for a time without a zone when the context knows none.
  */
 export function parseInstant(value: string, context: Pick<ReadContext, 'instantOf'>): number | 'unresolved' | undefined {
@@ -111,7 +111,8 @@ export function parseInstant(value: string, context: Pick<ReadContext, 'instantO
     millisecond: Number(fraction.slice(0, 3).padEnd(3, '0')),
   };
   if (!exists(wall.year, wall.month, wall.day) || wall.hour > 23 || wall.minute > 59 || wall.second > 59) return undefined;
-  const finer = Number(`0.${fraction.slice(3).padEnd(1, '0')}`);
+  // Half a millisecond stands for any finer digits: a nanosecond would be lost in a number of this size.
+  const finer = /[1-9]/.test(fraction.slice(3)) ? 0.5 : 0;
   if (zone === undefined) return context.instantOf ? context.instantOf(wall) + finer : 'unresolved';
   const offset = offsetMinutes(zone);
   if (offset === undefined) return undefined;
@@ -125,6 +126,9 @@ export function utcMilliseconds(wall: WallClock): number {
   at.setUTCHours(wall.hour, wall.minute, wall.second, wall.millisecond);
   return at.getTime();
 }
+
+/** UTC milliseconds of the last instant that has a year of four digits; later ones would not sort as text. */
+export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString();

@@ -38,7 +38,8 @@ export function formatTerm(term: RawTerm): string {
 }
 
 function quote(value: string): string {
-  const plain = value !== '' && value === value.trim() && !/[",[\]\\]/.test(value);
+  // A leading = or > would be read as part of the operator before it.
+  const plain = value !== '' && value === value.trim() && !/^[=>]|[",[\]\\]/.test(value);
   return plain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 

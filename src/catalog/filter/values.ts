@@ -1,6 +1,6 @@
-import { asId } from '../fields/numbers.ts';
-import { formatInstant, isDate, isTimeZone, parseInstant, utcMilliseconds } from '../fields/times.ts';
 import type { WallClock } from '../fields/kind.ts';
+import { asId } from '../fields/numbers.ts';
+import { formatInstant, isDate, isTimeZone, LAST_INSTANT, parseInstant, utcMilliseconds } from '../fields/times.ts';
 import type { Operator } from '../operators.ts';
 
 export type FilterScalar = string | number | boolean;
@@ -61,7 +61,8 @@ export const dateTimeValue: FilterValue = {
     const instant = isDate(text) ? midnight(text, context) : parseInstant(text, context);
     if (instant === undefined || instant === 'unresolved') return instant === undefined ? undefined : text;
     // Records keep milliseconds: a bound between two of them is moved to the one that selects the same records.
-    return formatInstant(operator === '>=' || operator === '<' ? Math.ceil(instant) : Math.floor(instant));
+    const bound = operator === '>=' || operator === '<' ? Math.ceil(instant) : Math.floor(instant);
+    return formatInstant(Math.min(bound, LAST_INSTANT));
   },
 };
 

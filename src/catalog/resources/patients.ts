@@ -197,7 +197,7 @@ export const patients = resource({
       success: 200,
       summary: 'Replace the billing types of a patient',
       fields: billingTypeFields,
-      body: { id: required(id(), 'Billing type id') },
+      body: { ...billingTypeFields, id: required(id(), 'Billing type id') },
       bodyIsArray: true,
     },
   },

@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+import type { Warning } from '../catalog/failures.ts';
+import { readCredentials, type SecretReaders } from '../core/connection/credentials.ts';
+import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
+import { fileFailure, usageFailure } from '../core/failure.ts';
+import { terminalText } from '../core/output/terminaltext.ts';
+import { ApiClient } from '../core/transport/client.ts';
+import type { AttemptNotice, Exchange, RetryNotice } from '../core/transport/exchange.ts';
+import type { Network } from '../core/transport/network.ts';
+import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
+import type { Context } from './context.ts';
+import { readConnectionFlags } from './flags/connection.ts';
+import { wholeNumber } from './flags/numbers.ts';
+import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { runShell } from './shell.ts';
+import { readAll } from './streams.ts';
+
+/** Opens what a command needs of the network, and closes it. */
+export class Connections {
+  /** Told when a request is about to be tried again, besides `--verbose`. */
+  onRetry: ((notice: RetryNotice) => void) | undefined;
+  private readonly context: Context;
+  private readonly flags: FlagValues;
+  private readonly userAgent: string;
+  private opened: Network | undefined;
+
+  constructor(context: Context, flags: FlagValues, userAgent: string) {
+    this.context = context;
+    this.flags = flags;
+    this.userAgent = userAgent;
+  }
+
+  async client(): Promise<ApiClient> {
+    const flags = readConnectionFlags(this.flags);
+    const settings = readSettings(flags, this.context.env);
+    const exchange = await this.exchange(flags);
+    const { clock, random, policy: retry, send, onRetry, onAttempt } = exchange;
+    return new ApiClient({
+      baseUrl: settings.baseUrl,
+      organization: settings.organization,
+      token: await readCredentials(flags, this.context.env, settings, this.secrets(), exchange),
+      newId: this.context.newId,
+      userAgent: this.userAgent,
+      onWarning: (warning) => this.say(`Warning: ${warningText(warning)}`),
+      ...{ send, retry, clock, random },
+      ...(onRetry && { onRetry }),
+      ...(onAttempt && { onAttempt }),
+    });
+  }
+
+  /** The network of this command, for requests that are not to the API itself (signed links). */
+  async network(): Promise<Network> {
+    this.opened ??= this.context.openNetwork({
+      certificates: await readCertificates(textFlag(this.flags, 'ca-cert'), this.context.env.NODE_EXTRA_CA_CERTS),
+    });
+    return this.opened;
+  }
+
+  retryPolicy(): RetryPolicy {
+    return { ...DEFAULT_RETRY, maxRetries: wholeNumber(this.flags, 'max-retries', 0, 100) ?? DEFAULT_RETRY.maxRetries };
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.close();
+  }
+
+  private async exchange(flags: ConnectionFlags): Promise<Exchange> {
+    if (flags.tokenStdin && textFlag(this.flags, 'data') === '-') {
+      throw usageFailure('--token-stdin and --data - both read standard input; give one of them another way.', {
+        source: '--token-stdin',
+      });
+    }
+    const policy = this.retryPolicy();
+    const verbose = isOn(this.flags, 'verbose');
+    return {
+      send: (await this.network()).send,
+      policy,
+      clock: this.context.clock,
+      random: this.context.random,
+      timeout: 90_000,
+      onRetry: (notice) => {
+        if (verbose) this.log(retryText(notice));
+        this.onRetry?.(notice);
+      },
+      ...(verbose && { onAttempt: (notice) => this.log(attemptText(notice)) }),
+    };
+  }
+
+  private secrets(): SecretReaders {
+    return {
+      stdin: () => readAll(this.context.streams.stdin.chunks),
+      file: (path) => readFile(path, 'utf8'),
+      command: runShell,
+    };
+  }
+
+  private say(text: string): void {
+    if (!isOn(this.flags, 'quiet')) this.log(text);
+  }
+
+  private log(text: string): void {
+    void this.context.streams.stderr.write(`${text}\n`).catch(() => undefined);
+  }
+}
+
+/** Own certificates take the place of NODE_EXTRA_CA_CERTS in TLS, so that file is read as well. */
+async function readCertificates(own: string | undefined, extra: string | undefined): Promise<string[]> {
+  if (own === undefined) return [];
+  const read = (path: string) =>
+    readFile(path, 'utf8').catch((cause: unknown) => {
+      throw fileFailure(`read the certificates in ${path}`, cause);
+    });
+  const text = await read(own);
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+    throw usageFailure('--ca-cert must name a file with certificates in PEM form.', { source: '--ca-cert' });
+  }
+  return extra ? [text, await read(extra)] : [text];
+}
+
+export function warningText(warning: Warning): string {
+  const source = warning.source === null ? '' : ` (${warning.source})`;
+  return terminalText(`${warning.title}: ${warning.description}${source}`);
+}
+
+function retryText({ attempt, attempts, wait, reason }: RetryNotice): string {
+  return `Attempt ${attempt} of ${attempts} failed: ${terminalText(reason)} Next in ${(wait / 1000).toFixed(1)} s.`;
+}
+
+function attemptText({ method, target, status, milliseconds, requestId }: AttemptNotice): string {
+  return terminalText(`${method} ${target} ${status ?? 'no answer'} ${milliseconds} ms ${requestId ?? ''}`.trimEnd());
+}

@@ -1,0 +1,172 @@
+import * as Flags from '@oclif/core/flags';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
+import { isDate } from '../../catalog/fields/times.ts';
+import { checkTerms, type FilterKey, type FilterKeys, type Shortcut } from '../../catalog/filter/check.ts';
+import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
+import { type FlagValues, textFlags } from '../flagvalues.ts';
+import { nearest } from '../nearest.ts';
+
+const helpGroup = 'FILTER';
+
+/** `--filter`, and one flag for each shortcut that the catalog gives a key. */
+export function filterFlags(keys: FilterKeys): FlagInput {
+  const shortcuts = shortcutsOf(keys).map(({ key, shortcut }) => [shortcut.flag, shortcutFlag(key, shortcut)] as const);
+  const filter = Flags.string({
+    helpGroup,
+    helpValue: 'TERM',
+    multiple: true,
+    multipleNonGreedy: true,
+    summary: "Records for which key, operator, value hold, such as 'lastName~=Sm'; may be repeated",
+    description: describeKeys(keys),
+  });
+  return { filter, ...Object.fromEntries(shortcuts) };
+}
+
+function shortcutFlag(key: FilterKey, { operator }: Shortcut) {
+  const summary = `${key.about}${meaningOf(key, operator)}${key.required ? ' (required)' : ''}`;
+  return operator === '->'
+    ? Flags.string({ helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
+    : Flags.string({ helpGroup, helpValue: 'VALUE', summary });
+}
+
+const SHORT: Partial<Record<Operator, string>> = {
+  '~=': ', starts with',
+  '<>=': ', contains',
+  '>=': ', from',
+  '>': ', after',
+  '<': ', before',
+  '<=': ', up to and including',
+};
+
+function meaningOf(key: FilterKey, operator: Operator): string {
+  if (key.value.values !== undefined) return `: ${key.value.values.join(', ')}`;
+  if (operator === '->') return key.value.all ? ': ids, or ALL' : ': any of these';
+  return SHORT[operator] ?? '';
+}
+
+function describeKeys(keys: FilterKeys): string {
+  const lines = Object.values(keys).map((key) => `${key.key}  ${key.operators.join(' ')}`);
+  const used = new Set(Object.values(keys).flatMap((key) => key.operators));
+  const meanings = Object.entries(OPERATOR_MEANINGS).filter(([operator]) => used.has(operator as Operator));
+  return [
+    'All terms must hold. Keys and their operators:',
+    ...lines,
+    '',
+    ...meanings.map(([operator, meaning]) => `${operator} is ${meaning}`),
+  ].join('\n');
+}
+
+/**
+ * The filter that the flags ask for, undefined for none. Everything is checked against the catalog first; throws a
+ * Refusal that names each flag at fault.
+ */
+export function readFilter(flags: FlagValues, keys: FilterKeys): string | undefined {
+  const problems: Problem[] = [];
+  const collect = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause;
+      problems.push(...cause.problems);
+      return undefined;
+    }
+  };
+  const lenient = withoutRequired(keys);
+  const written = textFlags(flags, 'filter').flatMap((text) => collect(() => readTerms(text, lenient)) ?? []);
+  const short = shortcutsOf(keys).flatMap(({ key, shortcut }) => {
+    const texts = textFlags(flags, shortcut.flag);
+    return texts.length === 0 ? [] : (collect(() => [readShortcut(texts, key, shortcut, lenient)]) ?? []);
+  });
+  if (problems.length > 0) throw new Refusal(problems);
+  const terms = [...written, ...short];
+  requireKeys(terms, keys);
+  return terms.length === 0 ? undefined : formatFilter(terms);
+}
+
+function readTerms(text: string, keys: FilterKeys): RawTerm[] {
+  const terms = parseFilter(text);
+  if (terms.length === 0) throw refusal('filter.syntax', '--filter', 'The filter is empty.');
+  try {
+    checkTerms(terms, keys);
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+    throw new Refusal(cause.problems.map((problem) => withSuggestion(problem, keys)));
+  }
+  return terms;
+}
+
+function withSuggestion(problem: Problem, keys: FilterKeys): Problem {
+  if (problem.code !== 'filter.key' || problem.source === null) return problem;
+  const near = nearest(problem.source, Object.keys(keys));
+  return near === undefined ? problem : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+}
+
+function readShortcut(texts: readonly string[], key: FilterKey, shortcut: Shortcut, keys: FilterKeys): RawTerm {
+  const flag = `--${shortcut.flag}`;
+  const values = shortcut.operator === '->' ? texts.flatMap((text) => listed(text, flag)) : [texts[0] ?? ''];
+  const term = { key: key.key, operator: shortcut.operator, values };
+  if (values.includes('')) throw refusal('filter.value', flag, `${flag} must be ${key.value.expected}.`);
+  try {
+    checkTerms([term], keys);
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+    const reworded = (text: string) => text.replace(`The value of ${key.key}`, flag).replace(key.key, flag);
+    throw new Refusal(
+      cause.problems.map(({ code, description }) => ({ code, source: flag, description: reworded(description) })),
+    );
+  }
+  return throughTheDay(term, key);
+}
+
+/** Values of a flag that takes several: separated by commas, quoted where a value has one. */
+function listed(text: string, flag: string): readonly string[] {
+  const shape = `${flag} takes values separated by commas; put one that holds a comma, quote or bracket in double quotes.`;
+  try {
+    const [term, ...others] = parseFilter(`x->[${text}]`);
+    if (term !== undefined && others.length === 0) return term.values;
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+  }
+  throw refusal('filter.value', flag, shape);
+}
+
+/**
+ * `--to 2026-01-31` on a date-time means through that day. The server reads a date as the midnight it begins with
+ * (D7), so the term becomes "before the next day".
+ */
+function throughTheDay(term: RawTerm, key: FilterKey): RawTerm {
+  const [value = ''] = term.values;
+  const applies = term.operator === '<=' && key.value.name === 'dateTime' && isDate(value) && key.operators.includes('<');
+  const next = applies ? dayAfter(value) : undefined;
+  return next === undefined ? term : { ...term, operator: '<', values: [next] };
+}
+
+function dayAfter(date: string): string | undefined {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+  const next = new Date(0);
+  next.setUTCFullYear(year, month - 1, day + 1);
+  const text = next.toISOString().slice(0, 10);
+  return isDate(text) ? text : undefined;
+}
+
+function requireKeys(terms: readonly RawTerm[], keys: FilterKeys): void {
+  const missing = Object.values(keys).filter((key) => key.required && !terms.some((term) => term.key === key.key));
+  if (missing.length === 0) return;
+  throw new Refusal(
+    missing.map((key) => {
+      const [shortcut] = key.shortcuts;
+      const name = shortcut === undefined ? key.key : `--${shortcut.flag}`;
+      return { code: 'filter.missing', source: name, description: `${name} is required (filter key ${key.key}).` };
+    }),
+  );
+}
+
+function withoutRequired(keys: FilterKeys): FilterKeys {
+  return Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, { ...key, required: false }]));
+}
+
+function shortcutsOf(keys: FilterKeys): { readonly key: FilterKey; readonly shortcut: Shortcut }[] {
+  return Object.values(keys).flatMap((key) => key.shortcuts.map((shortcut) => ({ key, shortcut })));
+}

@@ -1,0 +1,67 @@
+import * as Flags from '@oclif/core/flags';
+import { type Failure, usageFailure } from '../../core/failure.ts';
+import { FORMATS, type Format, formatOfFile } from '../../core/output/format.ts';
+import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+
+const helpGroup = 'OUTPUT';
+
+/** Flags that choose form and place of the output, the same on every command. */
+export const outputFlags = {
+  format: Flags.string({ helpGroup, helpValue: FORMATS.join('|'), options: FORMATS, summary: 'Form of the output' }),
+  json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
+  csv: Flags.boolean({ helpGroup, summary: 'Same as --format csv' }),
+  out: Flags.string({
+    helpGroup,
+    helpValue: 'FILE',
+    summary: 'Write to a file, which is replaced only when the output is whole',
+  }),
+  fields: Flags.string({ helpGroup, helpValue: 'A,B', summary: 'Fields to show, such as id,lastName,preferredLocation.id' }),
+  'no-header': Flags.boolean({ helpGroup, summary: 'Leave out the line of column names (table, csv)' }),
+  excel: Flags.boolean({ helpGroup, summary: 'CSV for Excel: byte order mark and CRLF line ends' }),
+  'no-escape-formulas': Flags.boolean({ helpGroup, summary: 'CSV: keep text that a spreadsheet would run as a formula' }),
+};
+
+export const rowFlags = {
+  limit: Flags.string({ helpGroup, helpValue: 'N', summary: 'Stop after N records' }),
+  all: Flags.boolean({ helpGroup, summary: 'Every record; the default unless a table goes to a terminal' }),
+  'page-size': Flags.string({ helpGroup, helpValue: 'N', summary: 'Records to ask for at a time, 1 to 500' }),
+  sort: Flags.string({ helpGroup, helpValue: '[-]FIELD', summary: 'Sort the table by a field; - in front turns it round' }),
+};
+
+/** The format the flags name, undefined when they leave it open. Throws a Failure (exit 2) when they disagree. */
+export function namedFormat(flags: FlagValues): Format | undefined {
+  const named: readonly (readonly [string, Format])[] = [
+    ...(textFlag(flags, 'format') === undefined ? [] : [['--format', textFlag(flags, 'format') as Format] as const]),
+    ...(isOn(flags, 'json') ? [['--json', 'json'] as const] : []),
+    ...(isOn(flags, 'csv') ? [['--csv', 'csv'] as const] : []),
+  ];
+  const [first, ...others] = named;
+  const other = others.find(([, format]) => format !== first?.[1]);
+  if (first !== undefined && other !== undefined) {
+    throw usageFailure(`${first[0]} and ${other[0]} name different formats; give one.`, { source: other[0] });
+  }
+  return first?.[1];
+}
+
+/**
+ * The format of an output: what the flags name, else what the extension of `--out` says, else a table on a terminal
+ * and `piped` elsewhere (contract §2).
+ */
+export function chosenFormat(flags: FlagValues, isTerminal: boolean, piped: Format): Format {
+  const named = namedFormat(flags);
+  if (named !== undefined) return named;
+  if (isOn(flags, 'excel')) return 'csv';
+  const out = textFlag(flags, 'out');
+  if (out !== undefined) return formatOfFile(out) ?? piped;
+  return isTerminal ? 'table' : piped;
+}
+
+/** Refuses flags that ask for what the chosen format does not do. */
+export function checkFormatFlags(flags: FlagValues, format: Format): void {
+  const only = (name: string, formats: readonly Format[]): Failure | undefined =>
+    flags[name] !== undefined && flags[name] !== false && !formats.includes(format)
+      ? usageFailure(`--${name} has no effect on ${format}; it goes with ${formats.join(' or ')}.`, { source: `--${name}` })
+      : undefined;
+  const problem = only('excel', ['csv']) ?? only('sort', ['table']);
+  if (problem !== undefined) throw problem;
+}

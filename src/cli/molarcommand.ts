@@ -1,0 +1,79 @@
+import { Command } from '@oclif/core/command';
+import type { ApiClient } from '../core/transport/client.ts';
+import { Connections } from './connections.ts';
+import { type Context, contextOf } from './context.ts';
+import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { failureJson, failureOf, failureStack, failureText } from './report.ts';
+import { ClosedPipe } from './streams.ts';
+import { asksForJson, type CommandShape, usageFailureOf } from './usageerrors.ts';
+
+export interface CommandInput {
+  readonly flags: FlagValues;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What every command has: parsed input, the world around it, a client, and the one way errors leave (contract §4). A
+ * subclass writes `run`, starts it with `await this.input()` and throws what goes wrong.
+ */
+export abstract class MolarCommand extends Command {
+  private given: CommandInput | undefined;
+  private opened: Connections | undefined;
+
+  protected get context(): Context {
+    return contextOf(this.config);
+  }
+
+  /** Flags and arguments; throws oclif's errors, which `catch` turns into usage failures. */
+  protected async input(): Promise<CommandInput> {
+    const { flags, args } = await this.parse(this.ctor);
+    this.given = { flags, args };
+    return this.given;
+  }
+
+  /** A client for the connection that flags and environment describe; closed when the command ends. */
+  protected connect(flags: FlagValues): Promise<ApiClient> {
+    return this.connections(flags).client();
+  }
+
+  protected connections(flags: FlagValues): Connections {
+    this.opened ??= new Connections(this.context, flags, this.config.userAgent);
+    return this.opened;
+  }
+
+  /** A line for people on standard error, unless `--quiet`. */
+  protected async note(text: string): Promise<void> {
+    if (isOn(this.given?.flags ?? {}, 'quiet')) return;
+    await this.context.streams.stderr.write(`${text}\n`).catch(() => undefined);
+  }
+
+  /** Writes data to standard output. */
+  protected print(text: string): Promise<void> {
+    return this.context.streams.stdout.write(text);
+  }
+
+  protected override async catch(error: unknown): Promise<void> {
+    const { signal, streams, setExitCode } = this.context;
+    const cause = signal.aborted ? signal.reason : error;
+    if (cause instanceof ClosedPipe) return setExitCode(0);
+    const failure = failureOf(usageFailureOf(cause, this.shape()) ?? cause);
+    const asJson = this.wantsJson();
+    const stack = isOn(this.given?.flags ?? {}, 'verbose') && failure.code === 'run.unexpected' && !asJson;
+    const text = asJson ? failureJson(failure) : failureText(failure) + (stack ? failureStack(failure) : '');
+    setExitCode(failure.exitCode);
+    await streams.stderr.write(text).catch(() => undefined);
+  }
+
+  protected override async finally(): Promise<void> {
+    await this.opened?.close();
+  }
+
+  private shape(): CommandShape {
+    return { name: (this.id ?? '').replaceAll(':', ' '), flagNames: Object.keys(this.ctor.flags ?? {}) };
+  }
+
+  private wantsJson(): boolean {
+    if (this.given !== undefined) return isOn(this.given.flags, 'json') || textFlag(this.given.flags, 'format') === 'json';
+    return asksForJson(this.argv, (name) => this.ctor.flags?.[name]?.type === 'option');
+  }
+}

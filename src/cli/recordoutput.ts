@@ -1,0 +1,76 @@
+import type { Fields } from '../catalog/record.ts';
+import { usageFailure } from '../core/failure.ts';
+import { openAtomicFile } from '../core/output/atomicfile.ts';
+import { columnsOf, project } from '../core/output/columns.ts';
+import type { Format } from '../core/output/format.ts';
+import type { Row } from '../core/pages/walk.ts';
+import { type Sink, streamSink } from '../core/output/sink.ts';
+import type { Context } from './context.ts';
+import { checkFormatFlags, chosenFormat } from './flags/output.ts';
+import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { readSelection } from './rowplan.ts';
+
+/** Form and place of the output of one record. */
+export interface RecordPlan {
+  readonly format: Format;
+  readonly selection: readonly string[] | undefined;
+  readonly out: string | undefined;
+}
+
+/** Reads and checks the output flags of a command that shows one record; JSON unless it goes to a terminal. */
+export function planRecord(flags: FlagValues, fields: Fields, context: Context): RecordPlan {
+  const out = textFlag(flags, 'out');
+  if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
+  const format = chosenFormat(flags, context.streams.stdout.isTTY && out === undefined, 'json');
+  checkFormatFlags(flags, format);
+  return { format, selection: readSelection(flags, fields), out };
+}
+
+/** Opens the place of the output; before the request, so that a file that cannot be written costs nothing. */
+export async function openRecordSink(plan: RecordPlan, context: Context): Promise<Sink> {
+  return plan.out === undefined ? streamSink(context.streams.stdout.write) : openAtomicFile(plan.out);
+}
+
+/** Gets a record with the output open, and writes it; the output stays as it was when anything fails. */
+export async function writeRecord(
+  plan: RecordPlan,
+  fields: Fields,
+  flags: FlagValues,
+  context: Context,
+  get: () => Promise<Row>,
+): Promise<void> {
+  const sink = await openRecordSink(plan, context);
+  try {
+    const record = await get();
+    await sink.write(await recordText(record, plan, fields, flags, context));
+    await sink.commit();
+  } catch (cause) {
+    await sink.abort();
+    throw cause;
+  }
+}
+
+async function recordText(record: Row, plan: RecordPlan, fields: Fields, flags: FlagValues, context: Context): Promise<string> {
+  const { format, selection } = plan;
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(project(record, selection), null, 2)}\n`;
+    case 'ndjson':
+      return `${JSON.stringify(project(record, selection))}\n`;
+    case 'csv': {
+      const { csvFormatter } = await import('../core/output/csv.ts');
+      const formatter = csvFormatter(columnsOf(fields, selection), {
+        header: !isOn(flags, 'no-header'),
+        excel: isOn(flags, 'excel'),
+        escapeFormulas: !isOn(flags, 'no-escape-formulas'),
+      });
+      return formatter.begin() + formatter.rows([record]) + formatter.end();
+    }
+    case 'table': {
+      const { recordTable } = await import('../core/output/record.ts');
+      const { default: CliTable } = await import('cli-table3');
+      const width = plan.out === undefined ? context.streams.stdout.columns : undefined;
+      return recordTable(CliTable, record, fields, { width, selection });
+    }
+  }
+}

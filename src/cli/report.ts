@@ -1,0 +1,60 @@
+import { EXIT, FAILURES, Refusal } from '../catalog/failures.ts';
+import { codeOf, Failure, fileFailure, localFailure } from '../core/failure.ts';
+import { terminalText } from '../core/output/terminaltext.ts';
+
+/** Any thrown value as the failure that is reported; local refusals by the catalog are usage errors (exit 2). */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof Refusal) return refusedLocally(error);
+  if (isSystemError(error)) return fileFailure('finish', error);
+  return localFailure('run.unexpected', error instanceof Error ? `${error.name}: ${error.message}` : 'Something failed.', {
+    cause: error,
+  });
+}
+
+function refusedLocally(refusal: Refusal): Failure {
+  const [first, ...rest] = refusal.problems;
+  const message = rest.length === 0 ? first?.description : `${refusal.problems.length} values are not right.`;
+  const code = first?.code ?? 'request.malformed';
+  return new Failure(message ?? refusal.message, {
+    code,
+    exitCode: EXIT.usage,
+    items: refusal.problems,
+    hint: FAILURES[code].next,
+    cause: refusal,
+  });
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
+}
+
+/** The failure as the one JSON object of contract §4, on one line. */
+export function failureJson(failure: Failure): string {
+  const { code, message, exitCode, status, requestId, items, hint } = failure;
+  return `${JSON.stringify({ error: { code, message, exitCode, status, requestId, errors: items, hint } })}\n`;
+}
+
+/** The failure for people: the cause, each source at fault, the request id and a next step. */
+export function failureText(failure: Failure): string {
+  const lines = [`Error: ${clean(failure.message)}`];
+  for (const { source, description } of failure.items) {
+    const repeated = failure.message.includes(description);
+    if (repeated && source === null) continue;
+    lines.push(`  ${source === null ? '' : `${clean(source)}${repeated ? '' : ': '}`}${repeated ? '' : clean(description)}`);
+  }
+  if (failure.requestId !== null) lines.push(`Request: ${clean(failure.requestId)}`);
+  if (failure.hint !== null) lines.push(`Next: ${clean(failure.hint)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The stack of an unexpected failure and its causes, for `--verbose`. */
+export function failureStack(failure: Failure): string {
+  const stacks: string[] = [];
+  for (let error: unknown = failure; error instanceof Error; error = error.cause) stacks.push(error.stack ?? error.message);
+  return `${stacks.join('\n')}\n`;
+}
+
+function clean(text: string): string {
+  return terminalText(text);
+}

@@ -1,0 +1,100 @@
+/** The reader of our output is gone (`| head`): the command ends quietly with 0. */
+export class ClosedPipe extends Error {
+  constructor() {
+    super('The reader of the output is gone.');
+    this.name = 'ClosedPipe';
+  }
+}
+
+export interface OutStream {
+  /** Resolves when the text is taken by the system; rejects with ClosedPipe when nobody reads any more. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
+  readonly isTTY: boolean;
+  /** Width of the terminal, undefined where there is none. */
+  readonly columns: number | undefined;
+}
+
+/** The streams of a run, passed in so that commands can be run without a process of their own. */
+export interface Streams {
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+  readonly stdin: { readonly isTTY: boolean; readonly chunks: AsyncIterable<Uint8Array> };
+  /** Asks a yes-or-no question on the terminal; rejects when the person interrupts it. */
+  readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
+  /** Shows a text that changes on standard error; undefined where that is no terminal. */
+  readonly startProgress: (() => Promise<Progress>) | undefined;
+}
+
+/** A line on the terminal that tells how far a command is. */
+export interface Progress {
+  readonly show: (text: string) => void;
+  readonly stop: () => void;
+}
+
+/** The streams of this process: the only place that touches them. */
+export function processStreams(): Streams {
+  return {
+    stdout: outStream(process.stdout),
+    stderr: outStream(process.stderr),
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY === true;
+      },
+      chunks: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
+    },
+    confirm,
+    startProgress: process.stderr.isTTY === true ? startProgress : undefined,
+  };
+}
+
+async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  const { createPromptModule } = await import('inquirer');
+  // Standard output carries data only, so the question goes to standard error.
+  const prompt = createPromptModule({ input: process.stdin, output: process.stderr, signal });
+  const { yes } = await prompt([{ type: 'confirm', name: 'yes', message: question, default: false }]);
+  return yes === true;
+}
+
+async function startProgress(): Promise<Progress> {
+  const { default: ora } = await import('ora');
+  const spinner = ora({ stream: process.stderr, discardStdin: false });
+  return {
+    show: (text) => {
+      spinner.text = text;
+      if (!spinner.isSpinning) spinner.start();
+    },
+    stop: () => {
+      spinner.stop();
+    },
+  };
+}
+
+function outStream(stream: NodeJS.WriteStream): OutStream {
+  // oclif listens too and throws what it does not know; failures come back through the callback of write.
+  stream.removeAllListeners('error');
+  stream.on('error', () => undefined);
+  return {
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        stream.write(chunk, (problem) => {
+          if (problem === null || problem === undefined) resolve();
+          else reject(isClosed(problem) ? new ClosedPipe() : problem);
+        });
+      }),
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY === true ? stream.columns : undefined;
+    },
+  };
+}
+
+function isClosed(problem: NodeJS.ErrnoException): boolean {
+  return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END', 'ECONNRESET'].includes(problem.code ?? '');
+}
+
+/** Everything on stdin as text. */
+export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts).toString('utf8');
+}

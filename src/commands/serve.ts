@@ -1,0 +1,41 @@
+import * as Flags from '@oclif/core/flags';
+import { ServeCommand, type ServeRequest } from '../cli/servecommand.ts';
+import { dataFlag } from '../cli/serverfolder.ts';
+
+export default class Serve extends ServeCommand {
+  static override summary = 'Run the embedded server of the whole API';
+  static override description =
+    'Serves patients and documents on a loopback address, with everything in one data folder. When it is ready it prints one line; SIGTERM and SIGINT end it when running requests are done. Listening beyond this machine needs TLS, or --behind-proxy.';
+  static override examples = [
+    '<%= config.bin %> serve --data ./practice --demo small',
+    '<%= config.bin %> serve --port 0 --json --data ./practice --import fixture.ndjson',
+    '<%= config.bin %> serve --host 0.0.0.0 --tls-cert server.pem --tls-key server.key --data ./practice',
+  ];
+  static override flags = {
+    host: Flags.string({ helpValue: 'ADDRESS', summary: 'Address to listen on, 127.0.0.1 when not given' }),
+    port: Flags.string({ helpValue: 'N', summary: 'Port to listen on, 4010 when not given; 0 takes a free one' }),
+    ...dataFlag,
+    import: Flags.string({
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+      summary: 'Import this NDJSON file before listening; may be repeated',
+    }),
+    demo: Flags.string({ options: ['small', 'medium', 'large'], summary: 'Fill an empty folder with a synthetic practice' }),
+    'request-timeout': Flags.string({ helpValue: 'S', summary: 'Seconds a request may take, 60 when not given' }),
+    'max-document-size': Flags.string({ helpValue: 'MB', summary: 'Largest document in MiB, 50 when not given' }),
+    'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
+    'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
+    'behind-proxy': Flags.boolean({ summary: 'A proxy in front does TLS: trust its X-Forwarded headers' }),
+    'log-level': Flags.string({
+      options: ['debug', 'info', 'warn', 'error', 'silent'],
+      summary: 'How much to log on standard error, info when not given',
+    }),
+    json: Flags.boolean({ summary: 'Say where the server listens as one line of JSON' }),
+  };
+
+  protected override async start(request: ServeRequest) {
+    const [{ serve }, { openLog }] = await Promise.all([import('../server/serve.ts'), import('../server/log.ts')]);
+    return serve({ ...request, log: openLog(request.logLevel, this.context.streams.stderr) });
+  }
+}

@@ -1,0 +1,26 @@
+import * as Flags from '@oclif/core/flags';
+import { isOn } from '../../../cli/flagvalues.ts';
+import type { CommandInput } from '../../../cli/molarcommand.ts';
+import { ServerCommand } from '../../../cli/servercommand.ts';
+import { dataFlag } from '../../../cli/serverfolder.ts';
+import type { OpenFolder } from '../../../server/datafolder.ts';
+
+export default class ServerTokensList extends ServerCommand<OpenFolder> {
+  static override summary = 'List the access tokens of the embedded server';
+  static override description = 'Shows what each token allows and until when; the tokens themselves are not kept.';
+  static override examples = [
+    '<%= config.bin %> server tokens list --data ./practice',
+    '<%= config.bin %> server tokens list --data ./practice --json',
+  ];
+  static override flags = { ...dataFlag, json: Flags.boolean({ summary: 'Print a JSON array' }) };
+
+  protected override async open(data: string): Promise<OpenFolder> {
+    return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
+  }
+
+  protected override async work(folder: OpenFolder, { flags }: CommandInput): Promise<string> {
+    const { tokenRows, tokenText } = await import('../../../server/tokens/admin.ts');
+    const rows = await tokenRows(folder.service);
+    return isOn(flags, 'json') ? `${JSON.stringify(rows)}\n` : tokenText(rows);
+  }
+}

@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { operationOf, pathOf } from '../../catalog/catalog.ts';
+import { EXIT } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { documents } from '../../catalog/resources/documents.ts';
+import { Failure, fileFailure, localFailure } from '../failure.ts';
+import type { Row } from '../pages/walk.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
+import type { ApiClient } from '../transport/client.ts';
+import { ConnectionFailure } from '../transport/send.ts';
+import { documentBody } from './body.ts';
+import type { UploadOutcome } from './outcome.ts';
+import type { ReadyUpload } from './plan.ts';
+import type { StoredDocuments } from './stored.ts';
+
+export interface Uploading {
+  readonly client: ApiClient;
+  readonly stored: StoredDocuments;
+  readonly signal?: AbortSignal;
+  /** Told the bytes of content as they go out; negative when an attempt starts over. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/** How an upload ended. `document` when it is stored; `repeated`: by an earlier run, not by this one. */
+export interface Uploaded {
+  readonly outcome: UploadOutcome;
+  readonly document?: Row;
+  readonly repeated: boolean;
+  readonly failure?: Failure;
+}
+
+/** Deleted documents whose keys still answer; more than these in a row is no accident. */
+const GENERATIONS = 8;
+
+/**
+ * Uploads one file so that it is stored exactly once: under a key that is the same in every run, and looked for on the
+ * server when the outcome of an attempt is unknown, of this run or an earlier one. Never throws: what went wrong is in
+ * the outcome.
+ */
+export async function uploadFile(upload: ReadyUpload, uploading: Uploading): Promise<Uploaded> {
+  const run = new Run(upload, uploading);
+  try {
+    return await run.upload();
+  } catch (cause) {
+    return run.failed(cause);
+  }
+}
+
+class Run {
+  private attempts: number;
+  /** A POST went out and nothing has told yet whether it was done. */
+  private inDoubt = false;
+  private readonly target: ReadyUpload;
+  private readonly uploading: Uploading;
+  private readonly aborting = new AbortController();
+
+  constructor(upload: ReadyUpload, uploading: Uploading) {
+    this.target = upload;
+    this.uploading = uploading;
+    this.attempts = upload.row.earlier?.attempts ?? 0;
+  }
+
+  async upload(): Promise<Uploaded> {
+    this.uploading.signal?.throwIfAborted();
+    if (this.target.row.earlier !== undefined) {
+      this.inDoubt = this.target.row.earlier.status !== 'failed';
+      const found = await this.uploading.stored.find(this.target, 0);
+      this.inDoubt = false;
+      if (found !== undefined) return this.done(found, true);
+    }
+    for (let generation = 0; generation < GENERATIONS; generation++) {
+      const ended = await this.post(generation);
+      if (ended !== undefined) return ended;
+    }
+    throw localFailure('response.malformed', 'The server keeps answering with documents that are gone.');
+  }
+
+  failed(cause: unknown): Uploaded {
+    const failure = cause instanceof Failure ? cause : undefined;
+    const interrupted = this.uploading.signal?.aborted === true;
+    const status = this.inDoubt ? 'unknown' : interrupted ? 'pending' : 'failed';
+    const what = failure?.message ?? (interrupted ? 'Interrupted.' : String(cause));
+    const where = failure?.requestId ? ` [request ${failure.requestId}]` : '';
+    const doubt = status === 'unknown' ? ' It may have been stored; the next run looks first.' : '';
+    const error = `${what}${doubt}${where}`;
+    const exitCode = failure?.exitCode ?? (interrupted ? EXIT.interrupted : EXIT.unexpected);
+    const outcome: UploadOutcome = { status, id: null, storedName: null, attempts: this.attempts, error, exitCode };
+    return { outcome, repeated: false, ...(failure && { failure }) };
+  }
+
+  /** One key's worth of attempts; undefined when its document was deleted since and another key has to be used. */
+  private async post(generation: number): Promise<Uploaded | undefined> {
+    const { client, stored } = this.uploading;
+    const before = stored.highestKnown;
+    this.attempts++;
+    this.inDoubt = true;
+    try {
+      const answer = await client.request({
+        method: 'POST',
+        path: pathOf(operationOf(documents, 'create')),
+        body: this.body(),
+        idempotencyKey: keyOf(this.target, client, generation),
+        lookUp: () => stored.find(this.target, before),
+        onRetry: () => this.attempts++,
+        signal: AbortSignal.any([this.aborting.signal, ...(this.uploading.signal ? [this.uploading.signal] : [])]),
+      });
+      this.inDoubt = false;
+      const document = readDocument(answer.data, answer.requestId);
+      const repeated = answer.headers['idempotency-replayed'] === 'true';
+      if (!repeated) return this.done(document, false);
+      const present = await stored.get(String(document.id));
+      return present && this.done(present, true);
+    } catch (cause) {
+      const found = await this.settle(cause, before);
+      if (found !== undefined) return this.done(found, false);
+      if (!(cause instanceof ApiFailure) || !cause.problems.some(({ source }) => source === 'Idempotency-Key'))
+        throw cause;
+      return this.usedKey();
+    }
+  }
+
+  /** Finds out what a failed POST left behind; a document that is there after all counts as stored. */
+  private async settle(cause: unknown, before: number): Promise<Row | undefined> {
+    if (!(cause instanceof Failure) || this.uploading.signal?.aborted) return undefined;
+    const { cause: inner } = cause;
+    const network = cause.exitCode === EXIT.network && !(inner instanceof ConnectionFailure && !inner.sent);
+    this.inDoubt = network && !(cause instanceof ApiFailure);
+    if (!(cause instanceof ApiFailure) || cause.status < 500) return undefined;
+    this.inDoubt = true;
+    const found = await this.uploading.stored.find(this.target, before);
+    this.inDoubt = false;
+    return found;
+  }
+
+  /** The key was used with another body: the same file was uploaded with other tags, date or crop. */
+  private async usedKey(): Promise<undefined> {
+    const found = await this.uploading.stored.find(this.target, 0);
+    if (found === undefined) return undefined;
+    const message = `It is stored already as document ${found.id} with other tags, date or crop.`;
+    throw localFailure('usage.invalid', message, { hint: `Change those with: molar documents update ${found.id}` });
+  }
+
+  private done(document: Row, repeated: boolean): Uploaded {
+    const id = String(document.id);
+    this.uploading.stored.claim(id);
+    const storedName = typeof document.name === 'string' ? document.name : this.target.storedName;
+    const outcome: UploadOutcome = {
+      status: 'done',
+      id,
+      storedName,
+      attempts: this.attempts,
+      error: null,
+      exitCode: EXIT.done,
+    };
+    return { outcome, document, repeated };
+  }
+
+  /** The streamed body. A file that cannot be read any more ends the upload at once: another attempt would not help. */
+  private body() {
+    const { fields, source, sha256 } = this.target;
+    const { onBytes } = this.uploading;
+    const { aborting } = this;
+    let sent = 0;
+    const count = (bytes: number) => {
+      sent += bytes;
+      onBytes?.(bytes);
+    };
+    const whole = documentBody(fields, { source, sha256 }, { onBytes: count });
+    return {
+      length: whole.length,
+      open: async function* () {
+        onBytes?.(-sent);
+        sent = 0;
+        try {
+          yield* whole.open();
+        } catch (cause) {
+          aborting.abort(cause instanceof Failure ? cause : fileFailure(`read ${source.label}`, cause));
+          throw cause;
+        }
+      },
+    };
+  }
+}
+
+/**
+ * Idempotency key of an upload (D46): where to, whose, which bytes and what name; the same in every run. `generation`
+ * counts the documents that were stored under earlier keys and deleted since.
+ */
+export function keyOf(
+  upload: ReadyUpload,
+  target: { readonly baseUrl: string; readonly organization: string },
+  generation: number,
+): string {
+  const { owner, storedName, sha256 } = upload;
+  const parts = [target.baseUrl, target.organization, owner.field, owner.id, storedName, sha256, generation];
+  return `molar-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
+}
+
+function readDocument(data: unknown, requestId: string | null): Row {
+  if (isPlainObject(data) && /^[1-9]\d*$/.test(String(data.id))) return data;
+  throw localFailure('response.malformed', 'The server did not answer with the document it stored.', { requestId });
+}

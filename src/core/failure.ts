@@ -1,0 +1,132 @@
+import { EXIT } from '../catalog/failures.ts';
+
+/** One thing that is wrong: `source` names the field, filter key, flag, parameter, header or file at fault. */
+export interface FailureItem {
+  readonly code: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly source: string | null;
+}
+
+/** Failures that arise on this side of the wire, beside the server's own (`FAILURES` of the catalog). */
+export const LOCAL_FAILURES = {
+  'usage.invalid': { exit: EXIT.usage, next: 'Run the command with --help to see what it takes.' },
+  'usage.connection': {
+    exit: EXIT.usage,
+    next: 'Set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
+  },
+  'usage.insecure': { exit: EXIT.usage, next: 'Use https://, or --allow-http if the network in between is yours.' },
+  'network.unreachable': { exit: EXIT.network, next: 'Check the address, the network and the proxy settings; then run it again.' },
+  'network.certificate': {
+    exit: EXIT.network,
+    next: 'If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
+  },
+  'network.outcome_unknown': {
+    exit: EXIT.network,
+    next: 'The server may have done it: look before you run it again.',
+  },
+  'response.malformed': { exit: EXIT.network, next: 'Check that the URL is that of the API; then run it again.' },
+  'response.redirect': {
+    exit: EXIT.network,
+    next: 'Give the address the server redirects to as --url if you trust it; molar sends no token to another address by itself.',
+  },
+  'pages.order': {
+    exit: EXIT.network,
+    next: 'The output is not complete. Run it again; report the request id to the operator of the server if it persists.',
+  },
+  'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
+  'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },
+  'run.terminated': { exit: EXIT.terminated, next: 'Run the command again.' },
+  'run.partial': { exit: EXIT.partial, next: 'Run the failed items again.' },
+  'run.unexpected': { exit: EXIT.unexpected, next: 'This is a defect of molar: please report it with the command used.' },
+} as const satisfies Record<string, { exit: number; next: string }>;
+
+export type LocalFailureCode = keyof typeof LOCAL_FAILURES;
+
+interface FailureFacts {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly status?: number | null;
+  readonly requestId?: string | null;
+  readonly items?: readonly FailureItem[];
+  readonly hint?: string | null;
+  readonly cause?: unknown;
+}
+
+/** Whatever ends a command: a stable code, the exit code of contract §4, and what helps the person who sees it. */
+export class Failure extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly items: readonly FailureItem[];
+  readonly hint: string | null;
+
+  constructor(message: string, facts: FailureFacts) {
+    super(message, { cause: facts.cause });
+    this.name = 'Failure';
+    this.code = facts.code;
+    this.exitCode = facts.exitCode;
+    this.status = facts.status ?? null;
+    this.requestId = facts.requestId ?? null;
+    this.items = facts.items ?? [];
+    this.hint = facts.hint ?? null;
+  }
+}
+
+/** A failure of this side, with exit code and next step from the table; `hint` replaces the next step. */
+export function localFailure(
+  code: LocalFailureCode,
+  message: string,
+  more: { readonly source?: string; readonly hint?: string; readonly requestId?: string | null; readonly cause?: unknown } = {},
+): Failure {
+  const { exit, next } = LOCAL_FAILURES[code];
+  const items = more.source === undefined ? [] : [{ code, description: message, source: more.source }];
+  return new Failure(message, {
+    code,
+    exitCode: exit,
+    items,
+    hint: more.hint ?? next,
+    requestId: more.requestId ?? null,
+    cause: more.cause,
+  });
+}
+
+/** Wrong usage or local validation, exit 2: nothing has been sent. `source`: the flag or argument at fault. */
+export function usageFailure(message: string, more: { readonly source?: string; readonly hint?: string } = {}): Failure {
+  return localFailure('usage.invalid', message, more);
+}
+
+/** A local file or disk failed, exit 9. `doing` completes "Cannot …": `write patients.csv`. */
+export function fileFailure(doing: string, cause: unknown): Failure {
+  return localFailure('local.file', `Cannot ${doing}: ${reasonOf(cause)}.`, { cause });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  ENOSPC: 'no space left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EEXIST: 'it exists already',
+  ELOOP: 'too many symbolic links, or a link where a file was expected',
+  ENAMETOOLONG: 'the name is too long',
+  EMFILE: 'too many open files',
+  EFBIG: 'the file is too large',
+  EIO: 'input/output error of the disk',
+};
+
+function reasonOf(cause: unknown): string {
+  const code = codeOf(cause);
+  if (code !== undefined && REASONS[code] !== undefined) return REASONS[code];
+  return cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause);
+}
+
+/** The system error code of a thrown value (`ENOENT`), where it has one. */
+export function codeOf(cause: unknown): string | undefined {
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

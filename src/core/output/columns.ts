@@ -1,0 +1,64 @@
+import { emittedFields, type Fields } from '../../catalog/record.ts';
+import type { Row } from '../pages/walk.ts';
+
+/** One column: its header, and where its value stands in a record. */
+export interface Column {
+  /** `lastName`, or `preferredLocation.id` for a part of a linked record. */
+  readonly name: string;
+  readonly path: readonly string[];
+  /** Identifies a record, so a table never cuts it. */
+  readonly isId: boolean;
+}
+
+/**
+ * Columns of a table or CSV (contract §2): the names selected, in that order, or all fields in the catalog's order.
+ * A linked record stands as its parts (`preferredLocation.id`). Names must be known ones (`readFieldSelection`).
+ */
+export function columnsOf(fields: Fields, selection?: readonly string[]): Column[] {
+  const names = selection ?? emittedFields(fields);
+  const columns = names.flatMap((name) => columnsOfName(name, fields));
+  return [...new Map(columns.map((column) => [column.name, column])).values()];
+}
+
+function columnsOfName(name: string, fields: Fields): Column[] {
+  const parts = Object.hasOwn(fields, name) ? (fields[name]?.kind.parts ?? []) : [];
+  const paths = parts.length > 0 ? parts.map((part) => [name, part]) : [name.split('.')];
+  return paths.map((path) => ({ name: path.join('.'), path, isId: path.at(-1) === 'id' }));
+}
+
+/** Names as a user selects them (`--fields a,b.id`): trimmed, each once; undefined for none and for `ALL`. */
+export function selectedNames(text: string | undefined): string[] | undefined {
+  const names = (text ?? '').split(',').map((name) => name.trim());
+  const kept = [...new Set(names.filter((name) => name !== ''))];
+  return kept.length === 0 || kept.includes('ALL') ? undefined : kept;
+}
+
+/** The value a column shows, undefined where the record has none. */
+export function valueAt(row: Row, column: Column): unknown {
+  let value: unknown = row;
+  for (const name of column.path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Row)[name];
+  }
+  return value;
+}
+
+/** A value as text of one cell: nothing for null, JSON for arrays and objects. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A record with only the selected names, in their order; `preferredLocation.id` keeps that part of the link. */
+export function project(row: Row, selection: readonly string[] | undefined): Row {
+  if (selection === undefined) return row;
+  const result: Record<string, unknown> = {};
+  for (const name of selection) {
+    const [field = name, part] = name.split('.');
+    const value = row[field] ?? null;
+    if (part === undefined || typeof value !== 'object' || value === null) result[field] = value;
+    else if (!Object.hasOwn(result, field)) result[field] = { [part]: (value as Row)[part] };
+  }
+  return result;
+}

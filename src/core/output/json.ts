@@ -1,0 +1,17 @@
+import type { Row } from '../pages/walk.ts';
+import type { Formatter } from './format.ts';
+
+/** One JSON array, a record a line. */
+export function jsonFormatter(): Formatter {
+  let count = 0;
+  return {
+    begin: () => '[',
+    rows: (rows) => rows.map((row) => `${count++ === 0 ? '\n' : ',\n'}${JSON.stringify(row)}`).join(''),
+    end: () => (count === 0 ? ']\n' : '\n]\n'),
+  };
+}
+
+/** One JSON object a line. */
+export function ndjsonFormatter(): Formatter {
+  return { begin: () => '', rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''), end: () => '' };
+}

@@ -1,0 +1,58 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Text of the server as a terminal may show it: on one line, without control, escape or direction characters. */
+export function terminalText(text: string): string {
+  return text.replace(/\r\n|[\n\r\t\u2028\u2029]/g, ' ').replace(UNSAFE, '\ufffd');
+}
+
+/** Columns of a terminal that a text takes: wide characters and emoji take two, combining marks none. */
+export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter().segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The text in at most `width` columns: cut at a whole character, with … in place of the rest. */
+export function fitText(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of segmenter().segment(text)) {
+    const next = graphemeWidth(segment);
+    if (used + next > width - 1) break;
+    kept += segment;
+    used += next;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+let cached: Intl.Segmenter | undefined;
+
+function segmenter(): Intl.Segmenter {
+  cached ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return cached;
+}
+
+/** First and last code points of the ranges that terminals show two columns wide (Unicode East Asian Width W and F). */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0xa4cf],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1f300, 0x1faff],
+  [0x20000, 0x3fffd],
+];
+
+function graphemeWidth(grapheme: string): number {
+  const point = grapheme.codePointAt(0) ?? 0;
+  if (/^[\p{Mn}\p{Me}\u200b-\u200d]/u.test(grapheme)) return 0;
+  if (/\ufe0f/.test(grapheme) || /^\p{Emoji_Presentation}/u.test(grapheme)) return 2;
+  return WIDE.some(([first, last]) => point >= first && point <= last) ? 2 : 1;
+}

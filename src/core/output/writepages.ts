@@ -1,0 +1,38 @@
+import type { Page, Row } from '../pages/walk.ts';
+import type { Formatter } from './format.ts';
+import type { Sink } from './sink.ts';
+
+export interface Writing {
+  readonly formatter: Formatter;
+  readonly sink: Sink;
+  /** Applied to every record before it is formatted. */
+  readonly shape?: (row: Row) => Row;
+  /** Told the number of records written so far, after each page. */
+  readonly onRows?: (total: number) => void;
+}
+
+/**
+ * Writes pages as they come and gives the number of records. The sink is committed when all pages have come and
+ * aborted when anything throws. Nothing is written before the first page has come, so a run that fails at once
+ * leaves the output empty.
+ */
+export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writing: Writing): Promise<number> {
+  const { formatter, sink, shape, onRows } = writing;
+  let total = 0;
+  let begun = false;
+  try {
+    for await (const page of pages) {
+      const rows = shape === undefined ? page.rows : page.rows.map(shape);
+      await sink.write((begun ? '' : formatter.begin()) + formatter.rows(rows));
+      begun = true;
+      total += rows.length;
+      onRows?.(total);
+    }
+    await sink.write((begun ? '' : formatter.begin()) + formatter.end());
+    await sink.commit();
+  } catch (cause) {
+    await sink.abort();
+    throw cause;
+  }
+  return total;
+}

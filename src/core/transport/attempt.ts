@@ -1,0 +1,171 @@
+import { codeOf, type Failure, localFailure } from '../failure.ts';
+import type { AttemptNotice, Clock } from './exchange.ts';
+import type { AttemptEnd } from './retry.ts';
+import { ConnectionFailure, type IncomingResponse, type OutgoingBody, type OutgoingRequest, type Send } from './send.ts';
+
+export interface Attempting {
+  readonly send: Send;
+  readonly clock: Clock;
+  readonly timeout: number;
+}
+
+/** One attempt: how it ended, and its answer as far as it came. `failure` is there when no whole answer came. */
+export interface AttemptResult<T> {
+  readonly end: AttemptEnd;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: T | undefined;
+  readonly notice: AttemptNotice;
+  readonly failure?: Failure;
+}
+
+/**
+ * Sends a request once and reads the whole answer. The timeout runs from the last byte sent, so a large upload is not
+ * cut while it moves. Throws only the reason of the caller's signal.
+ */
+export async function attempt<T>(
+  deps: Attempting,
+  request: OutgoingRequest,
+  accept: (text: string) => T | undefined,
+): Promise<AttemptResult<T>> {
+  const started = deps.clock.now();
+  const notice = (status: number | null, requestId?: string): AttemptNotice => ({
+    method: request.method,
+    target: targetOf(request.url),
+    status,
+    milliseconds: deps.clock.now() - started,
+    requestId: requestId ?? request.headers['x-request-id'] ?? null,
+  });
+  const deadline = new Deadline(deps.timeout, request.signal);
+  let response: IncomingResponse | undefined;
+  try {
+    response = await deps.send(deadline.guard(request));
+    const text = await readText(response);
+    const { status, headers } = response;
+    const value = accept(text);
+    if (status >= 200 && status < 300 && value === undefined) throw new Malformed('The answer is not an envelope of the API.');
+    return {
+      end: { kind: 'answered', status, fromApi: value !== undefined },
+      headers,
+      value,
+      notice: notice(status, headers['x-request-id']),
+    };
+  } catch (cause) {
+    request.signal?.throwIfAborted();
+    const about = notice(response?.status ?? null, response?.headers['x-request-id']);
+    return lost(response, deadline.passed ? deadline.failure(cause) : cause, about);
+  } finally {
+    deadline.clear();
+  }
+}
+
+function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice: AttemptNotice): AttemptResult<T> {
+  const { requestId } = notice;
+  if (response !== undefined) {
+    const why = cause instanceof Malformed || cause instanceof ConnectionFailure ? cause.message : 'The answer was cut off.';
+    // What a failing gateway writes below its status does not matter; the status is the answer.
+    const end: AttemptEnd =
+      response.status >= 300
+        ? { kind: 'answered', status: response.status, fromApi: false }
+        : { kind: 'lost', sent: true, permanent: false };
+    const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
+    return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
+  }
+  if (!(cause instanceof ConnectionFailure)) throw cause;
+  const permanent = isCertificateProblem(cause.cause);
+  const failure = localFailure(permanent ? 'network.certificate' : 'network.unreachable', cause.message, { requestId, cause });
+  return { end: { kind: 'lost', sent: cause.sent, permanent }, headers: {}, value: undefined, notice, failure };
+}
+
+class Malformed extends Error {}
+
+async function readText(response: IncomingResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    length += chunk.byteLength;
+  }
+  const announced = response.headers['content-length'];
+  if (announced !== undefined && response.headers['content-encoding'] === undefined && Number(announced) !== length) {
+    throw new Malformed(`The answer was cut off after ${length} of ${announced} bytes.`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, length));
+  } catch {
+    throw new Malformed('The answer is not valid UTF-8.');
+  }
+}
+
+/** Path and the names of the query's parameters: values may be about patients. */
+export function targetOf(address: string): string {
+  const url = new URL(address);
+  const names = [...new Set(url.searchParams.keys())];
+  return names.length === 0 ? url.pathname : `${url.pathname}?${names.join('&')}`;
+}
+
+/** Aborts an attempt that takes too long after its last byte went out. */
+class Deadline {
+  passed = false;
+  private readonly controller = new AbortController();
+  private readonly milliseconds: number;
+  private readonly outer: AbortSignal | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private whole = true;
+
+  constructor(milliseconds: number, outer: AbortSignal | undefined) {
+    this.milliseconds = milliseconds;
+    this.outer = outer;
+    if (outer?.aborted) this.controller.abort(outer.reason);
+    outer?.addEventListener('abort', this.relay, { once: true });
+    this.restart();
+  }
+
+  guard(request: OutgoingRequest): OutgoingRequest {
+    const { body } = request;
+    return { ...request, signal: this.controller.signal, ...(body !== undefined && { body: this.watch(body) }) };
+  }
+
+  failure(cause: unknown): ConnectionFailure {
+    const sent = cause instanceof ConnectionFailure ? cause.sent : this.whole;
+    return new ConnectionFailure(`No whole answer came within ${this.milliseconds / 1000} s.`, { sent, cause });
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+    this.outer?.removeEventListener('abort', this.relay);
+  }
+
+  private readonly relay = () => this.controller.abort(this.outer?.reason);
+
+  private restart(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.passed = true;
+      this.controller.abort(new Error('timeout'));
+    }, this.milliseconds);
+  }
+
+  private watch(body: OutgoingBody): OutgoingBody {
+    if (typeof body === 'string') return body;
+    this.whole = false;
+    const restart = () => this.restart();
+    const done = () => {
+      this.whole = true;
+    };
+    const open = async function* () {
+      for await (const chunk of body.open()) {
+        restart();
+        yield chunk;
+      }
+      restart();
+      done();
+    };
+    return { length: body.length, open };
+  }
+}
+
+const CERTIFICATE_CODES = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+
+function isCertificateProblem(cause: unknown): boolean {
+  return CERTIFICATE_CODES.test(codeOf(cause) ?? '');
+}

@@ -1,0 +1,50 @@
+import type { Warning } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import type { FailureItem } from '../failure.ts';
+
+/** The response envelope, read leniently: what is not there is empty (specification, Response envelope; D5, D6). */
+export interface Envelope {
+  readonly data: unknown;
+  readonly warnings: readonly Warning[];
+  readonly errors: readonly FailureItem[];
+  readonly meta: Readonly<Record<string, unknown>> | null;
+}
+
+/** The envelope in a body, undefined when it holds none: cut off, not JSON, or JSON of another shape. */
+export function readEnvelope(text: string): Envelope | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isPlainObject(body) || !('data' in body || 'errors' in body)) return undefined;
+  return {
+    data: body.data,
+    warnings: objects(body.warnings).map(readWarning),
+    errors: objects(body.errors).map(readError),
+    meta: isPlainObject(body.meta) ? body.meta : null,
+  };
+}
+
+function readWarning(item: Record<string, unknown>): Warning {
+  return { title: textOf(item.title) ?? 'Warning', description: textOf(item.description) ?? '', source: textOf(item.source) };
+}
+
+function readError(item: Record<string, unknown>): FailureItem {
+  const title = textOf(item.title);
+  return {
+    code: textOf(item.code) ?? 'error',
+    ...(title !== null && { title }),
+    description: textOf(item.description) ?? textOf(item.message) ?? title ?? 'No description was given.',
+    source: textOf(item.source),
+  };
+}
+
+function objects(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
+}

@@ -1,0 +1,132 @@
+import { type Problem, refusal } from '../../catalog/failures.ts';
+import { Base64Decoder } from '../files/base64.ts';
+import type { Files, Stage, StagedFile } from '../files/files.ts';
+import { JsonSplitter, type StringSink } from './jsonsplit.ts';
+import { parseJson, SMALL_BODY_BYTES } from './jsonbody.ts';
+
+/** The body of POST `/documents`: its JSON with `file.content` emptied, and the content decoded and staged. */
+export class DocumentBody {
+  readonly json: unknown;
+  readonly content: StagedFile | undefined;
+  /** Why the content could not be taken, when it could not. */
+  readonly problem: Problem | undefined;
+
+  constructor(json: unknown, content: StagedFile | undefined, problem: Problem | undefined) {
+    this.json = json;
+    this.content = content;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Reads the body of POST `/documents` as it arrives: the file goes to disk and is never held whole, whatever its
+ * size. Throws a Refusal for a body that is too large or no JSON; the staged file is gone then.
+ */
+export async function readDocumentBody(
+  payload: AsyncIterable<Uint8Array>,
+  files: Files,
+  name: string,
+  maxBytes: number,
+): Promise<DocumentBody> {
+  const sink = new ContentSink(files, name, maxBytes);
+  const splitter = new JsonSplitter(['file', 'content'], sink);
+  try {
+    for await (const chunk of payload) {
+      await splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      if (splitter.keptBytes > SMALL_BODY_BYTES) {
+        throw refusal('body.too_large', 'body', `The body without the file must not have more than ${SMALL_BODY_BYTES} bytes.`);
+      }
+    }
+    const json = parseJson(splitter.rest());
+    if (splitter.found > 1) throw refusal('body.not_json', 'file.content', 'file.content is given more than once.');
+    return new DocumentBody(json, await sink.finish(), sink.problem);
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
+}
+
+class ContentSink implements StringSink {
+  problem: Problem | undefined;
+  private stage: Stage | undefined;
+  private staged: StagedFile | undefined;
+  private readonly decoder = new Base64Decoder();
+  private size = 0;
+  private tail = '';
+  private readonly files: Files;
+  private readonly name: string;
+  private readonly maxBytes: number;
+
+  constructor(files: Files, name: string, maxBytes: number) {
+    this.files = files;
+    this.name = name;
+    this.maxBytes = maxBytes;
+  }
+
+  async piece(bytes: Buffer): Promise<void> {
+    if (this.problem !== undefined || bytes.length === 0) return;
+    await this.decode(this.unescape(bytes.toString('latin1')));
+  }
+
+  async end(): Promise<void> {
+    if (this.problem !== undefined) return;
+    if (this.tail !== '') this.refuse();
+    const last = this.decoder.end();
+    if (last === undefined) this.refuse();
+    else await this.store(last);
+  }
+
+  async finish(): Promise<StagedFile | undefined> {
+    if (this.problem !== undefined || this.stage === undefined) {
+      await this.discard();
+      return undefined;
+    }
+    this.staged = await this.stage.finish();
+    return this.staged;
+  }
+
+  async discard(): Promise<void> {
+    await this.stage?.discard();
+  }
+
+  private async decode(text: string): Promise<void> {
+    const bytes = this.decoder.push(text);
+    if (bytes === undefined) this.refuse();
+    else await this.store(bytes);
+  }
+
+  private async store(bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) return;
+    this.size += bytes.length;
+    if (this.size > this.maxBytes) {
+      throw refusal('body.too_large', 'file.content', `A document must not have more than ${this.maxBytes} bytes.`);
+    }
+    this.stage ??= await this.files.stage(this.name);
+    await this.stage.write(bytes);
+  }
+
+  /** JSON escapes that occur in base64: `\/`, line breaks and, from some encoders, `\u002b`. */
+  private unescape(piece: string): string {
+    let text = this.tail + piece;
+    this.tail = '';
+    if (!text.includes('\\')) return text;
+    const cut = /\\(u[0-9a-fA-F]{0,3})?$/.exec(text);
+    if (cut !== null) {
+      this.tail = cut[0];
+      text = text.slice(0, cut.index);
+    }
+    return text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/g, (_, code?: string, char?: string) =>
+      code === undefined ? (ESCAPES[char ?? ''] ?? '\\') : String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  }
+
+  private refuse(): void {
+    this.problem = {
+      code: 'file.content',
+      source: 'file.content',
+      description: 'file.content is not base64: use the standard alphabet with padding (RFC 4648).',
+    };
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '/': '/', n: '\n', r: '\r', t: '\t' };

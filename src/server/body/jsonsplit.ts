@@ -1,0 +1,149 @@
+/** Receives the pieces of one JSON string value, still escaped, as bytes. */
+export interface StringSink {
+  piece(bytes: Buffer): Promise<void>;
+  end(): Promise<void>;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+/** Deeper nesting than any body has; the path is not followed below it. */
+const MAX_DEPTH = 512;
+
+/**
+ * Splits a JSON text that arrives in chunks: the string at one path (such as file.content) goes to a sink as it
+ * comes, everything else is kept, with an empty string in its place. The kept text is then parsed as usual, which
+ * also finds every error of syntax, so this reader only has to follow strings, keys and nesting.
+ */
+export class JsonSplitter {
+  private readonly kept: Buffer[] = [];
+  keptBytes = 0;
+  found = 0;
+  private readonly path: readonly string[];
+  private readonly sink: StringSink;
+  private readonly containers: ('object' | 'array')[] = [];
+  private readonly keys: string[] = [];
+  private key: Buffer[] | undefined;
+  private expectsKey = false;
+  private state: 'outside' | 'string' | 'value' = 'outside';
+  private escaped = false;
+
+  constructor(path: readonly string[], sink: StringSink) {
+    this.path = path;
+    this.sink = sink;
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.state === 'value') at = await this.passValue(chunk, at);
+      else if (this.state === 'string') at = this.passString(chunk, at);
+      else at = this.passStructure(chunk, at);
+    }
+  }
+
+  /** The JSON text without the value. */
+  rest(): Buffer {
+    return Buffer.concat(this.kept);
+  }
+
+  private keep(bytes: Buffer): void {
+    this.kept.push(bytes);
+    this.keptBytes += bytes.length;
+  }
+
+  private passStructure(chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === QUOTE) {
+        this.keep(chunk.subarray(from, at + 1));
+        this.startString();
+        return at + 1;
+      }
+      this.follow(byte);
+    }
+    this.keep(chunk.subarray(from));
+    return chunk.length;
+  }
+
+  private follow(byte: number | undefined): void {
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (this.containers.length < MAX_DEPTH) this.containers.push(byte === OPEN_OBJECT ? 'object' : 'array');
+      this.expectsKey = byte === OPEN_OBJECT;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      this.containers.pop();
+      this.keys.length = Math.min(this.keys.length, this.containers.length);
+      this.expectsKey = false;
+    } else if (byte === COMMA) {
+      this.expectsKey = this.containers.at(-1) === 'object';
+    } else if (byte === COLON) {
+      this.expectsKey = false;
+    }
+  }
+
+  private startString(): void {
+    this.escaped = false;
+    if (this.expectsKey) {
+      this.key = [];
+      this.state = 'string';
+    } else if (this.atPath()) {
+      this.found++;
+      this.state = 'value';
+    } else {
+      this.state = 'string';
+    }
+  }
+
+  private atPath(): boolean {
+    const { length } = this.path;
+    if (this.containers.length !== length || this.containers.includes('array')) return false;
+    return this.path.every((name, index) => this.keys[index] === name);
+  }
+
+  private passString(chunk: Buffer, from: number): number {
+    const end = this.endOfString(chunk, from);
+    const piece = chunk.subarray(from, end < 0 ? chunk.length : end + 1);
+    this.keep(piece);
+    this.key?.push(end < 0 ? piece : piece.subarray(0, -1));
+    if (end < 0) return chunk.length;
+    if (this.key !== undefined) {
+      this.keys[this.containers.length - 1] = Buffer.concat(this.key).toString();
+      this.key = undefined;
+      this.expectsKey = false;
+    }
+    this.state = 'outside';
+    return end + 1;
+  }
+
+  private async passValue(chunk: Buffer, from: number): Promise<number> {
+    const end = this.endOfString(chunk, from);
+    await this.sink.piece(chunk.subarray(from, end < 0 ? chunk.length : end));
+    if (end < 0) return chunk.length;
+    await this.sink.end();
+    this.keep(chunk.subarray(end, end + 1));
+    this.state = 'outside';
+    return end + 1;
+  }
+
+  /** Index of the closing quote, -1 where the string goes on in the next chunk. */
+  private endOfString(chunk: Buffer, from: number): number {
+    let at = from;
+    for (;;) {
+      if (this.escaped) {
+        if (at >= chunk.length) return -1;
+        this.escaped = false;
+        at++;
+      }
+      const quote = chunk.indexOf(QUOTE, at);
+      const slash = chunk.indexOf(BACKSLASH, at);
+      if (slash < 0 || (quote >= 0 && quote < slash)) return quote;
+      this.escaped = true;
+      at = slash + 1;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import sql from 'sql-template-tag';
+import { openDiskFiles } from './files/disk.ts';
+import { recoverFiles } from './files/recovery.ts';
+import type { Clock, Service } from './service.ts';
+import { openSqliteStore } from './store/sqlite/store.ts';
+import { type Store, StoreUnusable } from './store/store.ts';
+
+/** `:memory:` keeps nothing: a folder of its own that goes when the server does. */
+export const MEMORY = ':memory:';
+
+export const DEFAULT_DOCUMENT_MEGABYTES = 50;
+
+/** An opened data folder: the service on it, where it is, and how to let go of it. */
+export interface OpenFolder {
+  readonly service: Service;
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** Locks the folder against a second server and ends what a killed one left undone. */
+  readonly serving: boolean;
+  readonly clock?: Clock;
+  readonly maxDocumentBytes?: number;
+}
+
+/** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
+export async function openFolder(data: string, options: OpenOptions): Promise<OpenFolder> {
+  const temporary = data === MEMORY;
+  const path = temporary ? await mkdtemp(join(tmpdir(), 'molar-')) : resolve(data);
+  if (!temporary) await makePrivate(path);
+  const drop = async () => {
+    if (temporary) await rm(path, { recursive: true, force: true });
+  };
+  try {
+    const store = await openSqliteStore(path, { serving: options.serving });
+    const files = await openDiskFiles(join(path, 'files'));
+    const service: Service = {
+      store,
+      files,
+      clock: options.clock ?? Date.now,
+      signingKey: await signingKey(store),
+      maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
+    };
+    if (options.serving) await recoverFiles(store, files);
+    return {
+      service,
+      path,
+      async close() {
+        await store.close();
+        await files.close();
+        await drop();
+      },
+    };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+async function makePrivate(path: string): Promise<void> {
+  try {
+    const made = await mkdir(path, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await chmod(path, 0o700);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreUnusable(`The data folder ${path} cannot be made: ${reason}.`, 'Give a folder you may write to with --data.', cause);
+  }
+}
+
+/** The key of signed URLs, made the first time. */
+async function signingKey(store: Store): Promise<Buffer> {
+  const made = randomBytes(32).toString('base64');
+  const row = await store.write(async (tx) => {
+    await tx.run(sql`INSERT INTO settings (name, value) VALUES ('signing_key', ${made}) ON CONFLICT DO NOTHING`);
+    return tx.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'signing_key'`);
+  });
+  return Buffer.from(row?.value ?? made, 'base64');
+}

@@ -1,0 +1,59 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SCOPES } from '../../catalog/scopes.ts';
+import type { OpenFolder } from '../datafolder.ts';
+import { importRecords } from '../import/importer.ts';
+import { numberRecords } from '../import/lines.ts';
+import { findOrganization } from '../organizations.ts';
+import { newToken, saveToken } from '../tokens/tokens.ts';
+import { DEMO_ORGANIZATION_ID } from './practice.ts';
+import { demoRecords } from './records.ts';
+import type { Size } from './sizes.ts';
+
+/** How to reach a demo practice. */
+export interface DemoAccess {
+  readonly organization: string;
+  readonly token: string;
+}
+
+/** Fills a data folder with the demo practice the first time; a folder that has it is left as it is. */
+export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAccess> {
+  const { service, path } = folder;
+  const known = await findOrganization(service.store.read, DEMO_ORGANIZATION_ID);
+  if (known === undefined) {
+    const today = new Date(service.clock()).toISOString().slice(0, 10);
+    await importRecords(service, () => numberRecords(demoRecords(size, { today })));
+  }
+  const token = (await keptToken(path)) ?? newToken();
+  await service.store.write((tx) =>
+    saveToken(tx, token, {
+      organizations: [DEMO_ORGANIZATION_ID],
+      scopes: [...SCOPES],
+      label: 'demo',
+      createdAt: new Date(service.clock()).toISOString(),
+      expiresAt: null,
+    }),
+  );
+  return { organization: DEMO_ORGANIZATION_ID, token };
+}
+
+/** Writes the connection to a file that a shell can read, for its owner only; tokens go into no log. Returns its path. */
+export async function writeDemoEnvironment(folder: OpenFolder, url: string, access: DemoAccess): Promise<string> {
+  const file = environmentFile(folder.path);
+  const lines = { MOLAR_URL: url, MOLAR_ORGANIZATION: access.organization, MOLAR_TOKEN: access.token };
+  const text = Object.entries(lines).map(([name, value]) => `export ${name}='${value}'\n`).join('');
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+function environmentFile(path: string): string {
+  return join(path, 'demo.env');
+}
+
+async function keptToken(path: string): Promise<string | undefined> {
+  try {
+    return /MOLAR_TOKEN='([^']+)'/.exec(await readFile(environmentFile(path), 'utf8'))?.[1];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Operation } from '../../catalog/define.ts';
+import { joinTexts, projectText } from '../rendering.ts';
+import { notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
+import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
+import type { Handler } from '../service.ts';
+import { countRecords, findRecord, listRecords } from '../store/records.ts';
+
+/** GET of a list: one page of stored records, ascending by id (D14, D15, D17). */
+export function listHandler(behaviour: Behaviour, operation: Operation): Handler {
+  const { resource } = behaviour;
+  return async (request) => {
+    const { service, organization } = request;
+    const asked = readBulkQuery(request, operation);
+    const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
+    const slice = { lastId: asked.lastId, offset, limit: asked.limit };
+    const rows = await listRecords(service.store.read, organization.org, resource, asked.terms, slice, behaviour.own);
+    const total = operation.paging?.counts
+      ? await countRecords(service.store.read, organization.org, resource, asked.terms)
+      : 0;
+    if (asked.page !== undefined && operation.paging?.pageIsDeprecated) {
+      const description = 'The page parameter is deprecated here; use lastId.';
+      request.warnings.push({ title: 'Deprecated parameter', description, source: 'page' });
+    }
+    const { limit, page, byCursor } = asked;
+    const pagination = operation.paging?.meta({ limit, offset, page, byCursor, lastId: rows.at(-1)?.id, total });
+    return {
+      data: joinTexts(rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields))),
+      ...(pagination && { meta: { pagination } }),
+    };
+  };
+}
+
+/** GET of a count, under every name the operation answers with (D18). */
+export function countHandler(behaviour: Behaviour, operation: Operation): Handler {
+  return async (request) => {
+    const terms = readTerms(request, operation);
+    const total = await countRecords(request.service.store.read, request.organization.org, behaviour.resource, terms);
+    return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
+  };
+}
+
+/** GET of one record. */
+export function getHandler(behaviour: Behaviour, operation: Operation): Handler {
+  const { resource } = behaviour;
+  return async (request) => {
+    const selected = readSelection(request, operation);
+    const id = pathIdOf(request, resource);
+    const row = await findRecord(request.service.store.read, request.organization.org, resource, id, behaviour.own);
+    if (row === undefined) throw notFound(resource.one, id);
+    return { data: projectText(renderRecord(behaviour, row, request), selected) };
+  };
+}

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation, Resource } from '../../catalog/define.ts';
+import { type Problem, Refusal } from '../../catalog/failures.ts';
+import { checkLinks, linksOf } from '../references.ts';
+import { blankRecord, emptyValue, projectText } from '../rendering.ts';
+import { notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
+import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
+import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
+import type { JsonRecord } from '../store/layout.ts';
+import { findRecord, nextId, putRecord, removeRecord } from '../store/records.ts';
+import type { Reader, Transaction } from '../store/store.ts';
+
+/** POST of a record (D6): every problem of body, rules and links is reported together. */
+export function createHandler(behaviour: Behaviour): Handler {
+  const { resource } = behaviour;
+  return async (request) => {
+    const context = readContext(request, 'create');
+    const values = readBody(request, resource, context);
+    const make = (id: number): Draft => ({
+      ...request,
+      before: undefined,
+      row: undefined,
+      after: merged(resource, { ...blankRecord(resource), id }, values),
+      given: new Set(Object.keys(values)),
+      problems: [...context.problems],
+    });
+    // A body that is wrong already never takes the write lock.
+    if (context.problems.length > 0) await settle(request.service.store.read, behaviour, make(0));
+    return request.service.store.write(async (tx) => {
+      const draft = make(await nextId(tx, request.organization.org, resource.type));
+      await settle(tx, behaviour, draft);
+      await storeDraft(tx, behaviour, draft, nowOf(request.service));
+      return answerWith(behaviour, request, draft, undefined);
+    });
+  };
+}
+
+/** PUT of a record: only what the body has changes; a change of nothing leaves everything as it is (D44). */
+export function updateHandler(behaviour: Behaviour, operation: Operation): Handler {
+  const { resource } = behaviour;
+  return async (request) => {
+    const selected = readSelection(request, operation);
+    const context = readContext(request, 'update');
+    const values = readBody(request, resource, context);
+    if (context.problems.length > 0) await refuseWithLinks(request, resource, values, context.problems);
+    const id = pathIdOf(request, resource);
+    return request.service.store.write(async (tx) => {
+      const row = await findRecord(tx, request.organization.org, resource, id, behaviour.own);
+      if (row === undefined) throw notFound(resource.one, id);
+      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      const draft: Draft = {
+        ...request,
+        before,
+        row,
+        after: merged(resource, { ...before }, values),
+        given: new Set(Object.keys(values)),
+        problems: [],
+      };
+      await settle(tx, behaviour, draft);
+      if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(request.service));
+      return answerWith(behaviour, request, draft, selected);
+    });
+  };
+}
+
+/** DELETE of a record: answers its id (D6). */
+export function deleteHandler(behaviour: Behaviour): Handler {
+  const { resource } = behaviour;
+  return async (request) => {
+    const id = pathIdOf(request, resource);
+    await request.service.store.write(async (tx) => {
+      const row = await findRecord(tx, request.organization.org, resource, id);
+      if (row === undefined) throw notFound(resource.one, id);
+      await removeRecord(tx, request.organization.org, resource, id);
+    });
+    return { data: JSON.stringify({ id }) };
+  };
+}
+
+function merged<T extends Record<string, unknown>>(resource: Resource, base: T, values: JsonRecord): T {
+  const record: Record<string, unknown> = base;
+  for (const [name, value] of Object.entries(values)) {
+    if (Object.hasOwn(record, name)) record[name] = value ?? emptyValue(resource.fields, name);
+  }
+  return base;
+}
+
+/** A body that is wrong already: its links are still worth checking, rules on the merged record are not. */
+async function refuseWithLinks(request: OperationRequest, resource: Resource, values: JsonRecord, problems: Problem[]): Promise<never> {
+  await checkLinks(request.service.store.read, request.organization.org, linksOf(resource.fields, values), problems);
+  throw new Refusal(problems);
+}
+
+/** Applies rules, completion and link checks; throws all problems together. */
+export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): Promise<void> {
+  const wrong = new Set(draft.problems.map((problem) => problem.source));
+  const found: Problem[] = [];
+  behaviour.check?.({ ...draft, problems: found });
+  // A value that could not be read is reported once, not again as missing.
+  draft.problems.push(...found.filter((problem) => !wrong.has(problem.source)));
+  const given = Object.fromEntries([...draft.given].map((name) => [name, draft.after[name]]));
+  await checkLinks(read, draft.organization.org, linksOf(behaviour.resource.fields, given), draft.problems);
+  if (draft.problems.length > 0) throw new Refusal(draft.problems);
+  await behaviour.complete?.(read, draft);
+  if (draft.problems.length > 0) throw new Refusal(draft.problems);
+}
+
+/** The one way by which a record gets into the store. */
+export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: Draft, now: string): Promise<void> {
+  const { resource } = behaviour;
+  if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
+  await putRecord(tx, draft.organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
+  await behaviour.stored?.(tx, draft);
+}
+
+export function answerWith(
+  behaviour: Behaviour,
+  request: OperationRequest,
+  draft: Draft,
+  selected: readonly string[] | undefined,
+): Answer {
+  const row = { id: draft.after.id, json: JSON.stringify(draft.after), ...behaviour.ownColumns?.(draft) };
+  return { data: projectText(renderRecord(behaviour, row, request), selected) };
+}

@@ -1,0 +1,103 @@
+import type { MimeType } from '../../catalog/resources/documentnames.ts';
+import type { Files } from './files.ts';
+
+/** A crop box in pixels of the upright image, and the scale applied after it (D38). */
+export interface Crop {
+  readonly fromX: number;
+  readonly fromY: number;
+  readonly width: number;
+  readonly height: number;
+  readonly ratio: number;
+}
+
+/** What an image turned out to be unfit for; the text is for the caller. */
+export class ImageUnusable extends Error {
+  readonly source: string;
+
+  constructor(source: string, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ImageUnusable';
+    this.source = source;
+  }
+}
+
+export const THUMBNAIL_EDGE = 256;
+
+/** Pixels of the largest image that is worked on: bigger ones are bombs or mistakes. */
+const MAX_PIXELS = 50_000_000;
+
+const SIGNATURES: Readonly<Partial<Record<MimeType, readonly string[]>>> = {
+  JPEG: ['ffd8ff'],
+  PNG: ['89504e470d0a1a0a'],
+  GIF: ['474946383761', '474946383961'],
+};
+
+/** Whether the first bytes of a file are those of its image type. */
+export function looksLike(type: MimeType, head: Buffer): boolean {
+  const hex = head.toString('hex');
+  return SIGNATURES[type]?.some((signature) => hex.startsWith(signature)) ?? true;
+}
+
+let sharpModule: Promise<typeof import('sharp').default> | undefined;
+
+function loadSharp(): Promise<typeof import('sharp').default> {
+  sharpModule ??= import('sharp').then(({ default: sharp }) => {
+    sharp.block({ operation: ['VipsForeignLoad'] });
+    sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
+    sharp.cache(false);
+    sharp.concurrency(1);
+    return sharp;
+  });
+  return sharpModule;
+}
+
+/**
+ * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
+ * `outputs` maps variants to staged names. Throws `ImageUnusable`.
+ */
+export async function makeVariants(
+  files: Files,
+  source: string,
+  crop: Crop,
+  outputs: { readonly cropped: string; readonly resized: string; readonly thumbnail: string },
+): Promise<void> {
+  const sharp = await loadSharp();
+  const upright = () => sharp(source, { limitInputPixels: MAX_PIXELS, failOn: 'error' }).autoOrient();
+  try {
+    const metadata = await sharp(source, { limitInputPixels: MAX_PIXELS }).metadata();
+    const { width, height } = metadata.autoOrient;
+    checkBox(crop, width, height);
+    const box = { left: crop.fromX, top: crop.fromY, width: crop.width, height: crop.height };
+    const scaled = { width: scale(crop.width, crop.ratio), height: scale(crop.height, crop.ratio), fit: 'fill' as const };
+    if (scaled.width * scaled.height > MAX_PIXELS) {
+      throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${MAX_PIXELS} pixels.`);
+    }
+    await stageBytes(files, outputs.cropped, await upright().extract(box).toBuffer());
+    await stageBytes(files, outputs.resized, await upright().extract(box).resize(scaled).toBuffer());
+    const small = { width: THUMBNAIL_EDGE, height: THUMBNAIL_EDGE, fit: 'inside' as const, withoutEnlargement: true };
+    await stageBytes(files, outputs.thumbnail, await upright().resize(small).toBuffer());
+  } catch (error) {
+    if (error instanceof ImageUnusable || isFileError(error)) throw error;
+    throw new ImageUnusable('file.content', 'file.content is no image that can be read: it is damaged, cut short or too large.', error);
+  }
+}
+
+async function stageBytes(files: Files, name: string, bytes: Buffer): Promise<void> {
+  const stage = await files.stage(name);
+  await stage.write(bytes);
+  await stage.finish();
+}
+
+function checkBox(crop: Crop, width: number, height: number): void {
+  if (crop.fromX + crop.width <= width && crop.fromY + crop.height <= height) return;
+  const source = crop.fromX + crop.width > width ? 'file.width' : 'file.height';
+  throw new ImageUnusable(source, `The crop box reaches outside the image, which has ${width} × ${height} pixels.`);
+}
+
+function scale(edge: number, ratio: number): number {
+  return Math.max(1, Math.round(edge * ratio));
+}
+
+function isFileError(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}

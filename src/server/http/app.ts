@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { API_PREFIX } from '../../catalog/catalog.ts';
+import { refusal } from '../../catalog/failures.ts';
+import { parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
+import type { Service } from '../service.ts';
+import { failureOf, failureText } from './envelope.ts';
+import { mountFiles } from './filesroute.ts';
+import { mountHealth } from './health.ts';
+import { authenticate, identifyOrganization } from './identity.ts';
+import { type AccessLog, logAnswers } from './logging.ts';
+import { methodsAt, mountOperations } from './operations.ts';
+import { mountTokens } from './tokenroute.ts';
+import { answerTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
+
+export interface AppOptions {
+  readonly log: AccessLog;
+  readonly timeouts: Timeouts;
+  /** Trust `X-Forwarded-*` of a proxy in front, for the origin of signed URLs. */
+  readonly behindProxy: boolean;
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+}
+
+/** The whole service as an app that has not been given a socket: `inject` calls it in process. */
+export async function buildApp(service: Service, options: AppOptions): Promise<FastifyInstance> {
+  const app: FastifyInstance = fastify({
+    ...timeoutOptions(options.timeouts),
+    ...(options.tls && { https: { ...options.tls, maxHeaderSize: HEADER_BYTES } }),
+    ...(!options.tls && { http: { maxHeaderSize: HEADER_BYTES } }),
+    logger: false,
+    bodyLimit: SMALL_BODY_BYTES,
+    trustProxy: options.behindProxy,
+    routerOptions: { maxParamLength: 500 },
+    genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
+    clientErrorHandler: answerTimeouts,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      const { status, problems } = failureOf(error);
+      reply.code(status).header('x-request-id', request.id).type(JSON_TYPE).send(failureText(status, problems));
+    },
+  } as object);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const { status, problems, unexpected } = failureOf(error);
+    if (unexpected) options.log.failed(request.id, error);
+    reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    await refuseUnknown(service, request, (allow) => reply.header('allow', allow));
+  });
+  readJsonOnly(app);
+  logAnswers(app, options.log);
+  mountHealth(app, service);
+  await mountTokens(app, service);
+  mountFiles(app, service);
+  await mountOperations(app, service);
+  return app;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Filters of several hundred ids fit into a URL. */
+const HEADER_BYTES = 64 * 1024;
+
+const SECURITY_HEADERS = [
+  ['x-content-type-options', 'nosniff'],
+  ['cache-control', 'no-store'],
+  ['referrer-policy', 'no-referrer'],
+] as const;
+
+/** The caller's own request id when it is 1–200 visible ASCII characters (D5). */
+function requestId(sent: string | string[] | undefined): string {
+  return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID();
+}
+
+/** Bodies are JSON in UTF-8, parsed by our own reader so that every refusal is one of our table. */
+function readJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(/^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length === 0 && request.method === 'DELETE') return undefined;
+    return parseJson(bytes);
+  });
+}
+
+/** An unknown route below the API is told only to those who may use the API at all (D2). */
+async function refuseUnknown(service: Service, request: FastifyRequest, allow: (methods: string) => void): Promise<never> {
+  const path = request.url.split('?')[0] ?? '';
+  if (path === API_PREFIX || path.startsWith(`${API_PREFIX}/`)) {
+    const grant = await authenticate(service, request.headers.authorization);
+    await identifyOrganization(service, grant, header(request, 'organization-id'));
+  }
+  const methods = methodsAt(path);
+  if (methods.length > 0) {
+    allow(methods.join(', '));
+    throw refusal('route.method', null, `This route takes ${methods.join(', ')}, not ${request.method}.`);
+  }
+  throw refusal('route.unknown', null, 'There is no such route.');
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

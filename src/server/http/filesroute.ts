@@ -1,0 +1,72 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import parseRange from 'range-parser';
+import { refusal } from '../../catalog/failures.ts';
+import { asId } from '../../catalog/fields/numbers.ts';
+import { type MimeType, mediaTypeOf } from '../../catalog/resources/documentnames.ts';
+import { documents } from '../../catalog/resources/documents.ts';
+import { fileName } from '../files/files.ts';
+import { isSigned } from '../files/signing.ts';
+import { findOrganization } from '../organizations.ts';
+import { notFound } from '../requests.ts';
+import type { DocumentRow } from '../resources/documents.ts';
+import type { Service } from '../service.ts';
+import { findRecord } from '../store/records.ts';
+
+interface FileParams {
+  readonly organization: string;
+  readonly document: string;
+  readonly variant: string;
+}
+
+/** Signed download links (D38): no token, valid for 15 minutes, ranges supported. */
+export function mountFiles(app: FastifyInstance, service: Service): void {
+  app.get<{ Params: FileParams; Querystring: Record<string, string> }>(
+    '/files/:organization/documents/:document/:variant',
+    async (request, reply) => {
+      const { organization, variant } = request.params;
+      const document = asId(request.params.document) ?? 0;
+      checkSignature(service, { organization, document, variant }, request.query);
+      const owner = await findOrganization(service.store.read, organization);
+      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, ['guid', 'variants']));
+      if (row === undefined || !row.variants.split(',').includes(variant)) throw notFound(documents.one, document);
+      return sendFile(service, fileName(row.guid, variant), row.json, request, reply);
+    },
+  );
+}
+
+function checkSignature(
+  service: Service,
+  file: { organization: string; document: number; variant: string },
+  query: Record<string, string>,
+): void {
+  const expires = /^\d{1,12}$/.test(query.expires ?? '') ? Number(query.expires) : 0;
+  if (!isSigned({ ...file, expires }, String(query.signature ?? ''), service.signingKey)) {
+    throw refusal('file.signature', 'signature', 'This download link was altered or is incomplete.');
+  }
+  if (expires * 1000 < service.clock()) throw refusal('file.signature', 'expires', 'This download link has expired.');
+}
+
+async function sendFile(service: Service, name: string, json: string, request: FastifyRequest, reply: FastifyReply) {
+  const record = JSON.parse(json) as { name: string; mimeType: MimeType };
+  const size = await service.files.size(name);
+  if (size === undefined) throw refusal('server.unexpected', null, 'The file of this document is missing.');
+  reply.type(mediaTypeOf(record.mimeType));
+  reply.header('content-disposition', contentDisposition(record.name, { type: 'attachment' }));
+  reply.header('accept-ranges', 'bytes');
+  reply.header('cache-control', 'private, no-store');
+  const range = requestedRange(request.headers.range, size);
+  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
+  reply.header('content-length', range === undefined ? size : range.end - range.start + 1);
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  return reply.send(await service.files.open(name, range));
+}
+
+/** One byte range; several at once, or another unit, are answered with the whole file, as HTTP allows. */
+function requestedRange(header: string | undefined, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
+  if (header === undefined) return undefined;
+  const ranges = parseRange(size, header);
+  if (ranges === -1) return 'unsatisfiable';
+  if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;
+  return ranges[0];
+}

@@ -1,0 +1,40 @@
+import { refusal } from '../../catalog/failures.ts';
+import type { Scope } from '../../catalog/scopes.ts';
+import { findOrganization } from '../organizations.ts';
+import type { Organization, Service } from '../service.ts';
+import { findGrant, type Grant } from '../tokens/tokens.ts';
+
+/** Who a request comes from: 401 for a token that is missing, malformed, unknown or expired (D2). */
+export async function authenticate(service: Service, authorization: string | undefined): Promise<Grant> {
+  if (authorization === undefined || authorization.trim() === '') {
+    throw refusal('auth.token_missing', 'Authorization', 'The Authorization header is missing: send "Bearer <token>".');
+  }
+  const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw refusal('auth.token_malformed', 'Authorization', 'The Authorization header must be "Bearer <token>".');
+  }
+  const grant = await findGrant(service.store.read, token);
+  if (grant === undefined) throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
+  if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
+    throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
+  }
+  return grant;
+}
+
+/** The organization a request is for: 400 without the header, 403 when the token is not for it (D2). */
+export async function identifyOrganization(service: Service, grant: Grant, header: string | undefined): Promise<Organization> {
+  const id = header?.trim() ?? '';
+  if (id === '') {
+    throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
+  }
+  const organization = grant.organizations.includes(id) ? await findOrganization(service.store.read, id) : undefined;
+  if (organization === undefined) {
+    throw refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
+  }
+  return organization;
+}
+
+export function requireScope(grant: Grant, scope: Scope): void {
+  if (grant.scopes.includes(scope)) return;
+  throw refusal('auth.scope_missing', 'Authorization', `This needs the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`);
+}

@@ -1,0 +1,35 @@
+import type { Socket } from 'node:net';
+import { FAILURES } from '../../catalog/failures.ts';
+import { failureText } from './envelope.ts';
+
+/** Milliseconds; every one is set, since the framework's own defaults are "never" (D43). */
+export interface Timeouts {
+  /** Whole request, upload of the body included, and the work on it. */
+  readonly requestMs: number;
+}
+
+export function timeoutOptions({ requestMs }: Timeouts) {
+  return {
+    requestTimeout: requestMs,
+    handlerTimeout: requestMs,
+    // An idle socket may sit a little longer than a request may take.
+    connectionTimeout: requestMs + 5_000,
+    keepAliveTimeout: 72_000,
+  };
+}
+
+/** Answers what never became a request: too slow (408), too long a header (431), or no HTTP at all (400). */
+export function answerTimeouts(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const code = slow ? 'request.timeout' : 'request.malformed';
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : FAILURES[code].status;
+  const description = slow ? 'The request did not arrive in time.' : 'This is not a request that can be read.';
+  const body = failureText(status, [{ code, source: null, description }]);
+  const head = `HTTP/1.1 ${status} ${slow ? 'Request Timeout' : 'Bad Request'}`;
+  const headers = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  socket.end(`${head}\r\n${headers}\r\n\r\n${body}`);
+}

@@ -1,0 +1,15 @@
+import type { Readable } from 'node:stream';
+import type { Service } from '../service.ts';
+import { importRecords, type ImportSummary } from './importer.ts';
+import { readLines } from './lines.ts';
+
+/** Imports an NDJSON stream (contract §7). Throws `ImportRefused`. */
+export function importFile(service: Service, source: Readable): Promise<ImportSummary> {
+  return importRecords(service, (problems) => readLines(source, problems));
+}
+
+/** The summary for people: a line a type. */
+export function importText({ imported, deleted }: ImportSummary): string {
+  const lines = Object.entries(imported).map(([type, count]) => `${type}  ${count}`);
+  return `${[...lines, ...(deleted > 0 ? [`deleted  ${deleted}`] : [])].join('\n') || 'The file has no records.'}\n`;
+}

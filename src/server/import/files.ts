@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { Base64Decoder } from '../files/base64.ts';
+import { type Files, fileName, type StagedFile } from '../files/files.ts';
+
+/** Files that come with an import: staged while it runs, kept when it commits, gone when it does not. */
+export class ImportedFiles {
+  private readonly staged: string[] = [];
+  /** Files of documents that the import replaced or deleted. */
+  readonly replaced: string[] = [];
+  readonly files: Files;
+
+  constructor(files: Files) {
+    this.files = files;
+  }
+
+  /** Stages base64 text; undefined when it is none, or empty. */
+  async stage(content: string): Promise<StagedFile | undefined> {
+    const decoder = new Base64Decoder();
+    const body = decoder.push(content);
+    const rest = decoder.end();
+    if (body === undefined || rest === undefined || body.length + rest.length === 0) return undefined;
+    const name = fileName(randomUUID(), 'original');
+    this.staged.push(name);
+    const stage = await this.files.stage(name);
+    await stage.write(Buffer.concat([body, rest]));
+    return stage.finish();
+  }
+
+  noteVariants(names: readonly string[]): void {
+    this.staged.push(...names.filter((name) => !this.staged.includes(name)));
+  }
+
+  async keep(): Promise<void> {
+    for (const name of this.staged) await this.files.keep(name);
+  }
+
+  async discard(): Promise<void> {
+    for (const name of this.staged) await this.files.remove(name);
+  }
+}

@@ -1,0 +1,97 @@
+import type { Service } from '../service.ts';
+import { nowOf } from '../service.ts';
+import type { Transaction } from '../store/store.ts';
+import { raiseSequence } from '../store/records.ts';
+import { refreshReferred } from '../resources/patients.ts';
+import { removeScheduled } from '../files/recovery.ts';
+import { ImportedFiles } from './files.ts';
+import { importGlobal } from './globals.ts';
+import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
+import type { ImportLine } from './lines.ts';
+import { LinkBook } from './links.ts';
+import { Organizations } from './organizations.ts';
+import { ProblemList } from './problems.ts';
+import { importRecord, type ImportState, ZoneUnknown } from './records.ts';
+
+/** What an import did: records by type, deleted ones apart. */
+export interface ImportSummary {
+  readonly imported: Readonly<Record<string, number>>;
+  readonly deleted: number;
+}
+
+/**
+ * Imports records as a whole (contract §7): in any order, upserted by organization, type and id, links checked at
+ * the end, all or nothing. Throws `ImportRefused`; nothing is in the store then. Memory does not grow with the source.
+ */
+export async function importRecords(
+  service: Service,
+  source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+): Promise<ImportSummary> {
+  const files = new ImportedFiles(service.files);
+  try {
+    const summary = await service.store.write((tx) => importInto(tx, service, files, source));
+    await files.keep();
+    await removeScheduled(service.store, service.files, files.replaced);
+    return summary;
+  } catch (error) {
+    await files.discard();
+    throw error;
+  }
+}
+
+async function importInto(
+  tx: Transaction,
+  service: Service,
+  files: ImportedFiles,
+  source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+): Promise<ImportSummary> {
+  const now = nowOf(service);
+  const problems = new ProblemList();
+  const state: ImportState = {
+    tx,
+    service,
+    files,
+    now,
+    problems,
+    organizations: new Organizations(tx, now),
+    links: new LinkBook(tx),
+    highest: new Map(),
+    referrers: new Map(),
+    counts: {},
+    deleted: 0,
+  };
+  await state.links.open();
+  const deferred: ImportLine[] = [];
+  for await (const entry of source(problems)) {
+    try {
+      await importLine(state, entry);
+    } catch (error) {
+      // A local time whose zone a later line tells: read again when all lines are in.
+      if (!(error instanceof ZoneUnknown)) throw error;
+      deferred.push(entry);
+    }
+  }
+  for (const entry of deferred) await importLine({ ...state, last: true }, entry);
+  state.organizations.settle(problems);
+  await state.links.settle(problems);
+  problems.throwIfAny();
+  for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
+  for (const { org, type, id } of state.highest.values()) await raiseSequence(tx, org, type, id);
+  return { imported: state.counts, deleted: state.deleted };
+}
+
+async function importLine(state: ImportState, entry: ImportLine): Promise<void> {
+  const { type } = entry.record;
+  const kind = typeof type === 'string' ? RECORD_KINDS.get(type) : undefined;
+  if (kind !== undefined) return importRecord(state, kind, entry);
+  if (type === 'Organization') {
+    await state.organizations.readLine(entry, state.problems);
+  } else if (typeof type === 'string' && Object.hasOwn(GLOBAL_KINDS, type)) {
+    await importGlobal(state, type, entry);
+  } else {
+    const what = typeof type === 'string' ? `${type} is not a type` : 'The line has no type';
+    state.problems.add(entry.line, 'type', `${what}. Types: ${ALL_TYPES.join(', ')}.`);
+    return;
+  }
+  state.counts[type] = (state.counts[type] ?? 0) + 1;
+}

@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import type { ProblemList } from './problems.ts';
+
+/** One record of an import and the line it stands on. */
+export interface ImportLine {
+  readonly line: number;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Longest line: a document of 50 MiB in base64 and its fields. */
+const MAX_LINE_BYTES = 80 * 1024 * 1024;
+
+/** Reads NDJSON as it comes: blank lines are skipped, a line that is no JSON object is a problem. */
+export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<ImportLine> {
+  let line = 0;
+  for await (const text of splitLines(source)) {
+    line++;
+    const trimmed = line === 1 ? text.replace(/^\uFEFF/, '').trim() : text.trim();
+    if (trimmed === '') continue;
+    const record = parseObject(trimmed);
+    if (record === undefined) problems.add(line, null, 'The line is not one JSON object.');
+    else yield { line, record };
+  }
+}
+
+/** Records that are objects already, numbered like lines. */
+export function* numberRecords(records: Iterable<Readonly<Record<string, unknown>>>): Generator<ImportLine> {
+  let line = 0;
+  for (const record of records) yield { line: ++line, record };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* splitLines(source: Readable): AsyncGenerator<string> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      yield Buffer.concat([...pending, rest.subarray(0, end)]).toString();
+      pending = [];
+      size = 0;
+      rest = rest.subarray(end + 1);
+    }
+    pending.push(rest);
+    size += rest.length;
+    if (size > MAX_LINE_BYTES) throw new Error(`A line of the import has more than ${MAX_LINE_BYTES} bytes.`);
+  }
+  if (size > 0) yield Buffer.concat(pending).toString();
+}

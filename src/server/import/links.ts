@@ -1,0 +1,94 @@
+import sql, { raw } from 'sql-template-tag';
+import { RESOURCES } from '../../catalog/catalog.ts';
+import { existingIds, type FoundLink, linksOf } from '../references.ts';
+import { tableOf } from '../store/layout.ts';
+import type { Transaction } from '../store/store.ts';
+import { RECORD_KINDS } from './kinds.ts';
+import { LISTED_PROBLEMS, type ProblemList } from './problems.ts';
+
+/** Links to small kinds are looked up once; this bounds what is remembered. */
+const REMEMBERED = 20_000;
+
+/**
+ * Checks links of an import in any order: a link to a record that is not there yet is noted, and looked up again at
+ * the end. Memory does not grow with the import.
+ */
+export class LinkBook {
+  private readonly known = new Set<string>();
+  private readonly deleted = new Map<string, { org: number; target: string; ids: Map<number, number> }>();
+  private readonly tx: Transaction;
+
+  constructor(tx: Transaction) {
+    this.tx = tx;
+  }
+
+  async open(): Promise<void> {
+    await this.tx.run(
+      sql`CREATE TEMP TABLE IF NOT EXISTS import_links (org INTEGER, target TEXT, id INTEGER, line INTEGER, field TEXT)`,
+    );
+    await this.tx.run(sql`DELETE FROM import_links`);
+  }
+
+  async note(org: number, line: number, links: readonly FoundLink[]): Promise<void> {
+    for (const { target, id, at } of links) {
+      const name = `${org} ${target} ${id}`;
+      if (this.known.has(name)) continue;
+      if ((await existingIds(this.tx, org, target, [id])).has(id)) {
+        if (this.known.size < REMEMBERED) this.known.add(name);
+      } else {
+        await this.tx.run(
+          sql`INSERT INTO import_links (org, target, id, line, field) VALUES (${org}, ${target}, ${id}, ${line}, ${`${at}.id`})`,
+        );
+      }
+    }
+  }
+
+  noteDeleted(org: number, target: string, id: number, line: number): void {
+    const name = `${org} ${target}`;
+    const entry = this.deleted.get(name) ?? { org, target, ids: new Map<number, number>() };
+    entry.ids.set(id, line);
+    this.deleted.set(name, entry);
+  }
+
+  /** Reports every link that leads nowhere now that all lines are in. */
+  async settle(problems: ProblemList): Promise<void> {
+    const targets = await this.tx.all<{ target: string }>(sql`SELECT DISTINCT target FROM import_links`);
+    for (const { target } of targets) await this.reportDangling(target, problems);
+    for (const entry of this.deleted.values()) await this.reportOrphans(entry, problems);
+  }
+
+  private async reportDangling(target: string, problems: ProblemList): Promise<void> {
+    const resource = RESOURCES.find((candidate) => candidate.type === target);
+    const found =
+      resource === undefined
+        ? sql`SELECT 1 FROM reference_records f WHERE f.org = l.org AND f.type = ${target} AND f.id = l.id`
+        : sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = l.org AND f.id = l.id`;
+    const rows = await this.tx.all<{ id: number; line: number; field: string }>(
+      sql`SELECT l.id, l.line, l.field FROM import_links l WHERE l.target = ${target} AND NOT EXISTS (${found})
+        ORDER BY l.line LIMIT ${LISTED_PROBLEMS * 100}`,
+    );
+    for (const { id, line, field } of rows) {
+      problems.add(line, field, `${field}: there is no ${target} ${id} in this organization.`);
+    }
+  }
+
+  /** Records that stay and still link to what the import deletes: found by reading all that may. */
+  private async reportOrphans(entry: { org: number; target: string; ids: Map<number, number> }, problems: ProblemList) {
+    const { org, target } = entry;
+    const present = await existingIds(this.tx, org, target, [...entry.ids.keys()]);
+    const gone = new Map([...entry.ids].filter(([id]) => !present.has(id)));
+    for (const kind of RECORD_KINDS.values()) {
+      if (!Object.values(kind.fields).some((field) => field.kind.target === target)) continue;
+      const from = kind.resource
+        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org}`
+        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type}`;
+      for (const row of await this.tx.all<{ id: number; json: string }>(from)) {
+        const links = linksOf(kind.fields, JSON.parse(row.json) as Record<string, unknown>);
+        for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {
+          const message = `${target} ${link.id} cannot be deleted: ${kind.type} ${row.id} links to it by ${link.at}.`;
+          problems.add(gone.get(link.id) ?? 0, 'id', message);
+        }
+      }
+    }
+  }
+}

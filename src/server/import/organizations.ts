@@ -1,0 +1,106 @@
+import sql, { raw } from 'sql-template-tag';
+import { RESOURCES } from '../../catalog/catalog.ts';
+import type { ReadContext } from '../../catalog/fields/kind.ts';
+import { isDate, utcMilliseconds } from '../../catalog/fields/times.ts';
+import { readFields } from '../../catalog/record.ts';
+import { findOrganization } from '../organizations.ts';
+import type { Organization } from '../service.ts';
+import { layoutOf, tableOf } from '../store/layout.ts';
+import type { Transaction } from '../store/store.ts';
+import { instantIn } from '../zones.ts';
+import { ORGANIZATION_KIND } from './kinds.ts';
+import type { ImportLine } from './lines.ts';
+import type { ProblemList } from './problems.ts';
+
+/** An organization that lines speak of; its time zone is known once its own line, or the store, has told it. */
+interface Known extends Organization {
+  readonly told: boolean;
+}
+
+/** The organizations of an import, in any order with their records. */
+export class Organizations {
+  private readonly known = new Map<string, Known>();
+  private readonly firstLine = new Map<string, number>();
+  private readonly tx: Transaction;
+  private readonly now: string;
+
+  constructor(tx: Transaction, now: string) {
+    this.tx = tx;
+    this.now = now;
+  }
+
+  /** The organization by its id; one not told of yet gets its key now and must be told of by a later line. */
+  async find(id: string, line: number): Promise<Known> {
+    const known = this.known.get(id);
+    if (known !== undefined) return known;
+    const stored = await findOrganization(this.tx, id);
+    const found: Known = stored ? { ...stored, told: true } : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
+    this.known.set(id, found);
+    if (!found.told) this.firstLine.set(id, line);
+    return found;
+  }
+
+  async readLine({ line, record }: ImportLine, problems: ProblemList): Promise<void> {
+    const { type: _, deleted, createdDate, ...given } = record;
+    const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
+    const values = readFields(ORGANIZATION_KIND, given, context);
+    for (const name of ['id', 'timezone']) if (record[name] === undefined) context.problems.push(missing(name));
+    const zone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
+    const created = readCreatedDate(createdDate, zone, context) ?? this.now;
+    problems.addAll(line, context.problems);
+    if (context.problems.length > 0) return;
+    const id = String(values.id);
+    if (deleted === true) await this.remove(id, line, problems);
+    else this.known.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), told: true });
+  }
+
+  /** Reports organizations that records named but no line and no store told of. */
+  settle(problems: ProblemList): void {
+    for (const [id, { told }] of this.known) {
+      if (told) continue;
+      problems.add(this.firstLine.get(id) ?? 0, 'organizationId', `There is no organization ${id}: give it a line of type Organization.`);
+    }
+  }
+
+  private async insert(id: string, timezone: string, createdDate: string, name: string | null): Promise<Organization> {
+    await this.tx.run(sql`INSERT INTO organizations (id, name, timezone, created_date) VALUES (${id}, ${name ?? null}, ${timezone}, ${createdDate})
+      ON CONFLICT (id) DO UPDATE SET name = excluded.name, timezone = excluded.timezone, created_date = excluded.created_date`);
+    return (await findOrganization(this.tx, id)) as Organization;
+  }
+
+  private async remove(id: string, line: number, problems: ProblemList): Promise<void> {
+    const organization = await findOrganization(this.tx, id);
+    if (organization === undefined) return;
+    for (const resource of RESOURCES) {
+      const left = await this.tx.get(sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${organization.org} LIMIT 1`);
+      if (left === undefined) continue;
+      problems.add(line, 'id', `Organization ${id} still has ${resource.many}; it cannot be deleted.`);
+      return;
+    }
+    for (const resource of RESOURCES) {
+      for (const side of layoutOf(resource).sides) {
+        await this.tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${organization.org}`);
+      }
+    }
+    await this.tx.run(sql`DELETE FROM reference_records WHERE org = ${organization.org}`);
+    await this.tx.run(sql`DELETE FROM organizations WHERE org = ${organization.org}`);
+    this.known.delete(id);
+  }
+}
+
+function missing(name: string) {
+  return { code: 'field.missing' as const, source: name, description: `${name} is required.` };
+}
+
+/** `createdDate` is a date, then local midnight, or a date-time (contract §7). */
+function readCreatedDate(input: unknown, zone: string, context: ReadContext): string | undefined {
+  if (input === undefined || input === null) return undefined;
+  if (typeof input === 'string' && isDate(input)) {
+    const [year = 1, month = 1, day = 1] = input.split('-').map(Number);
+    const wall = { year, month, day, hour: 0, minute: 0, second: 0, millisecond: 0 };
+    return new Date(zone === 'UTC' ? utcMilliseconds(wall) : instantIn(zone)(wall)).toISOString();
+  }
+  return ORGANIZATION_KIND.createdDate?.kind.read(input, 'createdDate', { ...context, instantOf: instantIn(zone) }) as
+    | string
+    | undefined;
+}

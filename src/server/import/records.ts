@@ -1,0 +1,178 @@
+import sql from 'sql-template-tag';
+import { asId } from '../../catalog/fields/numbers.ts';
+import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
+import { type Fields, readFields } from '../../catalog/record.ts';
+import { linksOf } from '../references.ts';
+import { blankRecord, emptyValue } from '../rendering.ts';
+import type { Draft } from '../resources/behaviour.ts';
+import { behaviourOf } from '../resources/behaviours.ts';
+import type { Organization, Service } from '../service.ts';
+import { putRecord, removeRecord } from '../store/records.ts';
+import type { Transaction } from '../store/store.ts';
+import { instantIn } from '../zones.ts';
+import { importDocument, removeDocument } from './documents.ts';
+import type { ImportedFiles } from './files.ts';
+import type { RecordKind } from './kinds.ts';
+import type { ImportLine } from './lines.ts';
+import type { LinkBook } from './links.ts';
+import type { Organizations } from './organizations.ts';
+import type { ProblemList } from './problems.ts';
+
+/** What an import carries from line to line. */
+export interface ImportState {
+  readonly tx: Transaction;
+  readonly service: Service;
+  readonly files: ImportedFiles;
+  readonly now: string;
+  readonly problems: ProblemList;
+  readonly organizations: Organizations;
+  readonly links: LinkBook;
+  /** Highest id by organization and type. */
+  readonly highest: Map<string, { org: number; type: string; id: number }>;
+  /** Patients whose list of referred patients has to be made again. */
+  readonly referrers: Map<number, Set<number>>;
+  readonly counts: Record<string, number>;
+  deleted: number;
+  /** All lines have been read: a zone that is still unknown stays so. */
+  readonly last?: boolean;
+}
+
+/** A local time stands in a zone that no line has told yet. */
+export class ZoneUnknown extends Error {}
+
+/** One line of an organization's own kind. */
+export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
+  const { line, record } = entry;
+  const { type: _, organizationId, deleted, ...given } = record;
+  const id = asId(given.id);
+  if (id === undefined) state.problems.add(line, 'id', 'id must be a positive integer.');
+  if (typeof organizationId !== 'string' || organizationId === '') {
+    state.problems.add(line, 'organizationId', 'organizationId is required.');
+  }
+  if (id === undefined || typeof organizationId !== 'string' || organizationId === '') return;
+  const organization = await state.organizations.find(organizationId, line);
+  if (deleted === true) return remove(state, kind, organization.org, id, line);
+  const context = await contextFor(state, organization, given);
+  const values = readFields(kind.fields, given, context);
+  for (const name of kind.needed) {
+    if (given[name] == null) context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
+  }
+  state.problems.addAll(line, context.problems);
+  if (context.problems.length > 0) return;
+  noteId(state, organization.org, kind.type, id);
+  const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
+  await state.links.note(organization.org, line, own);
+  if (kind.resource === undefined) await putReference(state.tx, organization.org, kind, id, values);
+  else await putResource(state, kind, organization, id, values, line);
+  state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
+}
+
+/** Local times stand in the zone of the record's location, else of the organization (D7). */
+async function contextFor(
+  state: ImportState,
+  organization: Organization & { readonly told: boolean },
+  given: Readonly<Record<string, unknown>>,
+): Promise<ReadContext> {
+  const zone = await zoneOf(state, organization, given);
+  const instantOf = (wall: WallClock) => {
+    if (zone === undefined && state.last !== true) throw new ZoneUnknown();
+    return instantIn(zone ?? organization.timezone)(wall);
+  };
+  return { mode: 'import', problems: [], warnings: [], instantOf };
+}
+
+async function zoneOf(
+  state: ImportState,
+  organization: Organization & { readonly told: boolean },
+  given: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
+  const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
+  if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
+  const at = location ?? (await referenceOf(state.tx, organization.org, 'Operatory', operatory))?.location?.id;
+  const place = await referenceOf(state.tx, organization.org, 'Location', at);
+  if (place === undefined) return undefined;
+  return place.timezone ?? (organization.told ? organization.timezone : undefined);
+}
+
+interface ReferenceRecord {
+  readonly timezone?: string | null;
+  readonly location?: { readonly id: number } | null;
+}
+
+async function referenceOf(tx: Transaction, org: number, type: string, id: number | undefined): Promise<ReferenceRecord | undefined> {
+  if (id === undefined) return undefined;
+  const row = await tx.get<{ json: string }>(
+    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`,
+  );
+  return row && (JSON.parse(row.json) as ReferenceRecord);
+}
+
+function noteId(state: ImportState, org: number, type: string, id: number): void {
+  const name = `${org} ${type}`;
+  if (id > (state.highest.get(name)?.id ?? 0)) state.highest.set(name, { org, type, id });
+}
+
+async function putReference(tx: Transaction, org: number, kind: RecordKind, id: number, values: Record<string, unknown>): Promise<void> {
+  const record = { ...filled(kind.fields, {}, values), id };
+  await tx.run(sql`INSERT INTO reference_records (org, type, id, json) VALUES (${org}, ${kind.type}, ${id}, ${JSON.stringify(record)})
+    ON CONFLICT (org, type, id) DO UPDATE SET json = excluded.json`);
+}
+
+function filled(fields: Fields, blank: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+  const record = { ...blank };
+  for (const name of Object.keys(fields)) {
+    const value = values[name] ?? emptyValue(fields, name);
+    if (blank[name] === undefined || value !== null) record[name] = value;
+  }
+  return record;
+}
+
+async function putResource(
+  state: ImportState,
+  kind: RecordKind,
+  organization: Organization,
+  id: number,
+  values: Record<string, unknown>,
+  line: number,
+): Promise<void> {
+  const resource = kind.resource as NonNullable<RecordKind['resource']>;
+  if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
+  const behaviour = behaviourOf(resource);
+  const blank = blankRecord(resource);
+  const wire = Object.fromEntries(Object.entries(filled(resource.fields, blank, values)).filter(([name]) => name in blank));
+  const after = { ...wire, id, ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }) };
+  const problems: Draft['problems'] = [];
+  const draft: Draft = {
+    service: state.service,
+    organization,
+    before: undefined,
+    row: undefined,
+    after,
+    given: new Set(),
+    problems,
+    imported: values,
+  };
+  behaviour.check?.(draft);
+  await behaviour.complete?.(state.tx, draft);
+  state.problems.addAll(line, problems);
+  if (problems.length > 0) return;
+  await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
+  if (resource.type === 'PatientV1') noteReferrer(state, organization.org, draft.after);
+}
+
+function noteReferrer(state: ImportState, org: number, patient: Readonly<Record<string, unknown>>): void {
+  const referrer = (patient.referredByPatient as { id: number } | null)?.id;
+  if (referrer === undefined) return;
+  const referrers = state.referrers.get(org) ?? new Set<number>();
+  state.referrers.set(org, referrers.add(referrer));
+}
+
+async function remove(state: ImportState, kind: RecordKind, org: number, id: number, line: number): Promise<void> {
+  if (kind.type === 'DocumentV1') await removeDocument(state, org, id);
+  else if (kind.resource !== undefined) await removeRecord(state.tx, org, kind.resource, id);
+  else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
+  state.links.noteDeleted(org, kind.type, id, line);
+  noteId(state, org, kind.type, id);
+  state.deleted++;
+}

@@ -1,0 +1,32 @@
+import { type Level, pino } from 'pino';
+import type { AccessLog } from './http/logging.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The server's log: JSON lines on the stream given. Requests at `info`, health checks at `debug`, faults at `error`. */
+export interface ServerLog extends AccessLog {
+  note(level: Exclude<LogLevel, 'silent'>, message: string, facts?: Readonly<Record<string, string | number>>): void;
+}
+
+export function openLog(level: LogLevel, stream: { readonly write: (text: string) => unknown }): ServerLog {
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write: (text: string) => void stream.write(text) });
+  const levelOf = (route: string, status: number): Level => {
+    if (status >= 500) return 'error';
+    return route === '/healthz' || route === '/readyz' ? 'debug' : 'info';
+  };
+  return {
+    note: (at, message, facts = {}) => logger[at](facts, message),
+    answered: (entry) => logger[levelOf(entry.route, entry.status)](entry, 'answered'),
+    failed: (requestId, error) => logger.error({ requestId, fault: faultOf(error) }, 'a request failed'),
+  };
+}
+
+/** Kind and place of a fault. Its message is left out: a database quotes values in its messages. */
+function faultOf(error: unknown) {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code } = error as { code?: unknown };
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return { name: error.name, ...(typeof code === 'string' && { code }), at: frames.slice(0, 5).map((line) => line.trim()) };
+}

@@ -1,0 +1,62 @@
+import sql, { join, raw } from 'sql-template-tag';
+import { RESOURCES } from '../catalog/catalog.ts';
+import type { Problem } from '../catalog/failures.ts';
+import type { Fields } from '../catalog/record.ts';
+import { tableOf } from './store/layout.ts';
+import type { Reader } from './store/store.ts';
+
+/** Kinds that cannot be imported: links to them are not checked (contract §7). */
+const UNCHECKED = new Set(['PatientProcedure', 'SubscriberInsurancePlan', 'OrganizationLedgerType', 'InsurancePayment']);
+
+/** A link found in a record: what it points to and where it stands. */
+export interface FoundLink {
+  readonly target: string;
+  readonly id: number;
+  readonly at: string;
+}
+
+/** Every link of a record's values, those in lists, maps and objects included. */
+export function linksOf(fields: Fields, values: Readonly<Record<string, unknown>>): FoundLink[] {
+  const found: FoundLink[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const { target } = field.kind;
+    if (target !== undefined && !UNCHECKED.has(target)) collect(values[name], target, name, found);
+  }
+  return found;
+}
+
+function collect(value: unknown, target: string, at: string, found: FoundLink[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  if ('id' in value && typeof value.id === 'number') {
+    found.push({ target, id: value.id, at });
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) collect(item, target, `${at}[${index}]`, found);
+  } else {
+    for (const [key, item] of Object.entries(value)) collect(item, target, `${at}.${key}`, found);
+  }
+}
+
+/** The ids of one kind that exist, of those given. */
+export async function existingIds(read: Reader, org: number, target: string, ids: readonly number[]): Promise<Set<number>> {
+  const resource = RESOURCES.find((candidate) => candidate.type === target);
+  const wanted = join([...new Set(ids)]);
+  const rows = await read.all<{ id: number }>(
+    resource === undefined
+      ? sql`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id IN (${wanted})`
+      : sql`SELECT id FROM ${raw(tableOf(resource))} WHERE org = ${org} AND id IN (${wanted})`,
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Reports links to records that the organization does not have. */
+export async function checkLinks(read: Reader, org: number, links: readonly FoundLink[], problems: Problem[]): Promise<void> {
+  for (const target of new Set(links.map((link) => link.target))) {
+    const group = links.filter((link) => link.target === target);
+    const known = await existingIds(read, org, target, group.map((link) => link.id));
+    for (const link of group) {
+      if (known.has(link.id)) continue;
+      const description = `${link.at}.id: there is no ${target} ${link.id} in this organization.`;
+      problems.push({ code: 'field.link_unknown', source: `${link.at}.id`, description });
+    }
+  }
+}

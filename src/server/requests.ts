@@ -1,0 +1,99 @@
+import type { Operation, Resource } from '../catalog/define.ts';
+import { type Problem, Refusal, refusal } from '../catalog/failures.ts';
+import { asId } from '../catalog/fields/numbers.ts';
+import { isPlainObject, type ReadContext } from '../catalog/fields/kind.ts';
+import { readFieldSelection } from '../catalog/fieldselection.ts';
+import { checkFilter, type Term } from '../catalog/filter/check.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../catalog/paging.ts';
+import { readFields } from '../catalog/record.ts';
+import type { OperationRequest } from './service.ts';
+import { instantIn } from './zones.ts';
+
+/** What a bulk read asks for, checked; all problems of its query are reported together. */
+export interface BulkQuery {
+  readonly terms: readonly Term[];
+  readonly fields: readonly string[] | undefined;
+  readonly limit: number;
+  readonly lastId: number;
+  readonly byCursor: boolean;
+  readonly page: number | undefined;
+}
+
+export function readBulkQuery(request: OperationRequest, operation: Operation): BulkQuery {
+  const { query } = request;
+  const problems: Problem[] = [];
+  const terms = gather(problems, () => readTerms(request, operation));
+  const fields = gather(problems, () => readSelection(request, operation));
+  const limit = readNumber(query.pageSize, 'pageSize', problems, 'query.page_size', 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE;
+  const lastId = readNumber(query.lastId, 'lastId', problems, 'query.last_id', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const page = readNumber(query.page, 'page', problems, 'query.page', 1, Number.MAX_SAFE_INTEGER);
+  if (problems.length > 0) throw new Refusal(problems);
+  const byCursor = query.lastId !== undefined;
+  return { terms: terms ?? [], fields, limit, lastId, byCursor, page: byCursor ? undefined : page };
+}
+
+/** The terms of `filter`; several `filter` parameters are ANDed. */
+export function readTerms(request: OperationRequest, operation: Operation): Term[] {
+  const text = request.query.filter ?? '';
+  if (operation.filterRequired && text.trim() === '') {
+    throw refusal('filter.missing', 'filter', 'The filter parameter is required here.');
+  }
+  return checkFilter(text, operation.filters ?? {}, { instantOf: instantIn(request.organization.timezone) });
+}
+
+export function readSelection(request: OperationRequest, operation: Operation): string[] | undefined {
+  const text = request.query.responseFields;
+  if (operation.selectable === 'required' && (text ?? '').trim() === '') {
+    throw refusal('query.missing', 'responseFields', 'The responseFields parameter is required here.');
+  }
+  return operation.selectable ? readFieldSelection(text, operation.fields ?? {}, 'responseFields') : undefined;
+}
+
+/** Runs a reader and keeps its problems beside those of others, so that a request hears of all at once. */
+export function gather<T>(problems: Problem[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+function readNumber(
+  text: string | undefined,
+  source: string,
+  problems: Problem[],
+  code: Problem['code'],
+  min: number,
+  max: number,
+): number | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `an integer from ${min} on` : `an integer from ${min} to ${max}`;
+  problems.push({ code, source, description: `${source} must be ${bounds}.` });
+  return undefined;
+}
+
+/** Where reading a body puts its findings. Date-times without a zone stand in the organization's (D7). */
+export function readContext(request: OperationRequest, mode: 'create' | 'update'): ReadContext & { problems: Problem[] } {
+  return { mode, problems: [], warnings: request.warnings, instantOf: instantIn(request.organization.timezone) };
+}
+
+/** The canonical values of a JSON object body; problems stay in the context so that more can join them. */
+export function readBody(request: OperationRequest, resource: Resource, context: ReadContext): Record<string, unknown> {
+  if (!isPlainObject(request.body)) throw refusal('body.shape', 'body', 'The body must be one JSON object.');
+  return readFields(resource.fields, request.body, context);
+}
+
+/** The path's id; anything but a positive integer names no record (D5). */
+export function pathIdOf(request: OperationRequest, resource: Resource): number {
+  const id = asId(request.pathId);
+  if (id === undefined) throw notFound(resource.one, request.pathId ?? '');
+  return id;
+}
+
+export function notFound(one: string, id: string | number): Refusal {
+  return refusal('record.not_found', 'id', `There is no ${one} ${id} in this organization.`);
+}

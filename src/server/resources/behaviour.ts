@@ -1,0 +1,55 @@
+import type { Resource } from '../../catalog/define.ts';
+import type { Problem } from '../../catalog/failures.ts';
+import type { Handler, Organization, Service } from '../service.ts';
+import type { JsonRecord } from '../store/layout.ts';
+import type { OwnColumns, StoredRecord } from '../store/records.ts';
+import type { Reader, Transaction } from '../store/store.ts';
+
+/** Where a record is rendered: for whom, and under which origin its links stand. */
+export interface RenderContext {
+  readonly service: Service;
+  readonly organization: Organization;
+  readonly baseUrl: string;
+}
+
+/** A record on its way into the store. Rules change `after` and report what is wrong. */
+export interface Draft {
+  readonly organization: Organization;
+  readonly service: Service;
+  /** The record as it was; undefined for a new one. */
+  readonly before: JsonRecord | undefined;
+  /** The stored row behind `before`, own columns included. */
+  readonly row: StoredRecord | undefined;
+  /** The whole record as it will be. */
+  readonly after: Record<string, unknown> & { id: number };
+  /** Names that the body or the import line gave. */
+  readonly given: ReadonlySet<string>;
+  readonly problems: Problem[];
+  /** Values of own columns that come with a new record. */
+  readonly own?: OwnColumns;
+  /** Everything an import line gave, what the wire does not have included. */
+  readonly imported?: JsonRecord;
+}
+
+/** What the catalog cannot say about a resource: rules, side effects, computed parts, operations of its own. */
+export interface Behaviour {
+  readonly resource: Resource;
+  /** Columns beside the catalog's that `render` and `ownColumns` use. */
+  readonly own?: readonly string[];
+  /** Adds computed parts to the stored JSON text. */
+  readonly render?: (row: StoredRecord, context: RenderContext) => string;
+  /** Rules that look at the record alone. */
+  readonly check?: (draft: Draft) => void;
+  /** Fills what follows from other fields or records; runs before the record is compared and stored. */
+  readonly complete?: (read: Reader, draft: Draft) => Promise<void>;
+  /** Values of own columns, for records written by the engine. */
+  readonly ownColumns?: (draft: Draft) => OwnColumns;
+  /** Further rows that follow the record. */
+  readonly stored?: (tx: Transaction, draft: Draft) => Promise<void>;
+  /** Handlers in place of the engine's, by operation id. */
+  readonly handlers?: Readonly<Record<string, Handler>>;
+}
+
+export function renderRecord(behaviour: Behaviour, row: StoredRecord, context: RenderContext): string {
+  return behaviour.render?.(row, context) ?? row.json;
+}

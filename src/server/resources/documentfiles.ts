@@ -1,0 +1,209 @@
+import { operationOf } from '../../catalog/catalog.ts';
+import type { Link } from '../../catalog/fields/composites.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
+import { isImage, type MimeType } from '../../catalog/resources/documentnames.ts';
+import { documents, type FileInput } from '../../catalog/resources/documents.ts';
+import { readFields } from '../../catalog/record.ts';
+import { type Files, fileName, type StagedFile } from '../files/files.ts';
+import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
+import { removeScheduled, scheduleRemoval } from '../files/recovery.ts';
+import { VARIANTS } from '../files/signing.ts';
+import { answerWith, settle, storeDraft } from '../engine/writing.ts';
+import { DocumentBody } from '../body/documentbody.ts';
+import { checkLinks, linksOf } from '../references.ts';
+import { blankRecord } from '../rendering.ts';
+import { notFound, pathIdOf, readContext } from '../requests.ts';
+import { type Handler, nowOf, type OperationRequest, type Organization, type Service } from '../service.ts';
+import { findRecord, nextId, removeRecord } from '../store/records.ts';
+import type { Draft } from './behaviour.ts';
+import { checkName, type DocumentRow, documentBehaviour } from './documents.ts';
+import { dropUnusedTags } from './documenttags.ts';
+
+/** POST `/documents`: the file is on disk before the record commits, and the record before the answer (D38). */
+const createDocument: Handler = async (request) => {
+  const body = request.body as DocumentBody;
+  const guid = body.content && guidOf(body.content);
+  try {
+    return await storeDocument(request, body, guid ?? '');
+  } catch (error) {
+    if (guid !== undefined) await discardFiles(request.service.files, guid);
+    throw error;
+  }
+};
+
+const MISSING_CONTENT: Problem = { code: 'field.missing', source: 'file.content', description: 'file.content is required.' };
+
+async function storeDocument(request: OperationRequest, body: DocumentBody, guid: string) {
+  const { service, organization } = request;
+  const { values, problems } = readValues(request, body);
+  await checkLinks(service.store.read, organization.org, linksOf(documents.fields, values), problems);
+  const content = body.content;
+  if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
+  if (problems.length > 0 || content === undefined) throw new Refusal(problems);
+  const variants = await makeImages(service.files, values, content, request.warnings);
+  const answer = await service.store.write(async (tx) => {
+    const id = await nextId(tx, organization.org, documents.type);
+    const draft = newDocument({ service, organization, id, values, content, variants });
+    await settle(tx, documentBehaviour, draft);
+    await storeDraft(tx, documentBehaviour, draft, nowOf(service));
+    return answerWith(documentBehaviour, request, draft, undefined);
+  });
+  for (const variant of variants) await service.files.keep(fileName(guid, variant));
+  return answer;
+}
+
+/** A document about to be stored, made of checked values and its staged content. */
+export function newDocument(parts: {
+  readonly service: Service;
+  readonly organization: Organization;
+  readonly id: number;
+  readonly values: DocumentValues;
+  readonly content: StagedFile;
+  readonly variants: readonly string[];
+}): Draft {
+  const { service, organization, id, values, content, variants } = parts;
+  const guid = guidOf(content);
+  const { storage: _, ...blank } = blankRecord(documents);
+  return {
+    service,
+    organization,
+    before: undefined,
+    row: undefined,
+    after: {
+      ...blank,
+      ...ownedBy(organization.id, values),
+      id,
+      name: values.name,
+      mimeType: values.mimeType,
+      tags: values.tags ?? [],
+      userDefinedDate: values.userDefinedDate ?? null,
+      guidName: guid,
+      thumbNailId: variants.includes('thumbnail') ? fileName(guid, 'thumbnail') : null,
+    },
+    given: new Set(),
+    problems: [],
+    own: { guid, variants: variants.join(','), size: content.size, sha256: content.sha256 },
+  };
+}
+
+export function guidOf(content: StagedFile): string {
+  return content.name.slice(0, -'-original'.length);
+}
+
+/** Removes every file staged for a document that did not come to be. */
+export async function discardFiles(files: Files, guid: string): Promise<void> {
+  for (const variant of VARIANTS) await files.remove(fileName(guid, variant));
+}
+
+export type DocumentValues = Readonly<Record<string, unknown>> & { readonly file?: FileInput };
+
+function readValues(request: OperationRequest, body: DocumentBody): { values: DocumentValues; problems: Problem[] } {
+  if (!isPlainObject(body.json)) throw refusal('body.shape', 'body', 'The body must be one JSON object.');
+  const context = readContext(request, 'create');
+  const values: DocumentValues = readFields(documents.fields, withContent(body, body.json), context);
+  if (body.problem !== undefined) context.problems.push(body.problem);
+  checkDocument(values, body.content, request.organization.id, context.problems);
+  return { values, problems: context.problems };
+}
+
+/** Rules on a new document that the catalog cannot say: one owner, the name's length, bytes that fit an image type. */
+export function checkDocument(
+  values: DocumentValues,
+  content: StagedFile | undefined,
+  organizationId: string,
+  problems: Problem[],
+): void {
+  checkOwner(values, organizationId, problems);
+  checkName({ name: values.name, mimeType: values.mimeType }, undefined, problems);
+  checkImage(values, content, problems);
+}
+
+/**
+ * Content that is already on disk, or already reported, stands in the body as a word that is not empty. A body without
+ * `file` lacks `file.content`.
+ */
+function withContent(body: DocumentBody, json: Record<string, unknown>): Record<string, unknown> {
+  const file = json.file ?? {};
+  const present = body.content !== undefined || body.problem !== undefined;
+  return { ...json, file: present && isPlainObject(file) ? { ...file, content: 'staged' } : file };
+}
+
+function checkOwner(values: DocumentValues, organizationId: string, problems: Problem[]): void {
+  const owners = ['ownerOrganization', 'ownerPatient', 'ownerPerioExam'].filter((name) => values[name] != null);
+  if (owners.length > 1) {
+    const description = `A document has one owner; ${owners.join(' and ')} are given.`;
+    for (const source of owners) problems.push({ code: 'field.conflict', source, description });
+  }
+  const owner = values.ownerOrganization as { id: string } | null | undefined;
+  if (owner != null && owner.id !== organizationId) {
+    const description = 'ownerOrganization.id must be the organization of the request.';
+    problems.push({ code: 'field.conflict', source: 'ownerOrganization.id', description });
+  }
+}
+
+function ownedBy(organizationId: string, values: DocumentValues): Record<string, unknown> {
+  const patient = values.ownerPatient as Link | null | undefined;
+  const exam = values.ownerPerioExam as Link | null | undefined;
+  if (patient != null) return { ownerType: 'Patient', ownerPatient: patient };
+  if (exam != null) return { ownerType: 'PerioExam', ownerPerioExam: exam };
+  return { ownerType: 'Organization', ownerOrganization: { id: organizationId } };
+}
+
+function checkImage(values: DocumentValues, content: StagedFile | undefined, problems: Problem[]): void {
+  const type = values.mimeType as MimeType | undefined;
+  if (type === undefined || content === undefined || looksLike(type, content.head)) return;
+  problems.push({ code: 'file.content', source: 'file.content', description: `file.content does not hold a ${type} image.` });
+}
+
+/** Makes the variants of an image when all five crop values are there; answers which variants exist (specification, Documents). */
+export async function makeImages(
+  files: Files,
+  values: DocumentValues,
+  content: StagedFile,
+  warnings: Warning[],
+): Promise<readonly string[]> {
+  const { file } = values;
+  const given = (['fromX', 'fromY', 'width', 'height', 'ratio'] as const).filter((name) => file?.[name] != null);
+  if (given.length === 0) return ['original'];
+  if (!isImage(values.mimeType as MimeType) || given.length < 5) {
+    const description =
+      given.length < 5
+        ? 'The file was not cropped: that takes all of fromX, fromY, width, height and ratio.'
+        : 'The file was not cropped: only JPEG, PNG and GIF can be.';
+    warnings.push({ title: 'Crop ignored', description, source: `file.${given[0]}` });
+    return ['original'];
+  }
+  const name = (variant: string) => fileName(guidOf(content), variant);
+  try {
+    const outputs = { cropped: name('cropped'), resized: name('resized'), thumbnail: name('thumbnail') };
+    await makeVariants(files, content.path, file as Crop & FileInput, outputs);
+    return VARIANTS;
+  } catch (error) {
+    if (!(error instanceof ImageUnusable)) throw error;
+    throw refusal(error.source === 'file.content' ? 'file.content' : 'field.range', error.source, error.message);
+  }
+}
+
+/** DELETE `/documents/{id}`: record, tag uses, unused tags and files go together (specification, Document lifecycle). */
+const deleteDocument: Handler = async (request) => {
+  const { service, organization } = request;
+  const id = pathIdOf(request, documents);
+  const names = await service.store.write(async (tx) => {
+    const row = await findRecord<DocumentRow>(tx, organization.org, documents, id, documentBehaviour.own);
+    if (row === undefined) throw notFound(documents.one, id);
+    await removeRecord(tx, organization.org, documents, id);
+    await dropUnusedTags(tx, organization.org, (JSON.parse(row.json) as { tags: string[] }).tags);
+    const files = row.variants.split(',').map((variant) => fileName(row.guid, variant));
+    await scheduleRemoval(tx, files);
+    return files;
+  });
+  await removeScheduled(service.store, service.files, names);
+  return { data: JSON.stringify({ id }) };
+};
+
+/** Operations on documents that move files. */
+export const documentHandlers: Readonly<Record<string, Handler>> = {
+  [operationOf(documents, 'create').id]: createDocument,
+  [operationOf(documents, 'delete').id]: deleteDocument,
+};

@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { refusal } from '../catalog/failures.ts';
+import { openFolder } from './datafolder.ts';
+import type { Size } from './demo/sizes.ts';
+import { type DemoAccess, seedDemo, writeDemoEnvironment } from './demo/start.ts';
+import { buildApp } from './http/app.ts';
+import { importFile } from './import/file.ts';
+import type { ServerLog } from './log.ts';
+import type { Clock } from './service.ts';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** A folder, or `:memory:`. */
+  readonly data: string;
+  readonly imports: readonly string[];
+  readonly demo?: Size;
+  readonly requestTimeoutSeconds: number;
+  readonly maxDocumentMegabytes: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly behindProxy: boolean;
+  readonly log: ServerLog;
+  readonly clock?: Clock;
+}
+
+/** A server that listens. `close` finishes running requests, 10 s at most. */
+export interface RunningServer {
+  readonly url: string;
+  readonly path: string;
+  /** How to reach the demo practice, and the file that says so to a shell. */
+  readonly demo?: DemoAccess & { readonly file: string };
+  close(): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+
+/** Opens the data folder, imports what was asked for, and listens (contract §6). The only place with a socket. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  checkBinding(options);
+  const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
+  const folder = await openFolder(options.data, {
+    serving: true,
+    maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
+    ...(options.clock && { clock: options.clock }),
+  });
+  try {
+    for (const file of options.imports) {
+      const { imported } = await importFile(folder.service, createReadStream(file));
+      options.log.note('info', 'imported', imported);
+    }
+    const access = options.demo && (await seedDemo(folder, options.demo));
+    const app = await buildApp(folder.service, {
+      log: options.log,
+      timeouts: { requestMs: options.requestTimeoutSeconds * 1000 },
+      behindProxy: options.behindProxy,
+      ...(tls && { tls }),
+    });
+    const url = await app.listen({ host: options.host, port: options.port });
+    const demoFile = access && (await writeDemoEnvironment(folder, url, access));
+    return {
+      url,
+      path: folder.path,
+      ...(access && demoFile && { demo: { ...access, file: demoFile } }),
+      async close() {
+        const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+        await app.close();
+        clearTimeout(timer);
+        await folder.close();
+      },
+    };
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+/** Patient data does not go over a network in the clear (contract §6). */
+function checkBinding(options: ServeOptions): void {
+  if (isLoopback(options.host) || options.tls !== undefined || options.behindProxy) return;
+  throw refusal(
+    'field.conflict',
+    '--host',
+    `Listening on ${options.host} needs TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front does TLS.`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Warning } from '../catalog/failures.ts';
+import type { Files } from './files/files.ts';
+import type { Store } from './store/store.ts';
+
+/** The time now, in UTC milliseconds. */
+export type Clock = () => number;
+
+/** What every handler works with. */
+export interface Service {
+  readonly store: Store;
+  readonly files: Files;
+  readonly clock: Clock;
+  /** Key of signed URLs; made once for a data folder. */
+  readonly signingKey: Buffer;
+  /** Largest decoded document, in bytes (D38). */
+  readonly maxDocumentBytes: number;
+}
+
+/** The organization a request is for: `org` is its key in the store, `id` its name on the wire. */
+export interface Organization {
+  readonly org: number;
+  readonly id: string;
+  readonly timezone: string;
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly createdDate: string;
+}
+
+/** One request to one operation, past authentication and before validation. */
+export interface OperationRequest {
+  readonly service: Service;
+  readonly organization: Organization;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** The path's record id as sent. */
+  readonly pathId: string | undefined;
+  readonly body: unknown;
+  /** Filled by handlers; goes into the envelope. */
+  readonly warnings: Warning[];
+  /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
+  readonly baseUrl: string;
+}
+
+/** The envelope's `data` as JSON text, so that stored records are joined rather than parsed. */
+export interface Answer {
+  readonly data: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export type Handler = (request: OperationRequest) => Promise<Answer>;
+
+export function nowOf(service: Service): string {
+  return new Date(service.clock()).toISOString();
+}

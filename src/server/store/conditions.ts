@@ -1,0 +1,51 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import type { Resource } from '../../catalog/define.ts';
+import type { Term } from '../../catalog/filter/check.ts';
+import { foldText } from '../../catalog/filter/values.ts';
+import { columnName, foldColumn, sideTable } from './layout.ts';
+
+/** Beyond every text that starts with a prefix: the last code point sorts after all others in UTF-8 order. */
+const LAST = '\u{10FFFF}';
+
+/** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table. */
+export function conditionsOf(resource: Resource, terms: readonly Term[]): Sql {
+  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(resource, term)})`);
+  return limits.length === 0 ? empty : sql` AND ${join(limits, ' AND ')}`;
+}
+
+function conditionOf(resource: Resource, term: Term): Sql {
+  if (term.key.value.match === 'many') return sideCondition(resource, term);
+  const column = raw(`r.${columnName(term.key.key)}`);
+  const [value] = term.values;
+  switch (term.operator) {
+    case '.absent':
+      return sql`${column} IS NULL`;
+    case '.present':
+      return sql`${column} IS NOT NULL`;
+    case '==':
+      return sql`${column} = ${value}`;
+    case '!=':
+      // The exact complement of ==: a record without a value satisfies it (D11).
+      return sql`${column} IS DISTINCT FROM ${value}`;
+    case '->':
+      return sql`${column} IN (${join([...new Set(term.values)])})`;
+    case '~=':
+      return startsWith(raw(`r.${foldColumn(term.key.key)}`), foldText(String(value)));
+    case '<>=':
+      return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${foldText(String(value))}) > 0`;
+    default:
+      return sql`${column} ${raw(term.operator)} ${value}`;
+  }
+}
+
+function startsWith(column: Sql, prefix: string): Sql {
+  return sql`${column} >= ${prefix} AND ${column} < ${prefix + LAST}`;
+}
+
+function sideCondition(resource: Resource, term: Term): Sql {
+  const values = join([...new Set(term.values)]);
+  const matching = sql`SELECT s.id FROM ${raw(sideTable(resource, term.key.key))} s WHERE s.org = r.org AND s.value IN (${values})`;
+  return term.operator === '!='
+    ? sql`NOT EXISTS (${matching} AND s.id = r.id)`
+    : sql`r.id IN (${matching})`;
+}

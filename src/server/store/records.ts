@@ -1,0 +1,122 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import type { Resource } from '../../catalog/define.ts';
+import type { Term } from '../../catalog/filter/check.ts';
+import { conditionsOf } from './conditions.ts';
+import { type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
+import type { Reader, Transaction } from './store.ts';
+
+/** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
+export interface StoredRecord {
+  readonly id: number;
+  readonly json: string;
+}
+
+/** Which records a page holds: after `lastId`, or after `offset` records; at most `limit`, ascending id (D15). */
+export interface Slice {
+  readonly lastId: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Values of columns that the catalog does not know of, by column name. */
+export type OwnColumns = Readonly<Record<string, string | number | null>>;
+
+export function listRecords<T extends StoredRecord>(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  terms: readonly Term[],
+  slice: Slice,
+  own: readonly string[] = [],
+): Promise<T[]> {
+  const table = raw(tableOf(resource));
+  const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
+  return read.all<T>(
+    sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditionsOf(resource, terms)} ORDER BY r.id LIMIT ${slice.limit}${offset}`,
+  );
+}
+
+export async function countRecords(read: Reader, org: number, resource: Resource, terms: readonly Term[]): Promise<number> {
+  const row = await read.get<{ total: number }>(
+    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${org}${conditionsOf(resource, terms)}`,
+  );
+  return row?.total ?? 0;
+}
+
+export function findRecord<T extends StoredRecord>(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  id: number,
+  own: readonly string[] = [],
+): Promise<T | undefined> {
+  return read.get<T>(sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`);
+}
+
+function columns(own: readonly string[]): Sql {
+  return raw(['r.id', 'r.json', ...own.map((name) => `r.${name}`)].join(', '));
+}
+
+/**
+ * Inserts a record, or replaces the one with its id. `record` is the whole wire record, without computed parts.
+ * `fresh`: no record ever had this id, so there is nothing of it to clear away.
+ */
+export async function putRecord(
+  tx: Transaction,
+  org: number,
+  resource: Resource,
+  record: JsonRecord & { readonly id: number },
+  own: OwnColumns = {},
+  fresh = false,
+): Promise<void> {
+  const layout = layoutOf(resource);
+  await tx.run({
+    ...upsertText(layout, Object.keys(own)),
+    values: [org, record.id, ...layout.columns.map((column) => column.of(record)), ...Object.values(own), JSON.stringify(record)],
+  });
+  for (const side of layout.sides) {
+    if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
+    for (const value of side.of(record)) {
+      await tx.run(sql`INSERT INTO ${raw(side.table)} (org, value, id) VALUES (${org}, ${value}, ${record.id})`);
+    }
+  }
+}
+
+const upserts = new Map<string, { readonly sql: string; readonly text: string }>();
+
+/** Text of the one statement that writes a record, made once for a table and its own columns. */
+function upsertText(layout: Layout, own: readonly string[]): { readonly sql: string; readonly text: string } {
+  const known = upserts.get(layout.table);
+  if (known !== undefined) return known;
+  const names = ['org', 'id', ...layout.columns.map((column) => column.name), ...own, 'json'];
+  const places = (place: (index: number) => string) => names.map((_, index) => place(index + 1)).join(', ');
+  const overwrite = names.slice(2).map((name) => `${name} = excluded.${name}`).join(', ');
+  const write = (values: string) =>
+    `INSERT INTO ${layout.table} (${names.join(', ')}) VALUES (${values}) ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
+  const texts = { sql: write(places(() => '?')), text: write(places((index) => `$${index}`)) };
+  upserts.set(layout.table, texts);
+  return texts;
+}
+
+export async function removeRecord(tx: Transaction, org: number, resource: Resource, id: number): Promise<void> {
+  const layout = layoutOf(resource);
+  for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
+  await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
+}
+
+/** The next id of a type: above every id the type ever had in the organization (D15). */
+export async function nextId(tx: Transaction, org: number, type: string): Promise<number> {
+  const row = await tx.get<{ last_id: number }>(
+    sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
+      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
+  );
+  return row?.last_id ?? 1;
+}
+
+/** Keeps an imported id from ever being given again. */
+export async function raiseSequence(tx: Transaction, org: number, type: string, id: number): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, ${id})
+      ON CONFLICT (org, type) DO UPDATE SET last_id = MAX(sequences.last_id, excluded.last_id)`,
+  );
+}

@@ -1,0 +1,39 @@
+import type Database from 'better-sqlite3';
+import type { Statement } from '../store.ts';
+import type { Connection } from './open.ts';
+
+/** Prepared statements of one connection, kept by their text. */
+export class Statements {
+  private readonly kept = new Map<string, Database.Statement>();
+  private readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  all<T>(statement: Statement): T[] {
+    return this.prepared(statement.sql).all(...bound(statement.values)) as T[];
+  }
+
+  get<T>(statement: Statement): T | undefined {
+    return this.prepared(statement.sql).get(...bound(statement.values)) as T | undefined;
+  }
+
+  run(statement: Statement): number {
+    return this.prepared(statement.sql).run(...bound(statement.values)).changes;
+  }
+
+  private prepared(sql: string): Database.Statement {
+    const known = this.kept.get(sql);
+    if (known !== undefined) return known;
+    // Filters make texts without end: the oldest ones are let go.
+    if (this.kept.size >= 500) this.kept.delete(this.kept.keys().next().value as string);
+    const prepared = this.connection.prepare(sql);
+    this.kept.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function bound(values: readonly unknown[]): unknown[] {
+  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value === undefined ? null : value));
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { migrate } from '../migrations/migrate.ts';
+import type { Reader, Store, Transaction } from '../store.ts';
+import { lockFolder } from './lock.ts';
+import { openConnection } from './open.ts';
+import { Statements } from './statements.ts';
+import { GroupWriter } from './writer.ts';
+
+/**
+ * Opens the SQLite store of a data folder: WAL, FULL sync, migrated to this version. With `serving` the folder is
+ * locked against a second server. Throws `StoreUnusable`.
+ */
+export async function openSqliteStore(folder: string, options: { readonly serving: boolean }): Promise<Store> {
+  const unlock = options.serving ? lockFolder(folder) : () => {};
+  try {
+    return await open(join(folder, 'molar.sqlite'), unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function open(file: string, unlock: () => void): Promise<Store> {
+  const writing = openConnection(file);
+  writing.pragma('journal_mode = WAL');
+  const writer = new GroupWriter(writing);
+  await writer.submit((tx) => migrate(tx));
+  const reading = openConnection(file, { readonly: true });
+  const statements = new Statements(reading);
+  const read: Reader = {
+    all: async (statement) => statements.all(statement),
+    get: async (statement) => statements.get(statement),
+  };
+  return {
+    read,
+    write: <T>(work: (tx: Transaction) => Promise<T>) => writer.submit(work),
+    async ping() {
+      statements.get({ sql: 'SELECT 1', text: 'SELECT 1', values: [] });
+    },
+    async close() {
+      await writer.idle();
+      reading.close();
+      writing.close();
+      unlock();
+    },
+  };
+}

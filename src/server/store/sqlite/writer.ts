@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction } from '../store.ts';
+import { type Connection, isBusy } from './open.ts';
+import { Statements } from './statements.ts';
+
+interface Job {
+  readonly work: (tx: Transaction) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const GROUP_LIMIT = 256;
+const BUSY_LIMIT_MS = 50_000;
+
+/**
+ * The single writer. All writes that arrive in one turn of the event loop share one transaction, each under a
+ * savepoint of its own, so one disk sync acknowledges them all and a failed one leaves the others alone.
+ */
+export class GroupWriter {
+  private queue: Job[] = [];
+  private running: Promise<void> | undefined;
+  private readonly statements: Statements;
+  private readonly connection: Connection;
+  readonly transaction: Transaction;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+    this.statements = new Statements(connection);
+    this.transaction = {
+      all: async (statement) => this.statements.all(statement),
+      get: async (statement) => this.statements.get(statement),
+      run: async (statement) => this.statements.run(statement),
+    };
+  }
+
+  submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.running ??= this.drain();
+    });
+  }
+
+  /** Resolves when everything submitted so far has been answered. */
+  async idle(): Promise<void> {
+    while (this.running !== undefined) await this.running;
+  }
+
+  private async drain(): Promise<void> {
+    // One turn, so that requests read from other sockets in this turn join the group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.queue.length > 0) {
+      const group = this.queue.splice(0, GROUP_LIMIT);
+      await this.runGroup(group);
+    }
+    this.running = undefined;
+  }
+
+  private async runGroup(group: readonly Job[]): Promise<void> {
+    const answers: (() => void)[] = [];
+    try {
+      await this.begin();
+      for (const job of group) answers.push(await this.runJob(job));
+      this.connection.exec('COMMIT');
+    } catch (error) {
+      if (this.connection.inTransaction) this.connection.exec('ROLLBACK');
+      for (const job of group) job.reject(error);
+      return;
+    }
+    for (const answer of answers) answer();
+  }
+
+  private async runJob(job: Job): Promise<() => void> {
+    this.connection.exec('SAVEPOINT request');
+    try {
+      const value = await job.work(this.transaction);
+      this.connection.exec('RELEASE request');
+      return () => job.resolve(value);
+    } catch (error) {
+      // A full disk ends the whole transaction: then there is no savepoint left to return to.
+      if (!this.connection.inTransaction) throw error;
+      this.connection.exec('ROLLBACK TO request');
+      this.connection.exec('RELEASE request');
+      return () => job.reject(error);
+    }
+  }
+
+  /** Takes the write lock; another process (an import) may hold it for a while. */
+  private async begin(): Promise<void> {
+    const until = Date.now() + BUSY_LIMIT_MS;
+    for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
+      try {
+        this.connection.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > until) throw error;
+        await sleep(pause);
+      }
+    }
+  }
+}

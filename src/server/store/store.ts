@@ -1,0 +1,43 @@
+/** A statement with its values: `sql` has `?` places (SQLite), `text` has `$1` places (PostgreSQL). */
+export interface Statement {
+  readonly sql: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Reading: each statement sees one consistent state of what has been committed. */
+export interface Reader {
+  all<T extends object = Row>(statement: Statement): Promise<T[]>;
+  get<T extends object = Row>(statement: Statement): Promise<T | undefined>;
+}
+
+/** Reading and writing inside one transaction. Only an import may await anything but statements while it is open. */
+export interface Transaction extends Reader {
+  /** Number of rows changed. */
+  run(statement: Statement): Promise<number>;
+}
+
+/**
+ * The store: committed state to read, and writes that are all or nothing. A resolved `write` is on disk. Writes that
+ * come in together may share one commit; one that throws leaves no trace and harms none of the others.
+ */
+export interface Store {
+  readonly read: Reader;
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Rejects when the store cannot answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The store cannot be used as it is: locked by another server, of a newer version, or damaged. */
+export class StoreUnusable extends Error {
+  readonly next: string;
+
+  constructor(message: string, next: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreUnusable';
+    this.next = next;
+  }
+}

@@ -1,0 +1,69 @@
+import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
+import { isDate, parseInstant } from '../../catalog/fields/times.ts';
+import { findOrganization } from '../organizations.ts';
+import { nowOf, type Service } from '../service.ts';
+import { type Grant, listGrants, newToken, revokeToken, saveToken } from './tokens.ts';
+
+interface TokenRequest {
+  readonly organizations: readonly string[];
+  readonly scopes: readonly string[];
+  /** A date (UTC midnight) or a date-time. */
+  readonly expires: string | undefined;
+  readonly label: string | undefined;
+}
+
+/** Creates a token for organizations that exist; it is told here and never again. Throws a Refusal. */
+export async function createToken(service: Service, request: TokenRequest) {
+  const problems: Problem[] = [];
+  for (const id of request.organizations) {
+    if ((await findOrganization(service.store.read, id)) !== undefined) continue;
+    problems.push({ code: 'field.link_unknown', source: '--for', description: `There is no organization ${id} in this data folder.` });
+  }
+  const expiresAt = request.expires === undefined ? null : expiry(request.expires, service.clock(), problems);
+  if (problems.length > 0) throw new Refusal(problems);
+  const token = newToken();
+  const grant = {
+    organizations: request.organizations,
+    scopes: request.scopes,
+    label: request.label ?? null,
+    createdAt: nowOf(service),
+    expiresAt: expiresAt ?? null,
+  };
+  const id = await service.store.write((tx) => saveToken(tx, token, grant));
+  return { id, token, ...grant };
+}
+
+function expiry(text: string, now: number, problems: Problem[]): string | undefined {
+  const instant = parseInstant(isDate(text) ? `${text}T00:00:00Z` : text, {});
+  if (typeof instant !== 'number') {
+    const description = '--expires must be a date, or a date-time with a zone such as 2027-01-01T08:00:00Z.';
+    problems.push({ code: 'field.format', source: '--expires', description });
+    return undefined;
+  }
+  if (instant <= now) problems.push({ code: 'field.range', source: '--expires', description: '--expires is in the past.' });
+  return new Date(Math.floor(instant)).toISOString();
+}
+
+export function tokenRows(service: Service): Promise<Grant[]> {
+  return listGrants(service.store.read);
+}
+
+/** The tokens for people: a line each. */
+export function tokenText(grants: readonly Grant[]): string {
+  if (grants.length === 0) return 'There are no tokens.\n';
+  const rows = grants.map((grant) => [
+    grant.id,
+    grant.label ?? '',
+    grant.organizations.join(','),
+    grant.scopes.join(','),
+    `expires ${grant.expiresAt ?? 'never'}`,
+  ]);
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`).join('');
+}
+
+/** Throws a Refusal (404) when there is no such token. */
+export async function revoke(service: Service, id: string): Promise<void> {
+  if (await service.store.write((tx) => revokeToken(tx, id))) return;
+  throw refusal('record.not_found', 'id', `There is no token ${id}. "molar server tokens list" shows the ids.`);
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { link, list, object } from '../../src/catalog/fields/composites.ts';
+import type { ReadContext } from '../../src/catalog/fields/kind.ts';
+import { id, integer } from '../../src/catalog/fields/numbers.ts';
+import { text } from '../../src/catalog/fields/text.ts';
+import {
+  createOnly,
+  emittedFields,
+  inputOnly,
+  optional,
+  readFields,
+  readOnly,
+  required,
+  requiredOnCreate,
+} from '../../src/catalog/record.ts';
+
+const fields = {
+  id: readOnly(id(), 'Id'),
+  name: required(text({ min: 1, max: 5 }), 'Name'),
+  note: optional(text(), 'Note'),
+  size: optional(integer({ min: 1 }), 'Size'),
+  home: required(link('Location'), 'Home'),
+  kind: requiredOnCreate(text(), 'Kind'),
+  owner: createOnly(link('PatientV1'), 'Owner'),
+  file: inputOnly(object({ content: required(text({ min: 1 }), 'Content') }), 'File'),
+  parts: optional(list(object({ number: required(text(), 'Number') })), 'Parts'),
+};
+
+function read(mode: ReadContext['mode'], body: Record<string, unknown>) {
+  const context: ReadContext = { problems: [], warnings: [], mode };
+  const values = readFields(fields, body, context);
+  return {
+    values,
+    problems: context.problems.map(({ code, source }) => `${code} ${source}`),
+    warnings: context.warnings.map(({ title, source }) => `${title} ${source}`),
+    descriptions: context.problems.map((problem) => problem.description),
+  };
+}
+
+const whole = { name: 'Ann', home: { id: 5 }, kind: 'x', file: { content: 'eA==' } };
+
+describe('a POST body', () => {
+  it('is read into canonical values; what was not sent is not there', () => {
+    expect(read('create', { ...whole, name: ' Ann ', home: { id: '5' }, owner: { id: 7 } })).toEqual({
+      values: { name: 'Ann', home: { id: 5 }, kind: 'x', file: { content: 'eA==' }, owner: { id: 7 } },
+      problems: [],
+      warnings: [],
+      descriptions: [],
+    });
+  });
+
+  it('names every required field that is missing', () => {
+    expect(read('create', {}).problems).toEqual([
+      'field.missing name',
+      'field.missing home',
+      'field.missing kind',
+      'field.missing file',
+    ]);
+  });
+
+  it('may not clear a required field', () => {
+    expect(read('create', { ...whole, name: null }).problems).toEqual(['field.missing name']);
+  });
+
+  it('may clear an optional one', () => {
+    expect(read('create', { ...whole, note: null, parts: null })).toMatchObject({
+      values: { note: null, parts: null },
+      problems: [],
+    });
+  });
+
+  it('reports every problem at once, each once', () => {
+    const { problems } = read('create', {
+      name: 'too long',
+      size: 0,
+      kind: 5,
+      parts: [{ number: 'a' }, {}],
+      colour: 'red',
+    });
+    expect(problems.sort()).toEqual([
+      'body.unknown_property colour',
+      'field.length name',
+      'field.missing file',
+      'field.missing home',
+      'field.missing parts[1].number',
+      'field.range size',
+      'field.type kind',
+    ]);
+  });
+
+  it('has its read-only fields ignored with a warning (D44)', () => {
+    expect(read('create', { ...whole, id: 'not even an id' })).toMatchObject({
+      problems: [],
+      warnings: ['Read-only property id'],
+    });
+    expect(read('create', { ...whole, id: 3 }).values).not.toHaveProperty('id');
+  });
+
+  it('has unknown names refused, with the known ones listed', () => {
+    const { problems, descriptions } = read('create', { ...whole, Name: 'x' });
+    expect(problems).toEqual(['body.unknown_property Name']);
+    expect(descriptions[0]).toContain('Known: id, name, note, size, home, kind, owner, file, parts.');
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])('has no known name by chance: %s', (name) => {
+    const body = JSON.parse(`{"${name}": {"a": 1}}`);
+    expect(read('create', { ...whole, ...body, [name]: 1 }).problems).toContain(`body.unknown_property ${name}`);
+  });
+});
+
+describe('a PUT body', () => {
+  it('changes only what it names', () => {
+    expect(read('update', { note: 'x' })).toMatchObject({ values: { note: 'x' }, problems: [], warnings: [] });
+    expect(read('update', {})).toMatchObject({ values: {}, problems: [] });
+  });
+
+  it('may not clear a required field', () => {
+    expect(read('update', { name: null, home: null }).problems).toEqual(['field.missing name', 'field.missing home']);
+  });
+
+  it('has create-only and input fields ignored with a warning', () => {
+    const { values, problems, warnings } = read('update', {
+      id: 1,
+      kind: 'y',
+      owner: { id: 1 },
+      file: { content: '' },
+    });
+    expect({ values, problems, warnings: warnings.sort() }).toEqual({
+      values: {},
+      problems: [],
+      warnings: ['file', 'id', 'kind', 'owner'].map((name) => `Read-only property ${name}`),
+    });
+  });
+
+  it('needs whole items in a list', () => {
+    expect(read('update', { parts: [{}] }).problems).toEqual(['field.missing parts[0].number']);
+  });
+});
+
+describe('an import line', () => {
+  it('may set the fields that the server writes', () => {
+    expect(read('import', { id: '7000000000114', name: 'Ann' })).toMatchObject({
+      values: { id: 7_000_000_000_114, name: 'Ann' },
+      problems: [],
+      warnings: [],
+    });
+  });
+
+  it('is checked like any other', () => {
+    expect(read('import', { id: 0, name: 'too long', colour: 1 }).problems).toEqual([
+      'field.type id',
+      'field.length name',
+      'body.unknown_property colour',
+    ]);
+  });
+});
+
+describe('emittedFields', () => {
+  it('leaves out what only comes in', () => {
+    expect(emittedFields(fields)).toEqual(['id', 'name', 'note', 'size', 'home', 'kind', 'owner', 'parts']);
+  });
+});
