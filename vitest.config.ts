@@ -8,7 +8,7 @@ export default defineConfig({
     reporters: ['default', './test/support/reporter.ts'],
     maxWorkers: 2,
     projects: [
-      project('unit', 'test/{catalog,core,cli,commands,server,house,bin}/**/*.test.ts', 30, 0),
+      project('unit', 'test/{catalog,core,cli,commands,server,house}/**/*.test.ts', 30, 0),
       project('contract', 'test/contract/**/*.test.ts', 30, 1),
       project('acceptance', 'test/acceptance/**/*.test.ts', 120, 2),
     ],

@@ -127,11 +127,12 @@ function hasSqlite() {
 /** Only `molar serve`, `server` and `demo` need SQLite, so its absence is told and not an error. */
 function provideSqlite() {
   if (hasSqlite()) return;
-  say(`Building ${SQLITE} …`);
-  if (existsSync(join(ROOT, 'node_modules', SQLITE)) && npm(['rebuild', SQLITE], { mayFail: true }) && hasSqlite())
-    return;
+  if (existsSync(join(ROOT, 'node_modules', SQLITE))) {
+    say(`Building ${SQLITE} …`);
+    if (npm(['rebuild', SQLITE], { mayFail: true }) && hasSqlite()) return;
+  }
   say(`${SQLITE} could not be built: the embedded server (molar serve, server, demo) and its tests cannot run.`);
-  say(`It needs python3, make and g++ (macOS: xcode-select --install). Then: rm -rf node_modules && npm ci`);
+  say('It needs python3, make and g++ (macOS: xcode-select --install). Then: rm -rf node_modules && npm ci');
 }
 
 /** One preparation at a time: a lock file holds the process id and is taken over when that process is gone. */

@@ -1,11 +1,31 @@
 import type { Operation, Resource } from './define.ts';
+import { appointmentHistories } from './resources/appointmenthistories.ts';
 import { appointments } from './resources/appointments.ts';
 import { documents } from './resources/documents.ts';
+import { imageAttachments } from './resources/imageattachments.ts';
+import { missedAppointments } from './resources/missedappointments.ts';
+import { patientInsurancePlans } from './resources/patientinsuranceplans.ts';
 import { patients } from './resources/patients.ts';
+import { scheduleTemplateReasons } from './resources/scheduletemplatereasons.ts';
 import { transactions } from './resources/transactions.ts';
+import { transactionTags } from './resources/transactiontags.ts';
 
 /** Every resource of the service, in the order of the specification. */
-export const RESOURCES: readonly Resource[] = [documents, patients, transactions, appointments];
+export const RESOURCES: readonly Resource[] = [
+  documents,
+  patients,
+  transactionTags,
+  transactions,
+  appointmentHistories,
+  missedAppointments,
+  scheduleTemplateReasons,
+  patientInsurancePlans,
+  appointments,
+  imageAttachments,
+];
+
+/** Resources that have records of their own. */
+export const STORED_RESOURCES: readonly Resource[] = RESOURCES.filter((resource) => !resource.computed);
 
 export const API_PREFIX = '/api/v1';
 

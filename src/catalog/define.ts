@@ -1,7 +1,7 @@
 import type { FilterKey, FilterKeys, Shortcut } from './filter/check.ts';
 import type { FilterValue } from './filter/values.ts';
 import type { Operator } from './operators.ts';
-import type { Paging } from './paging.ts';
+import { ASYNC_PAGING, type Paging } from './paging.ts';
 import type { Fields } from './record.ts';
 import type { Scope } from './scopes.ts';
 
@@ -19,7 +19,11 @@ export type Shape =
   | 'calculated'
   /** The whole list below a record, read or replaced (`/patients/{id}/billingtypes`). */
   | 'sublist'
-  | 'replace';
+  | 'replace'
+  /** Rows computed from other records, not paged by id (production, aging, openings). */
+  | 'report'
+  /** First records at once, all of them on the streaming channel. */
+  | 'async';
 
 export interface Operation {
   /** `patients.list`: stable, used by logs, tests and the audit trail. */
@@ -42,8 +46,30 @@ export interface Operation {
   /** Fields of the body. */
   readonly body?: Fields;
   readonly bodyIsArray?: boolean;
-  /** Body size limit in bytes; the server's default where absent (D5, D38). */
+  /** The body carries a file: its limit is the document limit (D38). */
   readonly largeBody?: boolean;
+  /** Bulk reads, tag list, totals, events and async endpoints share a limited rate (D43). */
+  readonly rateLimited?: boolean;
+  /** A date filter that applies when none of `limiting` is sent (D13). */
+  readonly defaultDate?: DefaultDate;
+  /** Filtering by one of these without `lastId` answers newest first, by the first of them that is filtered by (D16). */
+  readonly newestFirst?: readonly string[];
+  /** Ascending id unless the endpoint says otherwise (specification, Async endpoints). */
+  readonly order?: 'descending';
+  /** Query parameters beside filter, fields and paging. */
+  readonly parameters?: Readonly<Record<string, Parameter>>;
+}
+
+/** `key >=` the later of one year ago and the organization's creation is added, with a warning (D13). */
+export interface DefaultDate {
+  readonly key: string;
+  readonly limiting: readonly string[];
+}
+
+export interface Parameter {
+  readonly values: readonly string[];
+  readonly required: boolean;
+  readonly about: string;
 }
 
 export interface Resource {
@@ -60,6 +86,8 @@ export interface Resource {
   readonly operations: Readonly<Record<string, Operation>>;
   /** Columns of a table on a terminal; CSV has all fields. */
   readonly tableColumns: readonly string[];
+  /** Computed from other resources: it has no records of its own. */
+  readonly computed?: boolean;
 }
 
 /** One filter key: operators and value, the flags that stand for it, and what it selects. */
@@ -67,10 +95,17 @@ export function key(
   operators: readonly Operator[],
   value: FilterValue,
   about: string,
-  options: { readonly flags?: Readonly<Record<string, Operator>>; readonly required?: boolean } = {},
+  options: KeyOptions = {},
 ): Omit<FilterKey, 'key'> {
-  const shortcuts: Shortcut[] = Object.entries(options.flags ?? {}).map(([flag, operator]) => ({ flag, operator }));
-  return { operators, value, about, shortcuts, required: options.required ?? false };
+  const { flags = {}, required = false, ...rest } = options;
+  const shortcuts: Shortcut[] = Object.entries(flags).map(([flag, operator]) => ({ flag, operator }));
+  return { operators, value, about, shortcuts, required, ...rest };
+}
+
+interface KeyOptions extends Pick<FilterKey, 'missing' | 'willBeRequired'> {
+  /** Command-line flags that stand for the key, and the operator each one means. */
+  readonly flags?: Readonly<Record<string, Operator>>;
+  readonly required?: boolean;
 }
 
 export function filterKeys(keys: Readonly<Record<string, Omit<FilterKey, 'key'>>>): FilterKeys {
@@ -89,20 +124,37 @@ export function resource(
   return Object.freeze({ ...draft, operations: Object.freeze(operations) });
 }
 
-interface Reading {
+interface Reading extends Pick<Operation, 'parameters' | 'rateLimited'> {
   readonly summary: string;
   readonly scope?: Scope;
 }
 
-export function listOperation(path: string, draft: Reading & Pick<Operation, 'filters' | 'filterRequired' | 'paging' | 'fields'>): Draft {
-  return { shape: 'list', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, ...draft };
+type Bulk = Reading & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate'>;
+
+export function listOperation(path: string, draft: Bulk & Pick<Operation, 'paging' | 'fields' | 'newestFirst'>): Draft {
+  return { shape: 'list', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, rateLimited: true, ...draft };
 }
 
-export function countOperation(
-  path: string,
-  draft: Reading & Pick<Operation, 'filters' | 'filterRequired' | 'countNames'>,
-): Draft {
-  return { shape: 'count', method: 'GET', path, scope: 'model:read', success: 200, ...draft };
+export function countOperation(path: string, draft: Bulk & Pick<Operation, 'countNames'>): Draft {
+  return { shape: 'count', method: 'GET', path, scope: 'model:read', success: 200, rateLimited: true, ...draft };
+}
+
+export function asyncOperation(path: string, draft: Bulk & Pick<Operation, 'fields' | 'order'>): Draft {
+  return {
+    shape: 'async',
+    method: 'GET',
+    path,
+    scope: 'model:read',
+    success: 200,
+    selectable: true,
+    rateLimited: true,
+    paging: ASYNC_PAGING,
+    ...draft,
+  };
+}
+
+export function reportOperation(path: string, draft: Bulk & Pick<Operation, 'fields' | 'selectable'>): Draft {
+  return { shape: 'report', method: 'GET', path, scope: 'model:read', success: 200, rateLimited: true, ...draft };
 }
 
 export function getOperation(path: string, draft: Reading & Pick<Operation, 'fields'>): Draft {

@@ -8,9 +8,12 @@ export const MAX_PAGE_SIZE = 500;
  */
 export interface Paging {
   readonly style: 'cursor' | 'pages';
-  readonly meta: (page: PageFacts) => Record<string, number>;
+  readonly meta?: (page: PageFacts) => Record<string, number>;
   /** The meta holds a real count, so the server has to count. */
   readonly counts: boolean;
+  /** Largest page; larger ones are refused, or cut to it where `capped` says so (D14). */
+  readonly max?: number;
+  readonly capped?: boolean;
   /** Asking by `page` still works but is warned about (specification, Versioning 3; D45). */
   readonly pageIsDeprecated?: boolean;
 }
@@ -43,3 +46,33 @@ export const PATIENT_PAGING: Paging = {
     ...last(page),
   }),
 };
+
+/** Everything that has no rule of its own: `limit`, `offset`, `lastId`. */
+export const STANDARD_PAGING: Paging = {
+  style: 'cursor',
+  counts: false,
+  meta: (page) => ({ limit: page.limit, offset: page.offset, ...last(page) }),
+};
+
+export const TRANSACTION_PAGING: Paging = {
+  style: 'cursor',
+  counts: true,
+  meta: (page) => ({
+    page: page.page ?? 1,
+    pageSize: page.limit,
+    total: page.total,
+    limit: page.limit,
+    offset: page.offset,
+    ...last(page),
+  }),
+};
+
+/** Appointment histories know no cursor; their total is told until a page is asked for. */
+export const HISTORY_PAGING: Paging = {
+  style: 'pages',
+  counts: true,
+  meta: (page) => ({ limit: page.limit, offset: page.offset, ...(page.page === undefined && { total: page.total }) }),
+};
+
+/** Async endpoints answer ten records at most and no pagination (specification, Async endpoints; D14). */
+export const ASYNC_PAGING: Paging = { style: 'cursor', counts: false, max: 10, capped: true };

@@ -88,7 +88,7 @@ export class Connections {
 
   private secrets(): SecretReaders {
     return {
-      stdin: () => readAll(this.context.streams.stdin.chunks),
+      stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
       command: runShell,
     };

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import type { Config } from '@oclif/core/interfaces';
 import type { Environment } from '../core/connection/settings.ts';
+import type { Failure } from '../core/failure.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
-import { type Network, openNetwork, type NetworkOptions } from '../core/transport/network.ts';
-import { type Streams, processStreams } from './streams.ts';
+import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
+import { type Interrupts, processInterrupts } from './interrupts.ts';
+import { processStreams, type Streams } from './streams.ts';
 
 /** What a command has of the world around it; tests give their own. */
 export interface Context {
@@ -16,13 +18,15 @@ export interface Context {
   /** Folder for output that is held back until it is whole. */
   readonly temporaryFolder: string;
   readonly openNetwork: (options: NetworkOptions) => Network;
-  /** Aborted by SIGINT and SIGTERM; its reason is a Failure. */
+  /** Aborted by SIGINT and SIGTERM; its reason is a Failure. Asking for it takes the signals over from Node. */
   readonly signal: AbortSignal;
+  /** The failure that a signal gave, once one came. */
+  readonly interrupted: () => Failure | undefined;
   readonly setExitCode: (code: number) => void;
 }
 
 /** The context of this process. */
-export function processContext(signal: AbortSignal): Context {
+export function processContext(interrupts: Interrupts): Context {
   return {
     streams: processStreams(),
     env: process.env,
@@ -31,7 +35,10 @@ export function processContext(signal: AbortSignal): Context {
     newId: randomUUID,
     temporaryFolder: tmpdir(),
     openNetwork,
-    signal,
+    get signal() {
+      return interrupts.signal;
+    },
+    interrupted: interrupts.failure,
     setExitCode: (code) => {
       process.exitCode = code;
     },
@@ -45,9 +52,9 @@ export function setContext(config: Config, context: Context): void {
   contexts.set(config, context);
 }
 
-/** The context that was given to a configuration, or that of this process without signals. */
+/** The context that was given to a configuration, or that of this process. */
 export function contextOf(config: Config): Context {
-  const known = contexts.get(config) ?? processContext(new AbortController().signal);
+  const known = contexts.get(config) ?? processContext(processInterrupts());
   contexts.set(config, known);
   return known;
 }

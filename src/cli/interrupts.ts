@@ -2,6 +2,7 @@ import { type Failure, localFailure } from '../core/failure.ts';
 
 /** SIGINT and SIGTERM as one abort signal whose reason is a Failure with exit code 130 or 143. */
 export interface Interrupts {
+  /** Listening begins when this is first asked for, so that a command may treat signals in its own way. */
   readonly signal: AbortSignal;
   /** The failure that a signal gave, once one came. */
   readonly failure: () => Failure | undefined;
@@ -9,24 +10,28 @@ export interface Interrupts {
 }
 
 /** Signals of this process. A second one ends it at once, as does one that nothing reacts to for `patience` milliseconds. */
-export function processInterrupts(patience = 5000): Interrupts {
+export function processInterrupts(patience = 15_000): Interrupts {
   const controller = new AbortController();
+  const { signal } = controller;
+  const stops: (() => void)[] = [];
   const on = (name: NodeJS.Signals, failure: Failure) => {
     const listener = () => {
-      if (controller.signal.aborted) process.exit(failure.exitCode);
+      if (signal.aborted) process.exit(failure.exitCode);
       controller.abort(failure);
       setTimeout(() => process.exit(failure.exitCode), patience).unref();
     };
     process.on(name, listener);
-    return () => process.off(name, listener);
+    stops.push(() => process.off(name, listener));
   };
-  const stops = [
-    on('SIGINT', localFailure('run.interrupted', 'Interrupted.')),
-    on('SIGTERM', localFailure('run.terminated', 'Terminated.')),
-  ];
   return {
-    signal: controller.signal,
-    failure: () => (controller.signal.aborted ? (controller.signal.reason as Failure) : undefined),
+    get signal() {
+      if (stops.length === 0) {
+        on('SIGINT', localFailure('run.interrupted', 'Interrupted.'));
+        on('SIGTERM', localFailure('run.terminated', 'Terminated.'));
+      }
+      return signal;
+    },
+    failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),
     stop: () => {
       for (const stop of stops) stop();
     },

@@ -53,8 +53,8 @@ export abstract class MolarCommand extends Command {
   }
 
   protected override async catch(error: unknown): Promise<void> {
-    const { signal, streams, setExitCode } = this.context;
-    const cause = signal.aborted ? signal.reason : error;
+    const { interrupted, streams, setExitCode } = this.context;
+    const cause = interrupted() ?? error;
     if (cause instanceof ClosedPipe) return setExitCode(0);
     const failure = failureOf(usageFailureOf(cause, this.shape()) ?? cause);
     const asJson = this.wantsJson();
@@ -73,7 +73,8 @@ export abstract class MolarCommand extends Command {
   }
 
   private wantsJson(): boolean {
-    if (this.given !== undefined) return isOn(this.given.flags, 'json') || textFlag(this.given.flags, 'format') === 'json';
+    if (this.given !== undefined)
+      return isOn(this.given.flags, 'json') || textFlag(this.given.flags, 'format') === 'json';
     return asksForJson(this.argv, (name) => this.ctor.flags?.[name]?.type === 'option');
   }
 }

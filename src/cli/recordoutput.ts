@@ -3,8 +3,8 @@ import { usageFailure } from '../core/failure.ts';
 import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { columnsOf, project } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
-import type { Row } from '../core/pages/walk.ts';
 import { type Sink, streamSink } from '../core/output/sink.ts';
+import type { Row } from '../core/pages/walk.ts';
 import type { Context } from './context.ts';
 import { checkFormatFlags, chosenFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
@@ -50,7 +50,13 @@ export async function writeRecord(
   }
 }
 
-async function recordText(record: Row, plan: RecordPlan, fields: Fields, flags: FlagValues, context: Context): Promise<string> {
+async function recordText(
+  record: Row,
+  plan: RecordPlan,
+  fields: Fields,
+  flags: FlagValues,
+  context: Context,
+): Promise<string> {
   const { format, selection } = plan;
   switch (format) {
     case 'json':

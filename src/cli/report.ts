@@ -7,9 +7,13 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Refusal) return refusedLocally(error);
   if (isSystemError(error)) return fileFailure('finish', error);
-  return localFailure('run.unexpected', error instanceof Error ? `${error.name}: ${error.message}` : 'Something failed.', {
-    cause: error,
-  });
+  return localFailure(
+    'run.unexpected',
+    error instanceof Error ? `${error.name}: ${error.message}` : 'Something failed.',
+    {
+      cause: error,
+    },
+  );
 }
 
 function refusedLocally(refusal: Refusal): Failure {
@@ -37,24 +41,27 @@ export function failureJson(failure: Failure): string {
 
 /** The failure for people: the cause, each source at fault, the request id and a next step. */
 export function failureText(failure: Failure): string {
-  const lines = [`Error: ${clean(failure.message)}`];
-  for (const { source, description } of failure.items) {
-    const repeated = failure.message.includes(description);
-    if (repeated && source === null) continue;
-    lines.push(`  ${source === null ? '' : `${clean(source)}${repeated ? '' : ': '}`}${repeated ? '' : clean(description)}`);
-  }
-  if (failure.requestId !== null) lines.push(`Request: ${clean(failure.requestId)}`);
-  if (failure.hint !== null) lines.push(`Next: ${clean(failure.hint)}`);
+  const lines = [
+    `Error: ${terminalText(failure.message)}`,
+    ...itemLines(failure).map((line) => `  ${terminalText(line)}`),
+  ];
+  if (failure.requestId !== null) lines.push(`Request: ${terminalText(failure.requestId)}`);
+  if (failure.hint !== null) lines.push(`Next: ${terminalText(failure.hint)}`);
   return `${lines.join('\n')}\n`;
 }
 
 /** The stack of an unexpected failure and its causes, for `--verbose`. */
 export function failureStack(failure: Failure): string {
   const stacks: string[] = [];
-  for (let error: unknown = failure; error instanceof Error; error = error.cause) stacks.push(error.stack ?? error.message);
+  for (let error: unknown = failure; error instanceof Error; error = error.cause)
+    stacks.push(error.stack ?? error.message);
   return `${stacks.join('\n')}\n`;
 }
 
-function clean(text: string): string {
-  return terminalText(text);
+/** What is at fault: its name where the cause says the rest, else its name and what is wrong with it. */
+function itemLines({ message, items }: Failure): string[] {
+  return items.flatMap(({ source, description }) => {
+    if (!message.includes(description)) return [source === null ? description : `${source}: ${description}`];
+    return source === null || message.includes(source) ? [] : [`at ${source}`];
+  });
 }

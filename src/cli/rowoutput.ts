@@ -8,8 +8,8 @@ import { writePages } from '../core/output/writepages.ts';
 import type { Page } from '../core/pages/walk.ts';
 import type { Context } from './context.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
-import { TERMINAL_LIMIT, type RowPlan } from './rowplan.ts';
-import type { Progress } from './streams.ts';
+import { type RowPlan, TERMINAL_LIMIT } from './rowplan.ts';
+import { type Progress, unlessAborted } from './streams.ts';
 
 export interface RowWriting {
   readonly context: Context;
@@ -48,7 +48,8 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   } else if (total === 0 && plan.format === 'table') {
     await note(`No ${many} match.`);
   }
-  if (plan.out !== undefined && context.streams.stderr.isTTY) await note(`Wrote ${counted(total)} ${many} to ${plan.out}.`);
+  if (plan.out !== undefined && context.streams.stderr.isTTY)
+    await note(`Wrote ${counted(total)} ${many} to ${plan.out}.`);
 }
 
 async function formatterOf(
@@ -78,7 +79,7 @@ async function formatterOf(
 }
 
 async function sinkOf(plan: RowPlan, context: Context): Promise<Sink> {
-  const { write } = context.streams.stdout;
+  const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
   if (plan.out !== undefined) return openAtomicFile(plan.out);
   return plan.format === 'json' ? openSpool(context.temporaryFolder, write) : streamSink(write);
 }

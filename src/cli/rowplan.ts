@@ -1,6 +1,7 @@
-import type { Fields } from '../catalog/record.ts';
-import { readFieldSelection } from '../catalog/fieldselection.ts';
+import { Refusal } from '../catalog/failures.ts';
+import { readFieldSelection, selectableNames } from '../catalog/fieldselection.ts';
 import { MAX_PAGE_SIZE } from '../catalog/paging.ts';
+import type { Fields } from '../catalog/record.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf, selectedNames } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
@@ -8,6 +9,7 @@ import type { SortOrder } from '../core/output/sort.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { nearest } from './nearest.ts';
 
 /** Records shown on a terminal when nothing else is asked for (contract §2). */
 export const TERMINAL_LIMIT = 100;
@@ -41,7 +43,8 @@ export function planRows(flags: FlagValues, fields: Fields, tableColumns: readon
   const shown = selection ?? (format === 'table' ? tableColumns : undefined);
   const asked = shown === undefined || sort === undefined ? shown : [...shown, sort.column.name];
   const limit = readLimit(flags);
-  const isDefaultLimit = toTerminal && limit === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && format === 'table';
+  const isDefaultLimit =
+    toTerminal && limit === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && format === 'table';
   return {
     format,
     columns: columnsOf(fields, shown),
@@ -60,7 +63,7 @@ export function planRows(flags: FlagValues, fields: Fields, tableColumns: readon
 export function readSelection(flags: FlagValues, fields: Fields): string[] | undefined {
   const text = textFlag(flags, 'fields');
   if (text === undefined) return undefined;
-  readFieldSelection(text, fields, '--fields');
+  checkNames(text, fields, '--fields');
   if (text.replaceAll(',', '').trim() === '') throw usageFailure('--fields must name fields.', { source: '--fields' });
   return selectedNames(text);
 }
@@ -70,7 +73,7 @@ function readSort(flags: FlagValues, fields: Fields): SortOrder | undefined {
   if (text === undefined) return undefined;
   const descending = text.startsWith('-');
   const name = descending ? text.slice(1) : text;
-  readFieldSelection(name, fields, '--sort');
+  checkNames(name, fields, '--sort');
   const [column] = columnsOf(fields, [name]);
   if (name === '' || name === 'ALL' || name.includes(',') || column === undefined) {
     throw usageFailure('--sort takes one field.', { source: '--sort' });
@@ -84,4 +87,21 @@ function readLimit(flags: FlagValues): number | undefined {
     throw usageFailure('--limit and --all contradict each other; give one.', { source: '--all' });
   }
   return limit;
+}
+
+/** Refuses unknown names, with the nearest known one. */
+function checkNames(text: string, fields: Fields, source: string): void {
+  try {
+    readFieldSelection(text, fields, source);
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+    throw new Refusal(
+      cause.problems.map((problem) => {
+        const near = nearest(problem.description.split(' ')[0] ?? '', selectableNames(fields));
+        return near === undefined
+          ? problem
+          : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+      }),
+    );
+  }
 }

@@ -3,8 +3,8 @@ import { EXIT } from '../catalog/failures.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from './flagvalues.ts';
 import { MolarCommand } from './molarcommand.ts';
-import { defaultDataFolder } from './serverfolder.ts';
 import { serverFailureOf } from './serverfailures.ts';
+import { defaultDataFolder } from './serverfolder.ts';
 
 /** A server as this command sees it; the embedded server is loaded only when it runs. */
 export interface Running {
@@ -24,6 +24,9 @@ export interface ServeRequest {
   readonly maxDocumentMegabytes: number;
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly behindProxy: boolean;
+  readonly rateLimit: number;
+  readonly requireLocation: boolean;
+  readonly agingPageLimit: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -43,7 +46,9 @@ export abstract class ServeCommand extends MolarCommand {
       : `molar is listening on ${running.url}`;
     await streams.stdout.write(`${line}\n`);
     if (running.demo !== undefined) {
-      await this.note(`Demo organization ${running.demo.organization}. To connect a shell: source '${running.demo.file}'`);
+      await this.note(
+        `Demo organization ${running.demo.organization}. To connect a shell: source '${running.demo.file}'`,
+      );
     }
     await stopped(signal);
     await running.close();
@@ -76,6 +81,9 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
     maxDocumentMegabytes: wholeNumber(flags, 'max-document-size', 1, 1024, 50),
     ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
     behindProxy: isOn(flags, 'behind-proxy'),
+    rateLimit: wholeNumber(flags, 'rate-limit', 0, 1_000_000, 100),
+    requireLocation: isOn(flags, 'require-location'),
+    agingPageLimit: wholeNumber(flags, 'aging-page-limit', 1, 1_000_000, 1000),
     logLevel: (textFlag(flags, 'log-level') ?? 'info') as ServeRequest['logLevel'],
   };
 }

@@ -1,8 +1,8 @@
 import { platform } from 'node:process';
 import { textFlag } from './flagvalues.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
-import { defaultDataFolder } from './serverfolder.ts';
 import { serverFailureOf } from './serverfailures.ts';
+import { defaultDataFolder } from './serverfolder.ts';
 
 /** A command on the server's own data; it works with and without a server running on it (contract §7). */
 export abstract class ServerCommand<Folder extends { close(): Promise<void> }> extends MolarCommand {

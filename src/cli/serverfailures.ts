@@ -13,7 +13,12 @@ interface RefusedImport {
 export function serverFailureOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof Refusal && error.status === 404) {
-    return new Failure(error.message, { code: 'record.not_found', exitCode: EXIT.notFound, items: error.problems, cause: error });
+    return new Failure(error.message, {
+      code: 'record.not_found',
+      exitCode: EXIT.notFound,
+      items: error.problems,
+      cause: error,
+    });
   }
   if (error.name === 'ImportRefused') return importFailure(error, error as Error & RefusedImport);
   if (error.name === 'StoreUnusable') {

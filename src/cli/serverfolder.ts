@@ -11,7 +11,10 @@ export const dataFlag = {
 };
 
 /** Where the server keeps its data when nobody says otherwise: the platform's folder for application data. */
-export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
+export function defaultDataFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): string {
   const home = env.HOME ?? homedir();
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'server');
   if (platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'molar', 'server');

@@ -1,3 +1,5 @@
+import { fileFailure } from '../core/failure.ts';
+
 /** The reader of our output is gone (`| head`): the command ends quietly with 0. */
 export class ClosedPipe extends Error {
   constructor() {
@@ -70,17 +72,24 @@ async function startProgress(): Promise<Progress> {
 }
 
 function outStream(stream: NodeJS.WriteStream): OutStream {
-  // oclif listens too and throws what it does not know; failures come back through the callback of write.
-  stream.removeAllListeners('error');
-  stream.on('error', () => undefined);
+  const ignore = () => undefined;
+  // oclif listens too, from when it is loaded, and throws what it does not know; failures come back through `write`.
+  const listen = () => {
+    if (stream.listeners('error').length === 1 && stream.listeners('error')[0] === ignore) return;
+    stream.removeAllListeners('error');
+    stream.on('error', ignore);
+  };
+  listen();
   return {
-    write: (chunk) =>
-      new Promise((resolve, reject) => {
+    write: (chunk) => {
+      listen();
+      return new Promise((resolve, reject) => {
         stream.write(chunk, (problem) => {
           if (problem === null || problem === undefined) resolve();
-          else reject(isClosed(problem) ? new ClosedPipe() : problem);
+          else reject(isClosed(problem) ? new ClosedPipe() : fileFailure('write the output', problem));
         });
-      }),
+      });
+    },
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.isTTY === true ? stream.columns : undefined;
@@ -92,9 +101,22 @@ function isClosed(problem: NodeJS.ErrnoException): boolean {
   return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END', 'ECONNRESET'].includes(problem.code ?? '');
 }
 
-/** Everything on stdin as text. */
-export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+/** All chunks as text; rejects with the reason of the signal, since a person may never end what they type. */
+export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
+  const reading = (async () => {
+    for await (const chunk of chunks) parts.push(chunk);
+  })();
+  await (signal === undefined ? reading : unlessAborted(reading, signal));
   return Buffer.concat(parts).toString('utf8');
+}
+
+/** Waits no longer than until the signal, whose reason it then rejects with. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    if (signal.aborted) stop();
+  });
 }

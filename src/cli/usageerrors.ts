@@ -20,7 +20,9 @@ export function usageFailureOf(error: unknown, command: CommandShape): Failure |
   const args = 'args' in error && Array.isArray(error.args) ? error.args : undefined;
   if (args?.every((arg) => typeof arg === 'string')) {
     const what = args.length === 1 ? 'an argument' : `${args.length} arguments`;
-    return usageFailure(`There ${args.length === 1 ? 'is' : 'are'} ${what} that molar ${command.name} does not take.`, { hint });
+    return usageFailure(`There ${args.length === 1 ? 'is' : 'are'} ${what} that molar ${command.name} does not take.`, {
+      hint,
+    });
   }
   if (args !== undefined) {
     const names = args.map((arg: { name: string }) => arg.name.toUpperCase());
@@ -48,7 +50,10 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
 /** The messages of oclif that are kept, by their fixed parts; what stands between them is left out. */
 const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^Expected --([\w-]+)=[\s\S]* to be one of: ([^\n]*)/, ([, flag, list]) => `--${flag} must be one of ${list}.`],
-  [/^Flag --([\w-]+) expects one of these values: ([^\n]*)/, ([, flag, list]) => `--${flag} needs a value: one of ${list}.`],
+  [
+    /^Flag --([\w-]+) expects one of these values: ([^\n]*)/,
+    ([, flag, list]) => `--${flag} needs a value: one of ${list}.`,
+  ],
   [/^Flag --([\w-]+) expects a value/, ([, flag]) => `--${flag} needs a value.`],
   [/^Flag --([\w-]+) can only be specified once/, ([, flag]) => `--${flag} can be given only once.`],
   [/Missing required flag ([\w-]+)/, ([, flag]) => `--${flag} is required.`],
@@ -65,7 +70,8 @@ function describedFailure(message: string, hint: string): Failure {
 /** A command that does not exist, with the nearest one that does. */
 export function unknownCommand(words: readonly string[], known: readonly string[]): Failure {
   const typed = words.join(' ');
-  const near = nearest(typed, known) ?? nearest(words[0] ?? '', [...new Set(known.map((name) => name.split(' ')[0] ?? ''))]);
+  const near =
+    nearest(typed, known) ?? nearest(words[0] ?? '', [...new Set(known.map((name) => name.split(' ')[0] ?? ''))]);
   const suggestion = near === undefined ? '' : ` Did you mean molar ${near}?`;
   return usageFailure(`There is no such command.${suggestion}`, { hint: 'molar --help lists the commands.' });
 }

@@ -5,7 +5,7 @@ import { dataFlag } from '../cli/serverfolder.ts';
 export default class Serve extends ServeCommand {
   static override summary = 'Run the embedded server of the whole API';
   static override description =
-    'Serves patients and documents on a loopback address, with everything in one data folder. When it is ready it prints one line; SIGTERM and SIGINT end it when running requests are done. Listening beyond this machine needs TLS, or --behind-proxy.';
+    'Serves the whole API on a loopback address, with everything in one data folder. When it is ready it prints one line; SIGTERM and SIGINT end it when running requests are done. Listening beyond this machine needs TLS, or --behind-proxy.';
   static override examples = [
     '<%= config.bin %> serve --data ./practice --demo small',
     '<%= config.bin %> serve --port 0 --json --data ./practice --import fixture.ndjson',
@@ -24,6 +24,9 @@ export default class Serve extends ServeCommand {
     demo: Flags.string({ options: ['small', 'medium', 'large'], summary: 'Fill an empty folder with a synthetic practice' }),
     'request-timeout': Flags.string({ helpValue: 'S', summary: 'Seconds a request may take, 60 when not given' }),
     'max-document-size': Flags.string({ helpValue: 'MB', summary: 'Largest document in MiB, 50 when not given' }),
+    'rate-limit': Flags.string({ helpValue: 'N', summary: 'Requests a second for each organization and token, 100 when not given; 0 for no limit' }),
+    'aging-page-limit': Flags.string({ helpValue: 'N', summary: 'Transactions searched for a page of the aging report, 1000 when not given' }),
+    'require-location': Flags.boolean({ summary: 'Refuse reads without a location filter, as announced for a later version' }),
     'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
     'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
     'behind-proxy': Flags.boolean({ summary: 'A proxy in front does TLS: trust its X-Forwarded headers' }),

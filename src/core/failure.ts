@@ -16,7 +16,10 @@ export const LOCAL_FAILURES = {
     next: 'Set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
   },
   'usage.insecure': { exit: EXIT.usage, next: 'Use https://, or --allow-http if the network in between is yours.' },
-  'network.unreachable': { exit: EXIT.network, next: 'Check the address, the network and the proxy settings; then run it again.' },
+  'network.unreachable': {
+    exit: EXIT.network,
+    next: 'Check the address, the network and the proxy settings; then run it again.',
+  },
   'network.certificate': {
     exit: EXIT.network,
     next: 'If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
@@ -38,7 +41,10 @@ export const LOCAL_FAILURES = {
   'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },
   'run.terminated': { exit: EXIT.terminated, next: 'Run the command again.' },
   'run.partial': { exit: EXIT.partial, next: 'Run the failed items again.' },
-  'run.unexpected': { exit: EXIT.unexpected, next: 'This is a defect of molar: please report it with the command used.' },
+  'run.unexpected': {
+    exit: EXIT.unexpected,
+    next: 'This is a defect of molar: please report it with the command used.',
+  },
 } as const satisfies Record<string, { exit: number; next: string }>;
 
 export type LocalFailureCode = keyof typeof LOCAL_FAILURES;
@@ -78,7 +84,12 @@ export class Failure extends Error {
 export function localFailure(
   code: LocalFailureCode,
   message: string,
-  more: { readonly source?: string; readonly hint?: string; readonly requestId?: string | null; readonly cause?: unknown } = {},
+  more: {
+    readonly source?: string;
+    readonly hint?: string;
+    readonly requestId?: string | null;
+    readonly cause?: unknown;
+  } = {},
 ): Failure {
   const { exit, next } = LOCAL_FAILURES[code];
   const items = more.source === undefined ? [] : [{ code, description: message, source: more.source }];
@@ -93,7 +104,10 @@ export function localFailure(
 }
 
 /** Wrong usage or local validation, exit 2: nothing has been sent. `source`: the flag or argument at fault. */
-export function usageFailure(message: string, more: { readonly source?: string; readonly hint?: string } = {}): Failure {
+export function usageFailure(
+  message: string,
+  more: { readonly source?: string; readonly hint?: string } = {},
+): Failure {
   return localFailure('usage.invalid', message, more);
 }
 

@@ -14,6 +14,9 @@ export const MEMORY = ':memory:';
 
 export const DEFAULT_DOCUMENT_MEGABYTES = 50;
 
+/** Transactions per page of the aging report (D35). */
+export const DEFAULT_AGING_PAGE = 1000;
+
 /** An opened data folder: the service on it, where it is, and how to let go of it. */
 export interface OpenFolder {
   readonly service: Service;
@@ -26,6 +29,8 @@ interface OpenOptions {
   readonly serving: boolean;
   readonly clock?: Clock;
   readonly maxDocumentBytes?: number;
+  readonly requireLocation?: boolean;
+  readonly agingPageLimit?: number;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
@@ -45,6 +50,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       clock: options.clock ?? Date.now,
       signingKey: await signingKey(store),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
+      requireLocation: options.requireLocation ?? false,
+      agingPageLimit: options.agingPageLimit ?? DEFAULT_AGING_PAGE,
     };
     if (options.serving) await recoverFiles(store, files);
     return {

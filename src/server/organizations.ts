@@ -9,7 +9,17 @@ interface OrganizationRow {
   readonly created_date: string;
 }
 
+const COLUMNS = sql`org, id, timezone, created_date`;
+
 export async function findOrganization(read: Reader, id: string): Promise<Organization | undefined> {
-  const row = await read.get<OrganizationRow>(sql`SELECT org, id, timezone, created_date FROM organizations WHERE id = ${id}`);
+  return toOrganization(await read.get<OrganizationRow>(sql`SELECT ${COLUMNS} FROM organizations WHERE id = ${id}`));
+}
+
+/** The organization by its key in the store. */
+export async function findOrganizationByKey(read: Reader, org: number): Promise<Organization | undefined> {
+  return toOrganization(await read.get<OrganizationRow>(sql`SELECT ${COLUMNS} FROM organizations WHERE org = ${org}`));
+}
+
+function toOrganization(row: OrganizationRow | undefined): Organization | undefined {
   return row && { org: row.org, id: row.id, timezone: row.timezone, createdDate: row.created_date };
 }

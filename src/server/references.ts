@@ -1,5 +1,5 @@
 import sql, { join, raw } from 'sql-template-tag';
-import { RESOURCES } from '../catalog/catalog.ts';
+import { STORED_RESOURCES } from '../catalog/catalog.ts';
 import type { Problem } from '../catalog/failures.ts';
 import type { Fields } from '../catalog/record.ts';
 import { tableOf } from './store/layout.ts';
@@ -38,7 +38,7 @@ function collect(value: unknown, target: string, at: string, found: FoundLink[])
 
 /** The ids of one kind that exist, of those given. */
 export async function existingIds(read: Reader, org: number, target: string, ids: readonly number[]): Promise<Set<number>> {
-  const resource = RESOURCES.find((candidate) => candidate.type === target);
+  const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
   const wanted = join([...new Set(ids)]);
   const rows = await read.all<{ id: number }>(
     resource === undefined
@@ -59,4 +59,31 @@ export async function checkLinks(read: Reader, org: number, links: readonly Foun
       problems.push({ code: 'field.link_unknown', source: `${link.at}.id`, description });
     }
   }
+}
+
+/** What is read of kinds that only links know. */
+export interface ReferenceRecord {
+  readonly id: number;
+  readonly timezone?: string | null;
+  readonly location?: { readonly id: number } | null;
+  readonly isActive?: boolean | null;
+  readonly isNonPersonEntity?: boolean | null;
+}
+
+export async function referenceRecord(
+  read: Reader,
+  org: number,
+  type: string,
+  id: number | undefined,
+): Promise<ReferenceRecord | undefined> {
+  if (id === undefined) return undefined;
+  const row = await read.get<{ json: string }>(
+    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`,
+  );
+  return row && (JSON.parse(row.json) as ReferenceRecord);
+}
+
+/** Time zone of a location; undefined where it has none of its own and the organization's applies. */
+export async function zoneOfLocation(read: Reader, org: number, id: number | undefined): Promise<string | undefined> {
+  return (await referenceRecord(read, org, 'Location', id))?.timezone ?? undefined;
 }

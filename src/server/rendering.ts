@@ -3,10 +3,17 @@ import { emittedFields, type Fields } from '../catalog/record.ts';
 import type { JsonRecord } from './store/layout.ts';
 
 /** A record of a resource with nothing set but its type: null, or an empty list (D19), in the catalog's order. */
-export function blankRecord({ fields, type }: Resource): Record<string, unknown> {
+export function blankRecord(resource: Resource): Record<string, unknown> {
+  const known = blanks.get(resource);
+  if (known !== undefined) return { ...known };
+  const { fields, type } = resource;
   const blank = Object.fromEntries(emittedFields(fields).map((name) => [name, emptyValue(fields, name)]));
-  return Object.hasOwn(blank, 'type') ? { ...blank, type } : blank;
+  const made = Object.hasOwn(blank, 'type') ? { ...blank, type } : blank;
+  blanks.set(resource, made);
+  return { ...made };
 }
+
+const blanks = new WeakMap<Resource, Readonly<Record<string, unknown>>>();
 
 export function emptyValue(fields: Fields, name: string): unknown {
   return fields[name]?.kind.empty ?? null;

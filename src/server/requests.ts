@@ -3,9 +3,10 @@ import { type Problem, Refusal, refusal } from '../catalog/failures.ts';
 import { asId } from '../catalog/fields/numbers.ts';
 import { isPlainObject, type ReadContext } from '../catalog/fields/kind.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
-import { checkFilter, type Term } from '../catalog/filter/check.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../catalog/paging.ts';
+import { checkFilter, type FilterKeys, type Term } from '../catalog/filter/check.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Paging } from '../catalog/paging.ts';
 import { readFields } from '../catalog/record.ts';
+import { defaultDateTerm } from './defaultdates.ts';
 import type { OperationRequest } from './service.ts';
 import { instantIn } from './zones.ts';
 
@@ -24,21 +25,46 @@ export function readBulkQuery(request: OperationRequest, operation: Operation): 
   const problems: Problem[] = [];
   const terms = gather(problems, () => readTerms(request, operation));
   const fields = gather(problems, () => readSelection(request, operation));
-  const limit = readNumber(query.pageSize, 'pageSize', problems, 'query.page_size', 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE;
-  const lastId = readNumber(query.lastId, 'lastId', problems, 'query.last_id', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const limit = readPageSize(query.pageSize, operation.paging, problems);
+  const cursor = operation.paging?.style === 'cursor' ? query.lastId : undefined;
+  const lastId = readNumber(cursor, 'lastId', problems, 'query.last_id', 0, Number.MAX_SAFE_INTEGER) ?? 0;
   const page = readNumber(query.page, 'page', problems, 'query.page', 1, Number.MAX_SAFE_INTEGER);
   if (problems.length > 0) throw new Refusal(problems);
-  const byCursor = query.lastId !== undefined;
+  const byCursor = cursor !== undefined;
   return { terms: terms ?? [], fields, limit, lastId, byCursor, page: byCursor ? undefined : page };
 }
 
-/** The terms of `filter`; several `filter` parameters are ANDed. */
+function readPageSize(text: string | undefined, paging: Paging | undefined, problems: Problem[]): number {
+  const max = paging?.max ?? MAX_PAGE_SIZE;
+  const bound = paging?.capped ? Number.MAX_SAFE_INTEGER : max;
+  const size = readNumber(text, 'pageSize', problems, 'query.page_size', 1, bound) ?? DEFAULT_PAGE_SIZE;
+  return Math.min(size, max);
+}
+
+/** The terms of `filter`, with the automatic date filter where one applies (D13). */
 export function readTerms(request: OperationRequest, operation: Operation): Term[] {
+  const { service, organization, warnings } = request;
+  const keys = operation.filters ?? {};
   const text = request.query.filter ?? '';
   if (operation.filterRequired && text.trim() === '') {
-    throw refusal('filter.missing', 'filter', 'The filter parameter is required here.');
+    const needed = Object.values(keys).filter((key) => key.required);
+    const what = needed.find((key) => key.missing)?.missing ?? needed.map((key) => `${key.key} is required.`).join(' ');
+    throw refusal('filter.missing', 'filter', `The filter parameter is required here. ${what}`.trim());
   }
-  return checkFilter(text, operation.filters ?? {}, { instantOf: instantIn(request.organization.timezone) });
+  const terms = checkFilter(text, keys, { instantOf: instantIn(organization.timezone) });
+  if (service.requireLocation) requireLocation(terms, keys);
+  const added = defaultDateTerm(operation, terms, organization, service.clock());
+  if (added === undefined) return terms;
+  const description = `No date filter was given, so ${added.key.key}>=${added.values[0]} was applied.`;
+  warnings.push({ title: 'Default date filter', description, source: added.key.key });
+  return [...terms, added];
+}
+
+/** The announced breaking change, turned on by a setting: a location filter, ids or ALL, must be given (D12). */
+function requireLocation(terms: readonly Term[], keys: FilterKeys): void {
+  const key = Object.values(keys).find((candidate) => candidate.willBeRequired);
+  if (key === undefined || terms.some((term) => term.key === key)) return;
+  throw refusal('filter.missing', key.key, `The filter must have ${key.key}: ids such as ${key.key}->[5,6], or ${key.key}==ALL.`);
 }
 
 export function readSelection(request: OperationRequest, operation: Operation): string[] | undefined {
@@ -76,9 +102,13 @@ function readNumber(
   return undefined;
 }
 
-/** Where reading a body puts its findings. Date-times without a zone stand in the organization's (D7). */
-export function readContext(request: OperationRequest, mode: 'create' | 'update'): ReadContext & { problems: Problem[] } {
-  return { mode, problems: [], warnings: request.warnings, instantOf: instantIn(request.organization.timezone) };
+/** Where reading a body puts its findings. Date-times without a zone stand in the one given, else the organization's (D7). */
+export function readContext(
+  request: OperationRequest,
+  mode: 'create' | 'update',
+  zone = request.organization.timezone,
+): ReadContext & { problems: Problem[] } {
+  return { mode, problems: [], warnings: request.warnings, instantOf: instantIn(zone) };
 }
 
 /** The canonical values of a JSON object body; problems stay in the context so that more can join them. */

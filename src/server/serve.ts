@@ -21,6 +21,10 @@ export interface ServeOptions {
   readonly maxDocumentMegabytes: number;
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly behindProxy: boolean;
+  /** Requests a second for each organization and token; 0 limits nothing. */
+  readonly rateLimit: number;
+  readonly requireLocation: boolean;
+  readonly agingPageLimit: number;
   readonly log: ServerLog;
   readonly clock?: Clock;
 }
@@ -43,6 +47,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const folder = await openFolder(options.data, {
     serving: true,
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
+    requireLocation: options.requireLocation,
+    agingPageLimit: options.agingPageLimit,
     ...(options.clock && { clock: options.clock }),
   });
   try {
@@ -54,6 +60,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildApp(folder.service, {
       log: options.log,
       timeouts: { requestMs: options.requestTimeoutSeconds * 1000 },
+      rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       ...(tls && { tls }),
     });

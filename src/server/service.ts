@@ -1,6 +1,6 @@
 import type { Warning } from '../catalog/failures.ts';
 import type { Files } from './files/files.ts';
-import type { Store } from './store/store.ts';
+import type { Store, Transaction } from './store/store.ts';
 
 /** The time now, in UTC milliseconds. */
 export type Clock = () => number;
@@ -14,6 +14,10 @@ export interface Service {
   readonly signingKey: Buffer;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
+  /** The announced change: location filters are required (D12). */
+  readonly requireLocation: boolean;
+  /** Transactions per page of the aging report (D35). */
+  readonly agingPageLimit: number;
 }
 
 /** The organization a request is for: `org` is its key in the store, `id` its name on the wire. */
@@ -37,6 +41,11 @@ export interface OperationRequest {
   readonly warnings: Warning[];
   /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
+  /**
+   * Keeps the answer of a POST for its Idempotency-Key, in the transaction that stores what it answers for (D46).
+   * Every handler of a POST calls it.
+   */
+  readonly remember: (tx: Transaction, answer: Answer) => Promise<void>;
 }
 
 /** The envelope's `data` as JSON text, so that stored records are joined rather than parsed. */

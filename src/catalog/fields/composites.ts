@@ -7,10 +7,11 @@ export interface Link {
 }
 
 /** A reference `{ id }` to a record of the same organization (specification, Response envelope). */
-export function link(target: string): Kind<Link> {
+export function link(target: string, options: { readonly survives?: boolean } = {}): Kind<Link> {
   return {
     name: 'link',
     target,
+    ...(options.survives && { survives: true }),
     parts: ['id'],
     schema: {
       type: 'object',

@@ -34,6 +34,8 @@ export interface Kind<T = unknown> {
   readonly parts?: readonly string[];
   /** Linked record kind, for kinds that hold a link. */
   readonly target?: string;
+  /** The link stays when its target is deleted (D28). */
+  readonly survives?: boolean;
   /** The value of a record that has none: null, or an empty list (D19). */
   readonly empty?: unknown;
   /** Listed values, for help and completion. */

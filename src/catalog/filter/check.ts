@@ -12,6 +12,10 @@ export interface FilterKey {
   readonly shortcuts: readonly Shortcut[];
   /** The endpoint answers only when the filter has this key. */
   readonly required: boolean;
+  /** What a request without a required key is told. */
+  readonly missing?: string;
+  /** The announced change makes this location key required; a setting of the server already does (D12). */
+  readonly willBeRequired?: boolean;
 }
 
 /** `--flag value` stands for `key operator value`. */
@@ -41,7 +45,7 @@ export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: F
   const terms = raw.map((term) => checkTerm(term, keys, context, problems));
   for (const key of Object.values(keys)) {
     if (key.required && !raw.some((term) => term.key === key.key)) {
-      problems.push({ code: 'filter.missing', source: key.key, description: `The filter must have ${key.key}.` });
+      problems.push({ code: 'filter.missing', source: key.key, description: key.missing ?? `The filter must have ${key.key}.` });
     }
   }
   if (problems.length > 0) throw new Refusal(problems);

@@ -123,3 +123,25 @@ export const yesNoValue: FilterValue = {
   values: ['true', 'false'],
   read: (text) => ({ true: true, false: false })[text.toLowerCase()],
 };
+
+/** A whole number within bounds. */
+export function integerValue(min: number, max: number): FilterValue {
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
+  return {
+    name: 'integer',
+    match: 'exact',
+    expected: `a whole number ${bounds}`,
+    read(text) {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+/** Dollars with at most two decimals, read as cents so that comparing is exact. */
+export const dollarsValue: FilterValue = {
+  name: 'dollars',
+  match: 'exact',
+  expected: 'an amount in dollars such as 120.50',
+  read: (text) => (/^-?\d{1,12}(\.\d{1,2})?$/.test(text) ? Math.round(Number(text) * 100) : undefined),
+};

@@ -1,10 +1,21 @@
-import { filterKeys, key, resource } from '../define.ts';
+import {
+  asyncOperation,
+  createOperation,
+  deleteOperation,
+  filterKeys,
+  getOperation,
+  key,
+  listOperation,
+  resource,
+  updateOperation,
+} from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
 import { choice, text } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, idValue, locationValue, yesNoValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
+import { STANDARD_PAGING } from '../paging.ts';
 import { optional, readOnly, required } from '../record.ts';
 
 export const APPOINTMENT_STATUSES = [
@@ -54,7 +65,7 @@ export const appointmentFilters = filterKeys({
   status: key(EQUALS_NOT, choiceValue(APPOINTMENT_STATUSES), 'Status', { flags: { status: '==' } }),
   'patient.id': key(EQUALS_NOT, idValue, 'Patient', { flags: { patient: '==' } }),
   'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', { flags: { operatory: '->' } }),
-  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' } }),
+  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, willBeRequired: true }),
   'provider.id': key(EQUALS_NOT_IN, idValue, 'Provider', { flags: { provider: '->' } }),
   asap: key(EQUALS, yesNoValue, 'Wants an earlier slot'),
   start: key(RANGE, dateTimeValue, 'Start', { flags: { from: '>=', to: '<=' } }),
@@ -70,5 +81,29 @@ export const appointments = resource({
   fields: appointmentFields,
   filters: appointmentFilters,
   tableColumns: ['id', 'start', 'duration', 'status', 'patient.id', 'provider.id', 'operatory.id'],
-  operations: {},
+  operations: {
+    list: listOperation('/appointments', {
+      summary: 'List appointments',
+      filters: appointmentFilters,
+      paging: STANDARD_PAGING,
+      fields: appointmentFields,
+    }),
+    async: asyncOperation('/appointments/async', {
+      summary: 'First appointments, all of them on the streaming channel',
+      filters: appointmentFilters,
+      fields: appointmentFields,
+    }),
+    get: getOperation('/appointments/{appointmentId}', { summary: 'Show one appointment', fields: appointmentFields }),
+    create: createOperation('/appointments', {
+      summary: 'Book an appointment',
+      fields: appointmentFields,
+      body: appointmentFields,
+    }),
+    update: updateOperation('/appointments/{appointmentId}', {
+      summary: 'Change an appointment: move it, or set its status',
+      fields: appointmentFields,
+      body: appointmentFields,
+    }),
+    delete: deleteOperation('/appointments/{appointmentId}', { summary: 'Delete an appointment' }),
+  },
 });

@@ -1,4 +1,5 @@
 import {
+  asyncOperation,
   countOperation,
   createOperation,
   filterKeys,
@@ -113,7 +114,7 @@ export const patientFilters = filterKeys({
   'phones.number': key(EQUALS_NOT_IN, digitsValue, 'Phone number, by its digits', { flags: { phone: '==' } }),
   emailAddress: key(EQUALS, exactTextValue, 'E-mail address', { flags: { email: '==' } }),
   chartNumber: key(['==', '.absent', '.present'], exactTextValue, 'Chart number', { flags: { 'chart-number': '==' } }),
-  'preferredLocation.id': key(EQUALS_NOT_IN, locationValue, 'Preferred location', { flags: { location: '->' } }),
+  'preferredLocation.id': key(EQUALS_NOT_IN, locationValue, 'Preferred location', { flags: { location: '->' }, willBeRequired: true }),
   'primaryGuarantor.id': key(EQUALS, idValue, 'Primary guarantor', { flags: { guarantor: '==' } }),
   'duplicateOfPatient.id': key(EQUALS, idValue, 'Patient this one duplicates'),
   'primaryContact.id': key(EQUALS, idValue, 'Primary contact'),
@@ -122,6 +123,9 @@ export const patientFilters = filterKeys({
   'referredByPatient.id': key(EQUALS_NOT_IN, idValue, 'Patient who referred'),
   'referredByReferral.id': key(EQUALS_NOT_IN, idValue, 'Referral source'),
 });
+
+/** The async endpoint takes every key but `id` (specification, Async endpoints). */
+const { id: _, ...patientAsyncFilters } = patientFilters;
 
 /** What GET `/patients/calculated` answers (D21). */
 export const calculatedFields = {
@@ -173,6 +177,12 @@ export const patients = resource({
       selectable: 'required',
       fields: calculatedFields,
     },
+    async: asyncOperation('/patients/async', {
+      summary: 'Newest patients, all of them on the streaming channel',
+      filters: patientAsyncFilters,
+      fields: patientFields,
+      order: 'descending',
+    }),
     get: getOperation('/patients/{patientId}', { summary: 'Show one patient', fields: patientFields }),
     create: createOperation('/patients', { summary: 'Create a patient', fields: patientFields, body: patientFields }),
     update: updateOperation('/patients/{patientId}', {

@@ -1,10 +1,11 @@
-import { filterKeys, key, resource } from '../define.ts';
+import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, list, map, object } from '../fields/composites.ts';
 import { dollars, id, yesNo } from '../fields/numbers.ts';
 import { choice, text } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, dateValue, idValue, locationValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_IN, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
+import { TRANSACTION_PAGING } from '../paging.ts';
 import { readOnly } from '../record.ts';
 
 export const LEDGER_TYPES = [
@@ -77,6 +78,8 @@ export const transactionFilters = filterKeys({
   lastModified: key(RANGE, dateTimeValue, 'Last change', { flags: { 'modified-since': '>=', 'modified-before': '<' } }),
 });
 
+const defaultDate = { key: 'transactionDate', limiting: ['transactionDate', 'lastModified'] } as const;
+
 export const transactions = resource({
   name: 'transactions',
   type: 'Transaction',
@@ -86,5 +89,22 @@ export const transactions = resource({
   fields: transactionFields,
   filters: transactionFilters,
   tableColumns: ['id', 'transactionDate', 'ledgerType', 'amount', 'patient.id', 'location.id', 'isActive'],
-  operations: {},
+  operations: {
+    list: listOperation('/transactions', {
+      summary: 'List transactions',
+      filters: transactionFilters,
+      filterRequired: true,
+      paging: TRANSACTION_PAGING,
+      fields: transactionFields,
+      defaultDate,
+    }),
+    count: countOperation('/transactions/totalcount', {
+      summary: 'Count transactions',
+      filters: transactionFilters,
+      filterRequired: true,
+      countNames: ['total'],
+      defaultDate,
+    }),
+    get: getOperation('/transactions/{transactionId}', { summary: 'Show one transaction', fields: transactionFields }),
+  },
 });

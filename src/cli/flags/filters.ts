@@ -138,7 +138,8 @@ function listed(text: string, flag: string): readonly string[] {
  */
 function throughTheDay(term: RawTerm, key: FilterKey): RawTerm {
   const [value = ''] = term.values;
-  const applies = term.operator === '<=' && key.value.name === 'dateTime' && isDate(value) && key.operators.includes('<');
+  const applies =
+    term.operator === '<=' && key.value.name === 'dateTime' && isDate(value) && key.operators.includes('<');
   const next = applies ? dayAfter(value) : undefined;
   return next === undefined ? term : { ...term, operator: '<', values: [next] };
 }

@@ -15,17 +15,28 @@ export const outputFlags = {
     helpValue: 'FILE',
     summary: 'Write to a file, which is replaced only when the output is whole',
   }),
-  fields: Flags.string({ helpGroup, helpValue: 'A,B', summary: 'Fields to show, such as id,lastName,preferredLocation.id' }),
+  fields: Flags.string({
+    helpGroup,
+    helpValue: 'A,B',
+    summary: 'Fields to show, such as id,lastName,preferredLocation.id',
+  }),
   'no-header': Flags.boolean({ helpGroup, summary: 'Leave out the line of column names (table, csv)' }),
   excel: Flags.boolean({ helpGroup, summary: 'CSV for Excel: byte order mark and CRLF line ends' }),
-  'no-escape-formulas': Flags.boolean({ helpGroup, summary: 'CSV: keep text that a spreadsheet would run as a formula' }),
+  'no-escape-formulas': Flags.boolean({
+    helpGroup,
+    summary: 'CSV: keep text that a spreadsheet would run as a formula',
+  }),
 };
 
 export const rowFlags = {
   limit: Flags.string({ helpGroup, helpValue: 'N', summary: 'Stop after N records' }),
   all: Flags.boolean({ helpGroup, summary: 'Every record; the default unless a table goes to a terminal' }),
   'page-size': Flags.string({ helpGroup, helpValue: 'N', summary: 'Records to ask for at a time, 1 to 500' }),
-  sort: Flags.string({ helpGroup, helpValue: '[-]FIELD', summary: 'Sort the table by a field; - in front turns it round' }),
+  sort: Flags.string({
+    helpGroup,
+    helpValue: '[-]FIELD',
+    summary: 'Sort the table by a field; - in front turns it round',
+  }),
 };
 
 /** The format the flags name, undefined when they leave it open. Throws a Failure (exit 2) when they disagree. */
@@ -60,7 +71,9 @@ export function chosenFormat(flags: FlagValues, isTerminal: boolean, piped: Form
 export function checkFormatFlags(flags: FlagValues, format: Format): void {
   const only = (name: string, formats: readonly Format[]): Failure | undefined =>
     flags[name] !== undefined && flags[name] !== false && !formats.includes(format)
-      ? usageFailure(`--${name} has no effect on ${format}; it goes with ${formats.join(' or ')}.`, { source: `--${name}` })
+      ? usageFailure(`--${name} has no effect on ${format}; it goes with ${formats.join(' or ')}.`, {
+          source: `--${name}`,
+        })
       : undefined;
   const problem = only('excel', ['csv']) ?? only('sort', ['table']);
   if (problem !== undefined) throw problem;

@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { EXIT } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import { readEnvelope } from '../transport/envelope.ts';
@@ -55,7 +55,10 @@ interface Granted {
 async function askForToken(credentials: ClientCredentials, deps: Exchange, signal?: AbortSignal): Promise<Granted> {
   const url = new URL(credentials.tokenUrl);
   if (!url.searchParams.has('grant_type')) url.searchParams.set('grant_type', 'client_credentials');
-  const body = new URLSearchParams({ client_id: credentials.clientId, client_secret: credentials.clientSecret }).toString();
+  const body = new URLSearchParams({
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+  }).toString();
   const answer = await exchange(deps, {
     make: () => ({
       method: 'POST',
@@ -74,7 +77,9 @@ async function askForToken(credentials: ClientCredentials, deps: Exchange, signa
   if (status < 200 || status >= 300) throw refused(status, value, requestId);
   const granted = readGrant(value);
   if (granted !== undefined) return granted;
-  throw localFailure('response.malformed', 'The answer to the request for a token holds no access_token.', { requestId });
+  throw localFailure('response.malformed', 'The answer to the request for a token holds no access_token.', {
+    requestId,
+  });
 }
 
 /** Wrong credentials are an authentication failure whatever 4xx the token endpoint says it with. */

@@ -23,7 +23,11 @@ export async function readCredentials(
   readers: SecretReaders,
   exchange: Exchange,
 ): Promise<TokenSource> {
-  const given = [flags.tokenStdin && '--token-stdin', flags.tokenFile && '--token-file', flags.tokenCommand && '--token-command'];
+  const given = [
+    flags.tokenStdin && '--token-stdin',
+    flags.tokenFile && '--token-file',
+    flags.tokenCommand && '--token-command',
+  ];
   const [first, second] = given.filter((name) => typeof name === 'string');
   if (second !== undefined) throw usageFailure(`Use only one of ${first} and ${second}.`, { source: second });
   if (flags.tokenStdin) return staticToken(checked(await readers.stdin(), '--token-stdin'));
@@ -39,8 +43,14 @@ export async function readCredentials(
 }
 
 function noToken(clientId: string | undefined, clientSecret: string | undefined): Failure {
-  if (clientId) return localFailure('usage.connection', 'MOLAR_CLIENT_ID is set, MOLAR_CLIENT_SECRET is not.', { source: 'MOLAR_CLIENT_SECRET' });
-  if (clientSecret) return localFailure('usage.connection', 'MOLAR_CLIENT_SECRET is set, MOLAR_CLIENT_ID is not.', { source: 'MOLAR_CLIENT_ID' });
+  if (clientId)
+    return localFailure('usage.connection', 'MOLAR_CLIENT_ID is set, MOLAR_CLIENT_SECRET is not.', {
+      source: 'MOLAR_CLIENT_SECRET',
+    });
+  if (clientSecret)
+    return localFailure('usage.connection', 'MOLAR_CLIENT_SECRET is set, MOLAR_CLIENT_ID is not.', {
+      source: 'MOLAR_CLIENT_ID',
+    });
   const hint =
     'Set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET, or use --token-file, --token-command or --token-stdin.';
   return localFailure('usage.connection', 'There is no token.', { source: 'MOLAR_TOKEN', hint });
@@ -51,9 +61,12 @@ function checked(text: string, source: string): string {
   const token = text.trim();
   if (token === '') throw usageFailure(`${source} gave no token.`, { source });
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw usageFailure(`${source} gave something that cannot be a token: it holds spaces, line breaks or other characters.`, {
-      source,
-    });
+    throw usageFailure(
+      `${source} gave something that cannot be a token: it holds spaces, line breaks or other characters.`,
+      {
+        source,
+      },
+    );
   }
   return token;
 }

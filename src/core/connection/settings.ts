@@ -60,7 +60,8 @@ export function readBaseUrl(text: string, source: string, allowHttp: boolean): s
 function readUrl(text: string, source: string, allowHttp: boolean): URL {
   if (!URL.canParse(text)) throw invalidUrl(source, 'is not a URL; write it like https://api.example.com');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalidUrl(source, 'must begin with https:// or http://');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw invalidUrl(source, 'must begin with https:// or http://');
   // The text itself is not repeated: it holds a password.
   if (url.username !== '' || url.password !== '') throw invalidUrl(source, 'must not hold a user name or password');
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {

@@ -1,9 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
+import { integer } from '../../catalog/fields/numbers.ts';
+import { text } from '../../catalog/fields/text.ts';
+import { readOnly } from '../../catalog/record.ts';
 import { Failure, fileFailure } from '../failure.ts';
 import type { Row } from '../pages/walk.ts';
 import { type Downloading, downloadTo, getDocument } from './downloadfile.ts';
+import { exitCodeOfRun } from './outcome.ts';
 import { markedName, safeFileName } from './safename.ts';
 
 export interface DownloadTarget {
@@ -23,6 +27,15 @@ export interface DownloadedFile {
   readonly bytes: number;
   readonly sha256: string;
 }
+
+/** `DownloadedFile` as output knows it. */
+export const downloadedFields = {
+  id: readOnly(text(), 'Document id'),
+  name: readOnly(text(), 'Stored name'),
+  file: readOnly(text(), 'Where it was written'),
+  bytes: readOnly(integer(), 'Size'),
+  sha256: readOnly(text(), 'SHA-256 of the content'),
+} as const;
 
 export type DownloadResult = { readonly id: string } & (
   | { readonly file: DownloadedFile }
@@ -50,12 +63,26 @@ export async function downloadAll(
     if (document === undefined || document instanceof Failure) throw document ?? new Error(`No answer for ${id}.`);
     const file = target.out ?? join(target.dir ?? '', names[index] ?? id);
     const received = await downloadTo(resolve(target.folder, file), document, downloading, target.force);
+    downloading.onDone?.();
     return { id, name: storedName(document), file, ...received };
   });
   return ids.map((id, index) => {
     const file = files[index] as DownloadedFile | Failure;
     return file instanceof Failure ? { id, failure: file } : { id, file };
   });
+}
+
+/** The failure that downloads end with (contract §4), undefined when all are done. */
+export function failureOfDownloads(results: readonly DownloadResult[]): Failure | undefined {
+  const failed = results.flatMap((result) => ('failure' in result ? [result] : []));
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  if (results.length === 1) return first.failure;
+  const exitCode = exitCodeOfRun(results.map((result) => ('failure' in result ? result.failure.exitCode : 0)));
+  const items = failed.map(({ id, failure }) => ({ code: failure.code, source: id, description: failure.message }));
+  const message = `${failed.length} of ${results.length} documents not downloaded.`;
+  const code = exitCode === first.failure.exitCode ? first.failure.code : 'run.partial';
+  return new Failure(message, { code, exitCode, items, hint: 'Download those listed again.' });
 }
 
 async function attempted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T | Failure> {

@@ -22,6 +22,8 @@ export interface Downloading {
   readonly variant: Variant;
   /** Told the bytes as they come in. */
   readonly onBytes?: (bytes: number) => void;
+  /** Told each file that is there. */
+  readonly onDone?: () => void;
 }
 
 /** What came in: its size in bytes and its SHA-256 in hex. */

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, fileFailure } from '../failure.ts';
+import { codeOf, Failure, fileFailure } from '../failure.ts';
 import { tooLarge } from './limits.ts';
 import { type ContentSource, handleReader } from './source.ts';
 
@@ -30,7 +30,7 @@ export async function spool(
     return { label: options.label, size, open: async () => handleReader(handle, false), dispose: () => handle.close() };
   } catch (cause) {
     await handle.close();
-    throw codeOf(cause) === undefined ? cause : fileFailure(`keep ${options.label} in ${options.folder}`, cause);
+    throw codeOf(cause) === undefined || cause instanceof Failure ? cause : fileFailure(`keep ${options.label}`, cause);
   }
 }
 

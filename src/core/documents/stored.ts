@@ -5,6 +5,7 @@ import { formatFilter } from '../../catalog/filter/grammar.ts';
 import { foldText } from '../../catalog/filter/values.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { documents } from '../../catalog/resources/documents.ts';
+import { type Failure, localFailure } from '../failure.ts';
 import { type Row, walkPages } from '../pages/walk.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient } from '../transport/client.ts';
@@ -121,4 +122,20 @@ export function isNumberedName(name: string, wanted: string): boolean {
   if (folded === base) return true;
   if (!folded.startsWith(`${base.slice(0, dot)} (`) || !folded.endsWith(base.slice(dot))) return false;
   return /^\d+\)$/.test(folded.slice(dot + 2, folded.length - (base.length - dot)));
+}
+
+/** Whether a stored document has the tags and the date that are wanted; tags added since do not matter. */
+export function hasWishes(document: Row, { fields }: ReadyUpload): boolean {
+  const there = new Set((Array.isArray(document.tags) ? document.tags : []).map((tag) => foldText(String(tag))));
+  const wanted = (fields.tags ?? []) as readonly string[];
+  const date = fields.userDefinedDate;
+  return wanted.every((tag) => there.has(foldText(tag))) && (date === undefined || date === document.userDefinedDate);
+}
+
+/** A file that is stored already, but not as it is wanted now. */
+export function storedOtherwise(document: Row): Failure {
+  const message = `It is stored already as document ${document.id} with other tags, date or crop.`;
+  return localFailure('usage.invalid', message, {
+    hint: `Change its tags with: molar documents update ${document.id}`,
+  });
 }

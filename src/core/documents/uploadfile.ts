@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
@@ -9,9 +8,10 @@ import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { ConnectionFailure } from '../transport/send.ts';
 import { documentBody } from './body.ts';
-import type { UploadOutcome } from './outcome.ts';
+import { reasonFor, type UploadOutcome } from './outcome.ts';
 import type { ReadyUpload } from './plan.ts';
-import type { StoredDocuments } from './stored.ts';
+import { hasWishes, type StoredDocuments, storedOtherwise } from './stored.ts';
+import { keyOf } from './uploadkey.ts';
 
 export interface Uploading {
   readonly client: ApiClient;
@@ -66,6 +66,7 @@ class Run {
       this.inDoubt = this.target.row.earlier.status !== 'failed';
       const found = await this.uploading.stored.find(this.target, 0);
       this.inDoubt = false;
+      if (found !== undefined && !hasWishes(found, this.target)) throw storedOtherwise(found);
       if (found !== undefined) return this.done(found, true);
     }
     for (let generation = 0; generation < GENERATIONS; generation++) {
@@ -76,23 +77,22 @@ class Run {
   }
 
   failed(cause: unknown): Uploaded {
-    const failure = cause instanceof Failure ? cause : undefined;
     const interrupted = this.uploading.signal?.aborted === true;
+    const failure = failureOf(cause, interrupted);
     const status = this.inDoubt ? 'unknown' : interrupted ? 'pending' : 'failed';
-    const what = failure?.message ?? (interrupted ? 'Interrupted.' : String(cause));
-    const where = failure?.requestId ? ` [request ${failure.requestId}]` : '';
+    const where = failure.requestId === null ? '' : ` [request ${failure.requestId}]`;
     const doubt = status === 'unknown' ? ' It may have been stored; the next run looks first.' : '';
-    const error = `${what}${doubt}${where}`;
-    const exitCode = failure?.exitCode ?? (interrupted ? EXIT.interrupted : EXIT.unexpected);
+    const error = `${reasonFor(this.target.row.file, failure.message)}${doubt}${where}`;
+    const { exitCode } = failure;
     const outcome: UploadOutcome = { status, id: null, storedName: null, attempts: this.attempts, error, exitCode };
-    return { outcome, repeated: false, ...(failure && { failure }) };
+    return { outcome, repeated: false, failure };
   }
 
   /** One key's worth of attempts; undefined when its document was deleted since and another key has to be used. */
   private async post(generation: number): Promise<Uploaded | undefined> {
     const { client, stored } = this.uploading;
     const before = stored.highestKnown;
-    this.attempts++;
+    const first = ++this.attempts;
     this.inDoubt = true;
     try {
       const answer = await client.request({
@@ -100,16 +100,15 @@ class Run {
         path: pathOf(operationOf(documents, 'create')),
         body: this.body(),
         idempotencyKey: keyOf(this.target, client, generation),
-        lookUp: () => stored.find(this.target, before),
+        lookUp: () => this.lookUp(before),
         onRetry: () => this.attempts++,
         signal: AbortSignal.any([this.aborting.signal, ...(this.uploading.signal ? [this.uploading.signal] : [])]),
       });
       this.inDoubt = false;
       const document = readDocument(answer.data, answer.requestId);
-      const repeated = answer.headers['idempotency-replayed'] === 'true';
-      if (!repeated) return this.done(document, false);
+      if (answer.headers['idempotency-replayed'] !== 'true') return this.done(document, false);
       const present = await stored.get(String(document.id));
-      return present && this.done(present, true);
+      return present && this.done(present, this.attempts === first);
     } catch (cause) {
       const found = await this.settle(cause, before);
       if (found !== undefined) return this.done(found, false);
@@ -119,9 +118,20 @@ class Run {
     }
   }
 
+  private lookUpFailure: unknown;
+
+  private async lookUp(after: number): Promise<Row | undefined> {
+    try {
+      return await this.uploading.stored.find(this.target, after);
+    } catch (cause) {
+      this.lookUpFailure = cause;
+      throw cause;
+    }
+  }
+
   /** Finds out what a failed POST left behind; a document that is there after all counts as stored. */
   private async settle(cause: unknown, before: number): Promise<Row | undefined> {
-    if (!(cause instanceof Failure) || this.uploading.signal?.aborted) return undefined;
+    if (!(cause instanceof Failure) || cause === this.lookUpFailure || this.uploading.signal?.aborted) return undefined;
     const { cause: inner } = cause;
     const network = cause.exitCode === EXIT.network && !(inner instanceof ConnectionFailure && !inner.sent);
     this.inDoubt = network && !(cause instanceof ApiFailure);
@@ -136,8 +146,7 @@ class Run {
   private async usedKey(): Promise<undefined> {
     const found = await this.uploading.stored.find(this.target, 0);
     if (found === undefined) return undefined;
-    const message = `It is stored already as document ${found.id} with other tags, date or crop.`;
-    throw localFailure('usage.invalid', message, { hint: `Change those with: molar documents update ${found.id}` });
+    throw storedOtherwise(found);
   }
 
   private done(document: Row, repeated: boolean): Uploaded {
@@ -182,18 +191,13 @@ class Run {
   }
 }
 
-/**
- * Idempotency key of an upload (D46): where to, whose, which bytes and what name; the same in every run. `generation`
- * counts the documents that were stored under earlier keys and deleted since.
- */
-export function keyOf(
-  upload: ReadyUpload,
-  target: { readonly baseUrl: string; readonly organization: string },
-  generation: number,
-): string {
-  const { owner, storedName, sha256 } = upload;
-  const parts = [target.baseUrl, target.organization, owner.field, owner.id, storedName, sha256, generation];
-  return `molar-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
+function failureOf(cause: unknown, interrupted: boolean): Failure {
+  if (cause instanceof Failure) return cause;
+  return localFailure(
+    interrupted ? 'run.interrupted' : 'run.unexpected',
+    interrupted ? 'Interrupted.' : String(cause),
+    { cause },
+  );
 }
 
 function readDocument(data: unknown, requestId: string | null): Row {

@@ -1,6 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { asId } from '../../catalog/fields/numbers.ts';
+import { isDate } from '../../catalog/fields/times.ts';
+import { canonicalMimeType } from '../../catalog/resources/documentnames.ts';
 import { fileFailure, usageFailure } from '../failure.ts';
+import { SUPPORTED_TYPES } from './filetype.ts';
 import { readManifest } from './manifest.ts';
 import { type UploadRow, withDefaults } from './uploadrow.ts';
 
@@ -22,6 +26,37 @@ export interface UploadRows {
   readonly rows: readonly UploadRow[];
   readonly notes: readonly string[];
   readonly single: boolean;
+}
+
+/** Refuses flags that no row could be uploaded with (exit 2), before any file is looked at. */
+export function checkDefaults({
+  patient,
+  perioExam,
+  mimeType,
+  userDefinedDate,
+  crop,
+  ratio,
+}: Partial<UploadRow>): void {
+  const wrong = (source: string, message: string) => usageFailure(message, { source });
+  if (patient !== undefined && perioExam !== undefined) {
+    throw wrong('--perio-exam', 'Give --patient or --perio-exam, not both: a document has one owner.');
+  }
+  if (patient !== undefined && asId(patient) === undefined) throw wrong('--patient', '--patient must be a patient id.');
+  if (perioExam !== undefined && asId(perioExam) === undefined) {
+    throw wrong('--perio-exam', '--perio-exam must be the id of a perio exam.');
+  }
+  if (mimeType !== undefined && canonicalMimeType(mimeType) === undefined) {
+    throw wrong('--mime-type', `--mime-type ${mimeType} is not a document type. ${SUPPORTED_TYPES}`);
+  }
+  if (userDefinedDate !== undefined && !isDate(userDefinedDate)) {
+    throw wrong('--user-defined-date', '--user-defined-date must be a date that exists, written YYYY-MM-DD.');
+  }
+  if ((crop === undefined) !== (ratio === undefined)) {
+    throw wrong(
+      crop === undefined ? '--crop' : '--ratio',
+      '--crop and --ratio go together: --crop X,Y,WIDTH,HEIGHT --ratio 1.',
+    );
+  }
 }
 
 /** Reads the manifest, lists the folders and makes a row of every file. Throws a Failure: exit code 2 or 9. */

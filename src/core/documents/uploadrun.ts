@@ -104,7 +104,20 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
     file.write(),
   );
   const documents = results.flatMap(({ document }) => (document === undefined ? [] : [document]));
-  return { documents, results, failure: failureOfRun(plan, results, prepared.results) };
+  const hint = `Correct what is listed, then run the rest with --manifest ${prepared.results}.`;
+  return { documents, results, failure: failureOfRun(plan, results, hint) };
+}
+
+/** The failure of the checks alone, undefined when every file may be sent. */
+export function failureOfChecks(plan: readonly PlannedUpload[]): Failure | undefined {
+  const results = plan.map((planned) => {
+    const before = settledBefore(planned);
+    const { outcome } = before;
+    return planned.kind === 'ready'
+      ? { ...before, outcome: { ...outcome, status: 'done' as const, exitCode: 0 } }
+      : before;
+  });
+  return failureOfRun(plan, results, 'Correct what is listed.');
 }
 
 function notesOf(plan: readonly PlannedUpload[]): string[] {
@@ -116,11 +129,7 @@ function notesOf(plan: readonly PlannedUpload[]): string[] {
 }
 
 /** The failure a run ends with (contract §4): that of its only file, or one that lists every file that is not done. */
-export function failureOfRun(
-  plan: readonly PlannedUpload[],
-  results: readonly Uploaded[],
-  label: string,
-): Failure | undefined {
+function failureOfRun(plan: readonly PlannedUpload[], results: readonly Uploaded[], hint: string): Failure | undefined {
   const exitCode = exitCodeOfRun(results.map(({ outcome }) => outcome.exitCode));
   const [only] = results;
   if (exitCode === 0) return undefined;
@@ -137,7 +146,7 @@ export function failureOfRun(
     code: code ?? 'run.partial',
     exitCode,
     items,
-    hint: `Correct what is listed, then run the rest with --manifest ${label}.`,
+    hint,
   });
 }
 

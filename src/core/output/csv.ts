@@ -22,7 +22,8 @@ export function csvFormatter(columns: readonly Column[], options: CsvOptions): F
       quoted_empty: columns.length === 1,
     });
   return {
-    begin: () => (options.excel ? '\uFEFF' : '') + (options.header ? write([columns.map((column) => column.name)]) : ''),
+    begin: () =>
+      (options.excel ? '\uFEFF' : '') + (options.header ? write([columns.map((column) => column.name)]) : ''),
     rows: (rows) => write(rows.map((row) => csvCells(row, columns, options.escapeFormulas))),
     end: () => '',
   };

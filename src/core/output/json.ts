@@ -13,5 +13,9 @@ export function jsonFormatter(): Formatter {
 
 /** One JSON object a line. */
 export function ndjsonFormatter(): Formatter {
-  return { begin: () => '', rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''), end: () => '' };
+  return {
+    begin: () => '',
+    rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''),
+    end: () => '',
+  };
 }

@@ -1,7 +1,7 @@
 import type Table from 'cli-table3';
 import type { Row } from '../pages/walk.ts';
-import { type Column, cellText, valueAt } from './columns.ts';
 import { BARE_TABLE } from './baretable.ts';
+import { type Column, cellText, valueAt } from './columns.ts';
 import type { Formatter } from './format.ts';
 import { compareRows, type SortOrder } from './sort.ts';
 import { tableWidths } from './tablewidths.ts';
@@ -88,7 +88,9 @@ function drawLines(
     colAligns: right.map((numeric) => (numeric ? 'right' : 'left')),
   });
   for (const line of lines) {
-    table.push(line.map((text, at) => (columns[at]?.isId && text !== columns[at]?.name ? text : fitText(text, widths[at] ?? 0))));
+    table.push(
+      line.map((text, at) => (columns[at]?.isId && text !== columns[at]?.name ? text : fitText(text, widths[at] ?? 0))),
+    );
   }
   // Blanks up to the edge would wrap on a terminal that is exactly as wide.
   return `${table.toString().replace(/ +$/gm, '')}\n`;
@@ -97,4 +99,3 @@ function drawLines(
 function shown(row: Row, column: Column): string {
   return terminalText(cellText(valueAt(row, column)));
 }
-

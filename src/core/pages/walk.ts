@@ -109,7 +109,9 @@ class Walk {
       return;
     }
     const what =
-      id === undefined ? 'has a record without a usable id' : `has id ${id} after ${this.last}: ids must strictly increase`;
+      id === undefined
+        ? 'has a record without a usable id'
+        : `has id ${id} after ${this.last}: ids must strictly increase`;
     throw localFailure('pages.order', `Page ${this.pages} of ${this.operation.path} ${what}.`, { requestId });
   }
 }

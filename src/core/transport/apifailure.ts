@@ -39,7 +39,9 @@ function messageOf(status: number, problems: readonly FailureItem[]): string {
   const meaning = MEANINGS[status] ?? (status >= 500 ? 'The server failed' : 'The server gave an unexpected answer');
   const [first, ...rest] = problems;
   if (first === undefined) return `${meaning} (HTTP ${status}).`;
-  return rest.length === 0 ? `${meaning} (HTTP ${status}): ${first.description}` : `${meaning} (HTTP ${status}): ${problems.length} problems.`;
+  return rest.length === 0
+    ? `${meaning} (HTTP ${status}): ${first.description}`
+    : `${meaning} (HTTP ${status}): ${problems.length} problems.`;
 }
 
 function hintOf(code: string, status: number): string | null {

@@ -1,7 +1,13 @@
 import { codeOf, type Failure, localFailure } from '../failure.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';
-import { ConnectionFailure, type IncomingResponse, type OutgoingBody, type OutgoingRequest, type Send } from './send.ts';
+import {
+  ConnectionFailure,
+  type IncomingResponse,
+  type OutgoingBody,
+  type OutgoingRequest,
+  type Send,
+} from './send.ts';
 
 export interface Attempting {
   readonly send: Send;
@@ -42,7 +48,8 @@ export async function attempt<T>(
     const text = await readText(response);
     const { status, headers } = response;
     const value = accept(text);
-    if (status >= 200 && status < 300 && value === undefined) throw new Malformed('The answer is not an envelope of the API.');
+    if (status >= 200 && status < 300 && value === undefined)
+      throw new Malformed('The answer is not an envelope of the API.');
     return {
       end: { kind: 'answered', status, fromApi: value !== undefined },
       headers,
@@ -61,7 +68,8 @@ export async function attempt<T>(
 function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice: AttemptNotice): AttemptResult<T> {
   const { requestId } = notice;
   if (response !== undefined) {
-    const why = cause instanceof Malformed || cause instanceof ConnectionFailure ? cause.message : 'The answer was cut off.';
+    const why =
+      cause instanceof Malformed || cause instanceof ConnectionFailure ? cause.message : 'The answer was cut off.';
     // What a failing gateway writes below its status does not matter; the status is the answer.
     const end: AttemptEnd =
       response.status >= 300
@@ -72,7 +80,10 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
   }
   if (!(cause instanceof ConnectionFailure)) throw cause;
   const permanent = isCertificateProblem(cause.cause);
-  const failure = localFailure(permanent ? 'network.certificate' : 'network.unreachable', cause.message, { requestId, cause });
+  const failure = localFailure(permanent ? 'network.certificate' : 'network.unreachable', cause.message, {
+    requestId,
+    cause,
+  });
   return { end: { kind: 'lost', sent: cause.sent, permanent }, headers: {}, value: undefined, notice, failure };
 }
 

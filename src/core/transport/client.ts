@@ -109,7 +109,9 @@ export class ApiClient {
   /** Absolute URL of a path and its query; undefined values are left out. */
   urlOf(path: string, query: Query = {}): string {
     const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-    const text = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&');
+    const text = pairs
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
+      .join('&');
     return `${this.baseUrl}${path}${text === '' ? '' : `?${text}`}`;
   }
 

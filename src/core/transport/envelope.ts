@@ -28,7 +28,11 @@ export function readEnvelope(text: string): Envelope | undefined {
 }
 
 function readWarning(item: Record<string, unknown>): Warning {
-  return { title: textOf(item.title) ?? 'Warning', description: textOf(item.description) ?? '', source: textOf(item.source) };
+  return {
+    title: textOf(item.title) ?? 'Warning',
+    description: textOf(item.description) ?? '',
+    source: textOf(item.source),
+  };
 }
 
 function readError(item: Record<string, unknown>): FailureItem {

@@ -1,5 +1,5 @@
 import { type Failure, localFailure } from '../failure.ts';
-import { type AttemptResult, type Attempting, attempt } from './attempt.ts';
+import { type Attempting, type AttemptResult, attempt } from './attempt.ts';
 import { judge, type RetryPolicy, readRetryAfter, waitBefore } from './retry.ts';
 import type { OutgoingRequest, Send } from './send.ts';
 
@@ -123,7 +123,10 @@ function foundAnswer<T>(result: AttemptResult<T>, data: unknown): Answer<T> {
 
 function outcomeUnknown<T>(result: AttemptResult<T>): Failure {
   const message = `${result.failure?.message ?? 'No answer came.'} The request had been sent, so it may have been done.`;
-  return localFailure('network.outcome_unknown', message, { requestId: result.notice.requestId, cause: result.failure });
+  return localFailure('network.outcome_unknown', message, {
+    requestId: result.notice.requestId,
+    cause: result.failure,
+  });
 }
 
 function reasonOf<T>(result: AttemptResult<T>): string {

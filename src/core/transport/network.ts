@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import type { Agent as AgentOptions, Dispatcher } from 'undici';
 import { codeOf } from '../failure.ts';
 import { isLoopback } from './address.ts';
-import { ConnectionFailure, type IncomingResponse, type OutgoingBody, type OutgoingRequest, type Send } from './send.ts';
+import {
+  ConnectionFailure,
+  type IncomingResponse,
+  type OutgoingBody,
+  type OutgoingRequest,
+  type Send,
+} from './send.ts';
 
 export interface NetworkOptions {
   /** Certificates in PEM that are trusted besides the usual ones. */
@@ -105,7 +111,9 @@ class CountedBody {
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const pairs = Object.entries(headers).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(pairs.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)]));
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)]),
+  );
 }
 
 const CONNECTING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
@@ -134,7 +142,8 @@ function describe(cause: unknown, url: URL): string {
   const code = codeOf(cause) ?? codeOf(firstOf(cause)) ?? '';
   const meaning = MEANINGS[code];
   if (meaning !== undefined) return `${meaning} ${url.host}.`;
-  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return `The certificate of ${url.host} is not trusted (${code}).`;
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))
+    return `The certificate of ${url.host} is not trusted (${code}).`;
   return `No answer from ${url.host}${code === '' ? '' : ` (${code})`}.`;
 }
 

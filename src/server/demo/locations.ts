@@ -17,6 +17,21 @@ export interface ProviderPlan {
   readonly away: readonly number[];
 }
 
+/** Why people come, and the kind of booking it stands for. */
+export interface ReasonPlan {
+  readonly id: number;
+  readonly reason: string;
+  readonly durationMinutes: number;
+  readonly isFor: 'RECARE' | 'TREATMENT' | 'NEW_PATIENT';
+}
+
+const REASONS = [
+  { reason: 'Cleaning and exam', durationMinutes: 60, isFor: 'RECARE' },
+  { reason: 'Filling or crown', durationMinutes: 60, isFor: 'TREATMENT' },
+  { reason: 'Toothache', durationMinutes: 30, isFor: 'TREATMENT' },
+  { reason: 'First visit', durationMinutes: 60, isFor: 'NEW_PATIENT' },
+] as const;
+
 /** An operatory is where one provider works every day, so that neither is ever booked twice. */
 export interface OperatoryPlan {
   readonly id: number;
@@ -34,6 +49,9 @@ export interface LocationPlan {
   readonly weekdays: readonly number[];
   readonly providers: readonly ProviderPlan[];
   readonly operatories: readonly OperatoryPlan[];
+  readonly reasons: readonly ReasonPlan[];
+  /** Of the usual fee. */
+  readonly feePercent: number;
   /** Slots before today, in the two weeks from today, and after them. */
   readonly past: SlotWindow;
   readonly soon: SlotWindow;
@@ -100,6 +118,8 @@ export function planLocation(input: LocationInput): LocationPlan {
     weekdays,
     providers,
     operatories,
+    reasons: REASONS.map((reason) => ({ ...reason, id: ids.next('ScheduleTemplateReasonV1') })),
+    feePercent: 90 + (index % 7) * 5,
     past: window(today - PAST_DAYS, over ? today - 1 : today - 2, 0.95),
     soon: window(today, today + 13, 0.8),
     later: window(today + 14, today + FUTURE_DAYS, 0.5),

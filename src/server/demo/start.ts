@@ -41,7 +41,9 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
 export async function writeDemoEnvironment(folder: OpenFolder, url: string, access: DemoAccess): Promise<string> {
   const file = environmentFile(folder.path);
   const lines = { MOLAR_URL: url, MOLAR_ORGANIZATION: access.organization, MOLAR_TOKEN: access.token };
-  const text = Object.entries(lines).map(([name, value]) => `export ${name}='${value}'\n`).join('');
+  const text = Object.entries(lines)
+    .map(([name, value]) => `export ${name}='${value}'\n`)
+    .join('');
   await writeFile(file, text, { mode: 0o600 });
   return file;
 }

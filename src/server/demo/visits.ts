@@ -36,7 +36,7 @@ const AHEAD = weights<string>([
   ['BROKEN', 2],
 ]);
 
-/** The first visits of the day have begun, in this order of lateness. */
+/** Where the visits of this morning stand: the practice is seen at noon. */
 const TODAY = ['COMPLETED', 'CHECKOUT', 'CHAIR', 'READY', 'HERE', 'LATE'] as const;
 
 /** How often people of other statuses than ACTIVE came once in the last two years. */
@@ -59,7 +59,7 @@ export function planVisits(
   }));
   const next = bookedSlot(status, location, random);
   if (next === undefined) return past;
-  const begun = next.day === today && next.start < location.hours.morning + 60;
+  const begun = next.day === today && next.start < location.hours.afternoon;
   return [...past, { slot: next, status: begun ? random.pick(TODAY) : random.weighted(AHEAD) }];
 }
 

@@ -8,6 +8,8 @@ import { createHandler, deleteHandler, updateHandler } from './writing.ts';
 
 const ENGINE: Readonly<Partial<Record<Operation['shape'], (behaviour: Behaviour, operation: Operation) => Handler>>> = {
   list: listHandler,
+  // The immediate answer of an async endpoint is a list of its first records.
+  async: listHandler,
   count: countHandler,
   get: getHandler,
   create: createHandler,

@@ -1,18 +1,18 @@
 import type { Operation } from '../../catalog/define.ts';
 import { joinTexts, projectText } from '../rendering.ts';
-import { notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
+import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Handler } from '../service.ts';
-import { countRecords, findRecord, listRecords } from '../store/records.ts';
+import { countRecords, findRecord, listRecords, type Slice } from '../store/records.ts';
 
-/** GET of a list: one page of stored records, ascending by id (D14, D15, D17). */
+/** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
 export function listHandler(behaviour: Behaviour, operation: Operation): Handler {
   const { resource } = behaviour;
   return async (request) => {
     const { service, organization } = request;
     const asked = readBulkQuery(request, operation);
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
-    const slice = { lastId: asked.lastId, offset, limit: asked.limit };
+    const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
     const rows = await listRecords(service.store.read, organization.org, resource, asked.terms, slice, behaviour.own);
     const total = operation.paging?.counts
       ? await countRecords(service.store.read, organization.org, resource, asked.terms)
@@ -22,12 +22,19 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
       request.warnings.push({ title: 'Deprecated parameter', description, source: 'page' });
     }
     const { limit, page, byCursor } = asked;
-    const pagination = operation.paging?.meta({ limit, offset, page, byCursor, lastId: rows.at(-1)?.id, total });
+    const pagination = operation.paging?.meta?.({ limit, offset, page, byCursor, lastId: rows.at(-1)?.id, total });
     return {
       data: joinTexts(rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields))),
       ...(pagination && { meta: { pagination } }),
     };
   };
+}
+
+/** Newest first only without a cursor, by the first of the operation's date keys that is filtered by (D16). */
+function orderOf(operation: Operation, asked: BulkQuery): Pick<Slice, 'order'> {
+  if (operation.order !== undefined) return { order: operation.order };
+  const newestBy = operation.newestFirst?.find((key) => asked.terms.some((term) => term.key.key === key));
+  return newestBy === undefined || asked.byCursor ? {} : { order: { newestBy } };
 }
 
 /** GET of a count, under every name the operation answers with (D18). */

@@ -14,7 +14,7 @@ import type { Reader, Transaction } from '../store/store.ts';
 export function createHandler(behaviour: Behaviour): Handler {
   const { resource } = behaviour;
   return async (request) => {
-    const context = readContext(request, 'create');
+    const context = readContext(request, 'create', await behaviour.zone?.(request));
     const values = readBody(request, resource, context);
     const make = (id: number): Draft => ({
       ...request,
@@ -30,7 +30,9 @@ export function createHandler(behaviour: Behaviour): Handler {
       const draft = make(await nextId(tx, request.organization.org, resource.type));
       await settle(tx, behaviour, draft);
       await storeDraft(tx, behaviour, draft, nowOf(request.service));
-      return answerWith(behaviour, request, draft, undefined);
+      const answer = answerWith(behaviour, request, draft, undefined);
+      await request.remember(tx, answer);
+      return answer;
     });
   };
 }
@@ -40,7 +42,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
   const { resource } = behaviour;
   return async (request) => {
     const selected = readSelection(request, operation);
-    const context = readContext(request, 'update');
+    const context = readContext(request, 'update', await behaviour.zone?.(request));
     const values = readBody(request, resource, context);
     if (context.problems.length > 0) await refuseWithLinks(request, resource, values, context.problems);
     const id = pathIdOf(request, resource);
@@ -63,17 +65,21 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
   };
 }
 
-/** DELETE of a record: answers its id (D6). */
+/** DELETE of a record: answers its id, or the whole of it where D6 says so. */
 export function deleteHandler(behaviour: Behaviour): Handler {
   const { resource } = behaviour;
   return async (request) => {
+    const { service, organization } = request;
     const id = pathIdOf(request, resource);
-    await request.service.store.write(async (tx) => {
-      const row = await findRecord(tx, request.organization.org, resource, id);
+    const before = await service.store.write(async (tx) => {
+      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
       if (row === undefined) throw notFound(resource.one, id);
-      await removeRecord(tx, request.organization.org, resource, id);
+      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      await behaviour.beforeDelete?.(tx, { service, organization, before, row });
+      await removeRecord(tx, organization.org, resource, id);
+      return before;
     });
-    return { data: JSON.stringify({ id }) };
+    return { data: behaviour.answersDeleted ? JSON.stringify(before) : JSON.stringify({ id }) };
   };
 }
 
@@ -110,6 +116,7 @@ export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: D
   const { resource } = behaviour;
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
   await putRecord(tx, draft.organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
+  await behaviour.indexed?.(tx, draft);
   await behaviour.stored?.(tx, draft);
 }
 

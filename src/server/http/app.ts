@@ -17,6 +17,8 @@ import { answerTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
 export interface AppOptions {
   readonly log: AccessLog;
   readonly timeouts: Timeouts;
+  /** Requests a second for each organization and token; 0 limits nothing (D43). */
+  readonly rateLimit: number;
   /** Trust `X-Forwarded-*` of a proxy in front, for the origin of signed URLs. */
   readonly behindProxy: boolean;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
@@ -57,7 +59,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   mountHealth(app, service);
   await mountTokens(app, service);
   mountFiles(app, service);
-  await mountOperations(app, service);
+  await mountOperations(app, service, options.rateLimit);
   return app;
 }
 

@@ -2,33 +2,56 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
-import type { Warning } from '../../catalog/failures.ts';
-import { readDocumentBody } from '../body/documentbody.ts';
+import { Refusal, type Warning } from '../../catalog/failures.ts';
+import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
 import type { Handler, Organization, Service } from '../service.ts';
+import type { Transaction } from '../store/store.ts';
+import type { Grant } from '../tokens/tokens.ts';
 import { successText } from './envelope.ts';
+import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, identifyOrganization, requireScope } from './identity.ts';
+import { RateLimit, tooMany } from './ratelimit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    organization: Organization | undefined;
+    caller: Caller | undefined;
   }
 }
 
+/** Who a request comes from and for which organization. */
+interface Caller {
+  readonly grant: Grant;
+  readonly organization: Organization;
+}
+
+/** What the routes share. */
+interface Mounting {
+  readonly service: Service;
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly limit: RateLimit;
+  readonly keys: IdempotencyKeys;
+}
+
 /** Mounts every operation of the catalog. Throws when one has no handler. */
-export async function mountOperations(app: FastifyInstance, service: Service): Promise<void> {
-  const handlers = allHandlers();
-  app.decorateRequest('organization', undefined);
+export async function mountOperations(app: FastifyInstance, service: Service, rateLimit: number): Promise<void> {
+  const mounting: Mounting = {
+    service,
+    handlers: allHandlers(),
+    limit: new RateLimit(rateLimit, service.clock),
+    keys: new IdempotencyKeys(service),
+  };
+  app.decorateRequest('caller', undefined);
   const all = allOperations().map(({ operation }) => operation);
-  for (const operation of all.filter((candidate) => !candidate.largeBody)) mount(app, service, operation, handlers);
+  for (const operation of all.filter((candidate) => !candidate.largeBody)) mount(app, mounting, operation);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(/^application\/json/i, (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
       readDocumentBody(payload, service.files, fileName(randomUUID(), 'original'), service.maxDocumentBytes),
     );
     const limit = bodyLimit(service.maxDocumentBytes);
-    for (const operation of all.filter((candidate) => candidate.largeBody)) mount(scope, service, operation, handlers, limit);
+    for (const operation of all.filter((candidate) => candidate.largeBody)) mount(scope, mounting, operation, limit);
   });
 }
 
@@ -37,42 +60,100 @@ function bodyLimit(documentBytes: number): number {
   return Math.ceil(documentBytes * 1.4) + 2 * 1024 * 1024;
 }
 
-function mount(
-  app: FastifyInstance,
-  service: Service,
-  operation: Operation,
-  handlers: ReadonlyMap<string, Handler>,
-  limit?: number,
-): void {
-  const handler = handlers.get(operation.id) as Handler;
+function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, limit?: number): void {
+  const { service } = mounting;
   app.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replace(/\{(\w+)\}/g, ':id'),
     ...(limit !== undefined && { bodyLimit: limit }),
     config: { operation: operation.id },
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const grant = await authenticate(service, request.headers.authorization);
-      request.organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
+      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
       requireScope(grant, operation.scope);
+      if (operation.rateLimited) {
+        const { allowed, headers } = mounting.limit.take(`${organization.id} ${grant.id}`);
+        reply.headers(headers);
+        if (!allowed) throw tooMany();
+      }
+      request.caller = { grant, organization };
     },
-    handler: (request, reply) => serve(service, operation, handler, request, reply),
+    handler: (request, reply) => serve(mounting, operation, request, reply),
   });
 }
 
-async function serve(service: Service, operation: Operation, handler: Handler, request: FastifyRequest, reply: FastifyReply) {
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Runs an operation; a POST with an Idempotency-Key that was answered before gets the first answer again (D46). */
+async function serve(mounting: Mounting, operation: Operation, request: FastifyRequest, reply: FastifyReply) {
+  reply.type(JSON_TYPE);
+  if (operation.method !== 'POST' || request.headers['idempotency-key'] === undefined) {
+    return reply.code(operation.success).send(await run(mounting, operation, request));
+  }
+  const { keys } = mounting;
+  const hash = hashOf(request.body);
+  const claim = await claimKey(mounting, operation, request, hash).catch(async (error: unknown) => {
+    await dropStaged(mounting.service, request);
+    if (error instanceof Refusal && error.status === 409) reply.header('retry-after', '1');
+    throw error;
+  });
+  try {
+    if (claim.earlier !== undefined) {
+      await dropStaged(mounting.service, request);
+      return reply.code(claim.earlier.status).header('idempotency-replayed', 'true').send(claim.earlier.answer);
+    }
+    const keep = (tx: Transaction, answer: string) => keys.keep(tx, claim.place, hash, { status: operation.success, answer });
+    return reply.code(operation.success).send(await run(mounting, operation, request, keep));
+  } finally {
+    claim.release();
+  }
+}
+
+/** Holds the key of a request and looks for an earlier answer. Throws a Refusal; nothing is held then. */
+async function claimKey({ keys }: Mounting, operation: Operation, request: FastifyRequest, hash: string) {
+  const { grant, organization } = request.caller as Caller;
+  const name = readKey(request.headers['idempotency-key']);
+  const place: KeyPlace = { org: organization.org, token: grant.id, route: `${operation.id} ${pathIdOf(request) ?? ''}`, name };
+  const release = keys.hold(place);
+  try {
+    return { place, release, earlier: await keys.earlier(place, hash) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** A document whose request goes no further leaves no file behind. */
+async function dropStaged(service: Service, request: FastifyRequest): Promise<void> {
+  if (request.body instanceof DocumentBody && request.body.content) await service.files.remove(request.body.content.name);
+}
+
+/** The envelope's text; `keep` gets it inside the transaction of a write. */
+async function run(
+  mounting: Mounting,
+  operation: Operation,
+  request: FastifyRequest,
+  keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
+): Promise<string> {
+  const { organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings: Warning[] = unknownParameters(operation, query);
+  const handler = mounting.handlers.get(operation.id) as Handler;
   const answer = await handler({
-    service,
-    organization: request.organization as Organization,
+    service: mounting.service,
+    organization,
     query,
-    pathId: (request.params as { id?: string }).id,
+    pathId: pathIdOf(request),
     body: request.body,
     warnings,
     baseUrl: `${request.protocol}://${request.host}`,
+    remember: (tx, made) => keep(tx, successText(made, warnings)),
   });
-  reply.code(operation.success).type('application/json; charset=utf-8');
-  return reply.send(successText(answer, warnings));
+  return successText(answer, warnings);
+}
+
+function pathIdOf(request: FastifyRequest): string | undefined {
+  return (request.params as { id?: string }).id;
 }
 
 /** Several `filter` parameters are ANDed; of any other the last one counts. */
@@ -103,6 +184,7 @@ export function parametersOf(operation: Operation): string[] {
     ...(operation.selectable ? ['responseFields'] : []),
     ...(operation.paging ? ['pageSize', 'page'] : []),
     ...(operation.paging?.style === 'cursor' ? ['lastId'] : []),
+    ...Object.keys(operation.parameters ?? {}),
   ];
 }
 

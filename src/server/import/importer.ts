@@ -4,6 +4,7 @@ import type { Transaction } from '../store/store.ts';
 import { raiseSequence } from '../store/records.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import { removeScheduled } from '../files/recovery.ts';
+import { CorrectionBook } from './corrections.ts';
 import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
@@ -55,12 +56,14 @@ async function importInto(
     problems,
     organizations: new Organizations(tx, now),
     links: new LinkBook(tx),
+    corrections: new CorrectionBook(tx),
     highest: new Map(),
     referrers: new Map(),
     counts: {},
     deleted: 0,
   };
   await state.links.open();
+  await state.corrections.open();
   const deferred: ImportLine[] = [];
   for await (const entry of source(problems)) {
     try {
@@ -75,6 +78,7 @@ async function importInto(
   state.organizations.settle(problems);
   await state.links.settle(problems);
   problems.throwIfAny();
+  await state.corrections.settle(service, now);
   for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
   for (const { org, type, id } of state.highest.values()) await raiseSequence(tx, org, type, id);
   return { imported: state.counts, deleted: state.deleted };

@@ -1,4 +1,4 @@
-import { RESOURCES } from '../../catalog/catalog.ts';
+import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { list } from '../../catalog/fields/composites.ts';
 import { dollars } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
@@ -74,7 +74,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 const kinds = new Map<string, RecordKind>();
-for (const resource of RESOURCES) {
+for (const resource of STORED_RESOURCES) {
   const fields = { ...resource.fields, ...EXTRAS[resource.type] };
   kinds.set(resource.type, { type: resource.type, fields, resource, needed: NEEDED[resource.type] ?? [] });
 }

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
-import { RESOURCES } from '../../catalog/catalog.ts';
+import { STORED_RESOURCES } from '../../catalog/catalog.ts';
+import type { Kind } from '../../catalog/fields/kind.ts';
 import { existingIds, type FoundLink, linksOf } from '../references.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
@@ -58,7 +59,7 @@ export class LinkBook {
   }
 
   private async reportDangling(target: string, problems: ProblemList): Promise<void> {
-    const resource = RESOURCES.find((candidate) => candidate.type === target);
+    const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
     const found =
       resource === undefined
         ? sql`SELECT 1 FROM reference_records f WHERE f.org = l.org AND f.type = ${target} AND f.id = l.id`
@@ -78,12 +79,13 @@ export class LinkBook {
     const present = await existingIds(this.tx, org, target, [...entry.ids.keys()]);
     const gone = new Map([...entry.ids].filter(([id]) => !present.has(id)));
     for (const kind of RECORD_KINDS.values()) {
-      if (!Object.values(kind.fields).some((field) => field.kind.target === target)) continue;
+      const bound = Object.fromEntries(Object.entries(kind.fields).filter(([, field]) => holds(field.kind, target)));
+      if (Object.keys(bound).length === 0) continue;
       const from = kind.resource
         ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org}`
         : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type}`;
       for (const row of await this.tx.all<{ id: number; json: string }>(from)) {
-        const links = linksOf(kind.fields, JSON.parse(row.json) as Record<string, unknown>);
+        const links = linksOf(bound, JSON.parse(row.json) as Record<string, unknown>);
         for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {
           const message = `${target} ${link.id} cannot be deleted: ${kind.type} ${row.id} links to it by ${link.at}.`;
           problems.add(gone.get(link.id) ?? 0, 'id', message);
@@ -91,4 +93,9 @@ export class LinkBook {
       }
     }
   }
+}
+
+/** Whether a kind links to the target and cannot do without it. */
+function holds(kind: Kind, target: string): boolean {
+  return kind.target === target && kind.survives !== true;
 }

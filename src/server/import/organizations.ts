@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { RESOURCES } from '../../catalog/catalog.ts';
+import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { ReadContext } from '../../catalog/fields/kind.ts';
 import { isDate, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
@@ -41,10 +41,15 @@ export class Organizations {
   }
 
   async readLine({ line, record }: ImportLine, problems: ProblemList): Promise<void> {
-    const { type: _, deleted, createdDate, ...given } = record;
+    const { type: _, organizationId, deleted, createdDate, ...given } = record;
     const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
-    const values = readFields(ORGANIZATION_KIND, given, context);
-    for (const name of ['id', 'timezone']) if (record[name] === undefined) context.problems.push(missing(name));
+    // Its own id stands under both names (contract §7); either will do.
+    const values = readFields(ORGANIZATION_KIND, { ...given, id: given.id ?? organizationId }, context);
+    if (values.id == null) context.problems.push(missing('id'));
+    if (values.timezone == null && deleted !== true) context.problems.push(missing('timezone'));
+    if (organizationId != null && organizationId !== values.id) {
+      context.problems.push({ code: 'field.conflict', source: 'organizationId', description: 'organizationId must be the id of the organization.' });
+    }
     const zone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
     const created = readCreatedDate(createdDate, zone, context) ?? this.now;
     problems.addAll(line, context.problems);
@@ -71,13 +76,13 @@ export class Organizations {
   private async remove(id: string, line: number, problems: ProblemList): Promise<void> {
     const organization = await findOrganization(this.tx, id);
     if (organization === undefined) return;
-    for (const resource of RESOURCES) {
+    for (const resource of STORED_RESOURCES) {
       const left = await this.tx.get(sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${organization.org} LIMIT 1`);
       if (left === undefined) continue;
       problems.add(line, 'id', `Organization ${id} still has ${resource.many}; it cannot be deleted.`);
       return;
     }
-    for (const resource of RESOURCES) {
+    for (const resource of STORED_RESOURCES) {
       for (const side of layoutOf(resource).sides) {
         await this.tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${organization.org}`);
       }

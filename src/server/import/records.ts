@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { asId } from '../../catalog/fields/numbers.ts';
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { type Fields, readFields } from '../../catalog/record.ts';
-import { linksOf } from '../references.ts';
+import { linksOf, referenceRecord } from '../references.ts';
 import { blankRecord, emptyValue } from '../rendering.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
@@ -11,6 +11,7 @@ import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import { importDocument, removeDocument } from './documents.ts';
+import type { CorrectionBook } from './corrections.ts';
 import type { ImportedFiles } from './files.ts';
 import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
@@ -27,6 +28,7 @@ export interface ImportState {
   readonly problems: ProblemList;
   readonly organizations: Organizations;
   readonly links: LinkBook;
+  readonly corrections: CorrectionBook;
   /** Highest id by organization and type. */
   readonly highest: Map<string, { org: number; type: string; id: number }>;
   /** Patients whose list of referred patients has to be made again. */
@@ -89,23 +91,10 @@ async function zoneOf(
   const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
   const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
   if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
-  const at = location ?? (await referenceOf(state.tx, organization.org, 'Operatory', operatory))?.location?.id;
-  const place = await referenceOf(state.tx, organization.org, 'Location', at);
+  const at = location ?? (await referenceRecord(state.tx, organization.org, 'Operatory', operatory))?.location?.id;
+  const place = await referenceRecord(state.tx, organization.org, 'Location', at);
   if (place === undefined) return undefined;
   return place.timezone ?? (organization.told ? organization.timezone : undefined);
-}
-
-interface ReferenceRecord {
-  readonly timezone?: string | null;
-  readonly location?: { readonly id: number } | null;
-}
-
-async function referenceOf(tx: Transaction, org: number, type: string, id: number | undefined): Promise<ReferenceRecord | undefined> {
-  if (id === undefined) return undefined;
-  const row = await tx.get<{ json: string }>(
-    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`,
-  );
-  return row && (JSON.parse(row.json) as ReferenceRecord);
 }
 
 function noteId(state: ImportState, org: number, type: string, id: number): void {
@@ -113,19 +102,18 @@ function noteId(state: ImportState, org: number, type: string, id: number): void
   if (id > (state.highest.get(name)?.id ?? 0)) state.highest.set(name, { org, type, id });
 }
 
-async function putReference(tx: Transaction, org: number, kind: RecordKind, id: number, values: Record<string, unknown>): Promise<void> {
-  const record = { ...filled(kind.fields, {}, values), id };
-  await tx.run(sql`INSERT INTO reference_records (org, type, id, json) VALUES (${org}, ${kind.type}, ${id}, ${JSON.stringify(record)})
-    ON CONFLICT (org, type, id) DO UPDATE SET json = excluded.json`);
+/** The wire fields of an import line over a blank record; what only the import knows stays out. */
+function wireOf(fields: Fields, blank: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+  for (const [name, value] of Object.entries(values)) {
+    if (Object.hasOwn(blank, name)) blank[name] = value ?? emptyValue(fields, name);
+  }
+  return blank;
 }
 
-function filled(fields: Fields, blank: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
-  const record = { ...blank };
-  for (const name of Object.keys(fields)) {
-    const value = values[name] ?? emptyValue(fields, name);
-    if (blank[name] === undefined || value !== null) record[name] = value;
-  }
-  return record;
+async function putReference(tx: Transaction, org: number, kind: RecordKind, id: number, values: Record<string, unknown>): Promise<void> {
+  const record = { ...Object.fromEntries(Object.keys(kind.fields).map((name) => [name, emptyValue(kind.fields, name)])), ...values, id };
+  await tx.run(sql`INSERT INTO reference_records (org, type, id, json) VALUES (${org}, ${kind.type}, ${id}, ${JSON.stringify(record)})
+    ON CONFLICT (org, type, id) DO UPDATE SET json = excluded.json`);
 }
 
 async function putResource(
@@ -140,8 +128,7 @@ async function putResource(
   if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
   const behaviour = behaviourOf(resource);
   const blank = blankRecord(resource);
-  const wire = Object.fromEntries(Object.entries(filled(resource.fields, blank, values)).filter(([name]) => name in blank));
-  const after = { ...wire, id, ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }) };
+  const after = { ...wireOf(resource.fields, blank, values), id, ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }) };
   const problems: Draft['problems'] = [];
   const draft: Draft = {
     service: state.service,
@@ -158,6 +145,8 @@ async function putResource(
   state.problems.addAll(line, problems);
   if (problems.length > 0) return;
   await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
+  await behaviour.indexed?.(state.tx, draft);
+  if (resource.type === 'Transaction') await state.corrections.note(organization.org, draft.after);
   if (resource.type === 'PatientV1') noteReferrer(state, organization.org, draft.after);
 }
 

@@ -1,26 +1,21 @@
-import sql from 'sql-template-tag';
+import { isDeepStrictEqual } from 'node:util';
+import { asId } from '../../catalog/fields/numbers.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
 import { cents } from '../money.ts';
+import { referenceRecord, zoneOfLocation } from '../references.ts';
+import type { OperationRequest } from '../service.ts';
+import { findRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
+import { recordHistory } from './appointmenthistories.ts';
 import type { Behaviour, Draft } from './behaviour.ts';
+import { followStatus } from './missedappointments.ts';
 
-/** Appointments (D27): location and end follow from operatory and duration. */
+/** Appointments (D27): location and end follow from operatory, start and duration; every change leaves a history. */
 export const appointmentBehaviour: Behaviour = {
   resource: appointments,
   own: ['production_cents', 'write_off_cents'],
-  async complete(read: Reader, { after, organization }: Draft) {
-    const { org } = organization;
-    after.duration ??= 60;
-    after.status ??= 'UNCONFIRMED';
-    after.asap ??= false;
-    after.needsFollowUp ??= false;
-    after.end = new Date(Date.parse(after.start as string) + (after.duration as number) * 60_000).toISOString();
-    const { id } = after.operatory as { id: number };
-    const row = await read.get<{ json: string }>(
-      sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'Operatory' AND id = ${id}`,
-    );
-    after.location = row === undefined ? after.location : (JSON.parse(row.json) as { location: unknown }).location;
-  },
+  zone: zoneOfRequest,
+  complete: completeAppointment,
   ownColumns({ row, imported }) {
     const production = imported?.production as { amount?: number | null; writeOff?: number | null } | null | undefined;
     const kept = row as { production_cents?: number | null; write_off_cents?: number | null } | undefined;
@@ -29,4 +24,37 @@ export const appointmentBehaviour: Behaviour = {
       write_off_cents: production ? cents(production.writeOff) : (kept?.write_off_cents ?? null),
     };
   },
+  async stored(tx, draft) {
+    await recordHistory(tx, draft, draft.before === undefined ? 'CREATE' : 'UPDATE');
+    await followStatus(tx, draft);
+  },
+  async beforeDelete(tx, { before, organization, service, row }) {
+    const draft: Draft = { organization, service, before, row, after: { ...before }, given: new Set(), problems: [] };
+    await recordHistory(tx, draft, 'DELETE');
+  },
 };
+
+async function completeAppointment(read: Reader, { after, before, organization, service }: Draft): Promise<void> {
+  after.duration ??= 60;
+  after.status ??= 'UNCONFIRMED';
+  after.asap ??= false;
+  after.needsFollowUp ??= false;
+  after.bookedOnline ??= false;
+  after.created ??= new Date(service.clock()).toISOString();
+  after.end = new Date(Date.parse(after.start as string) + (after.duration as number) * 60_000).toISOString();
+  if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
+  const operatory = await referenceRecord(read, organization.org, 'Operatory', (after.operatory as { id: number }).id);
+  after.location = operatory?.location ?? after.location;
+}
+
+/** Local times stand in the zone of the operatory's location: the one sent, else the one booked (D7). */
+async function zoneOfRequest(request: OperationRequest): Promise<string | undefined> {
+  const { org } = request.organization;
+  const { read } = request.service.store;
+  const sent = asId((request.body as { operatory?: { id?: unknown } | null } | null)?.operatory?.id);
+  const id = asId(request.pathId);
+  const row = sent === undefined && id !== undefined ? await findRecord(read, org, appointments, id) : undefined;
+  const booked = row && (JSON.parse(row.json) as { operatory: { id: number } }).operatory.id;
+  const operatory = await referenceRecord(read, org, 'Operatory', sent ?? booked);
+  return zoneOfLocation(read, org, operatory?.location?.id);
+}

@@ -1,6 +1,6 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Problem } from '../../catalog/failures.ts';
-import type { Handler, Organization, Service } from '../service.ts';
+import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { OwnColumns, StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
@@ -31,6 +31,14 @@ export interface Draft {
   readonly imported?: JsonRecord;
 }
 
+/** A record about to be deleted. */
+export interface Deletion {
+  readonly service: Service;
+  readonly organization: Organization;
+  readonly before: JsonRecord & { readonly id: number };
+  readonly row: StoredRecord;
+}
+
 /** What the catalog cannot say about a resource: rules, side effects, computed parts, operations of its own. */
 export interface Behaviour {
   readonly resource: Resource;
@@ -44,8 +52,16 @@ export interface Behaviour {
   readonly complete?: (read: Reader, draft: Draft) => Promise<void>;
   /** Values of own columns, for records written by the engine. */
   readonly ownColumns?: (draft: Draft) => OwnColumns;
-  /** Further rows that follow the record. */
+  /** Rows derived from the record that reports and filters read; written for imported records too. */
+  readonly indexed?: (tx: Transaction, draft: Draft) => Promise<void>;
+  /** Further records that follow a change made through the API. */
   readonly stored?: (tx: Transaction, draft: Draft) => Promise<void>;
+  /** Time zone of local times in a body, when it is not the organization's (D7). */
+  readonly zone?: (request: OperationRequest) => Promise<string | undefined>;
+  /** Refuses a deletion, or does what goes with it. */
+  readonly beforeDelete?: (tx: Transaction, deletion: Deletion) => Promise<void>;
+  /** DELETE answers the whole record (D6). */
+  readonly answersDeleted?: boolean;
   /** Handlers in place of the engine's, by operation id. */
   readonly handlers?: Readonly<Record<string, Handler>>;
 }

@@ -4,6 +4,8 @@ import type { Behaviour } from './behaviour.ts';
 import { documentBehaviour } from './documents.ts';
 import { documentHandlers } from './documentfiles.ts';
 import { patientBehaviour } from './patients.ts';
+import { missedAppointmentBehaviour } from './missedappointments.ts';
+import { transactionTagBehaviour } from './transactiontags.ts';
 import { transactionBehaviour } from './transactions.ts';
 
 const BEHAVIOURS: readonly Behaviour[] = [
@@ -11,6 +13,8 @@ const BEHAVIOURS: readonly Behaviour[] = [
   patientBehaviour,
   appointmentBehaviour,
   transactionBehaviour,
+  transactionTagBehaviour,
+  missedAppointmentBehaviour,
 ];
 
 /** What the server adds to a resource; nothing where the catalog says it all. */

@@ -34,7 +34,9 @@ export const billingTypesSetHandler: Handler = async (request) => {
       const changed = { ...patient, billingTypes, lastModified: nowOf(request.service) };
       await putRecord(tx, request.organization.org, patients, changed);
     }
-    return items(request, tx, billingTypes);
+    const answer = await items(request, tx, billingTypes);
+    await request.remember(tx, answer);
+    return answer;
   });
 };
 

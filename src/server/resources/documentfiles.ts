@@ -24,17 +24,19 @@ import { dropUnusedTags } from './documenttags.ts';
 const createDocument: Handler = async (request) => {
   const body = request.body as DocumentBody;
   const guid = body.content && guidOf(body.content);
-  try {
-    return await storeDocument(request, body, guid ?? '');
-  } catch (error) {
-    if (guid !== undefined) await discardFiles(request.service.files, guid);
+  const { files } = request.service;
+  const stored = await storeDocument(request, body).catch(async (error: unknown) => {
+    if (guid !== undefined) await discardFiles(files, guid);
     throw error;
-  }
+  });
+  // The record is committed: from here on a fault leaves the staged files for the next start to keep.
+  for (const variant of stored.variants) await files.keep(fileName(guid ?? '', variant));
+  return stored.answer;
 };
 
 const MISSING_CONTENT: Problem = { code: 'field.missing', source: 'file.content', description: 'file.content is required.' };
 
-async function storeDocument(request: OperationRequest, body: DocumentBody, guid: string) {
+async function storeDocument(request: OperationRequest, body: DocumentBody) {
   const { service, organization } = request;
   const { values, problems } = readValues(request, body);
   await checkLinks(service.store.read, organization.org, linksOf(documents.fields, values), problems);
@@ -47,10 +49,11 @@ async function storeDocument(request: OperationRequest, body: DocumentBody, guid
     const draft = newDocument({ service, organization, id, values, content, variants });
     await settle(tx, documentBehaviour, draft);
     await storeDraft(tx, documentBehaviour, draft, nowOf(service));
-    return answerWith(documentBehaviour, request, draft, undefined);
+    const made = answerWith(documentBehaviour, request, draft, undefined);
+    await request.remember(tx, made);
+    return made;
   });
-  for (const variant of variants) await service.files.keep(fileName(guid, variant));
-  return answer;
+  return { answer, variants };
 }
 
 /** A document about to be stored, made of checked values and its staged content. */

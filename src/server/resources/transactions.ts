@@ -2,22 +2,29 @@ import { transactions } from '../../catalog/resources/transactions.ts';
 import { cents } from '../money.ts';
 import type { Behaviour } from './behaviour.ts';
 
-/** Ledger rows come in by import only (D24). */
+interface Kept {
+  readonly estimated_insurance_cents: number | null;
+  readonly estimated_write_off_cents: number | null;
+}
+
+/** Ledger rows: read-only for clients, they come in by import (D24). */
 export const transactionBehaviour: Behaviour = {
   resource: transactions,
+  own: ['estimated_insurance_cents', 'estimated_write_off_cents'],
   async complete(_read, { after, imported, service }) {
     after.isActive ??= true;
     after.isAutomaticallyPosted ??= false;
     after.isPartialPayment ??= false;
     after.entryDate ??= imported?.lastModified ?? new Date(service.clock()).toISOString();
   },
-  ownColumns({ after, imported }) {
+  ownColumns({ after, imported, row }) {
     const estimate = imported?.estimate as { insurance?: number | null; writeOff?: number | null } | null | undefined;
+    const kept = row as unknown as Kept | undefined;
     return {
       is_active: Number(after.isActive),
       amount_cents: cents(after.amount as number | null),
-      estimated_insurance_cents: cents(estimate?.insurance),
-      estimated_write_off_cents: cents(estimate?.writeOff),
+      estimated_insurance_cents: estimate ? cents(estimate.insurance) : (kept?.estimated_insurance_cents ?? null),
+      estimated_write_off_cents: estimate ? cents(estimate.writeOff) : (kept?.estimated_write_off_cents ?? null),
     };
   },
 };

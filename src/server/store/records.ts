@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf } from './conditions.ts';
-import { type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
+import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
 import type { Reader, Transaction } from './store.ts';
 
 /** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
@@ -11,11 +11,13 @@ export interface StoredRecord {
   readonly json: string;
 }
 
-/** Which records a page holds: after `lastId`, or after `offset` records; at most `limit`, ascending id (D15). */
+/** Which records a page holds: after `lastId`, or after `offset` records; at most `limit`. */
 export interface Slice {
   readonly lastId: number;
   readonly offset: number;
   readonly limit: number;
+  /** Ascending id (D15) unless descending, or newest first by a date key, ties by descending id (D16). */
+  readonly order?: 'descending' | { readonly newestBy: string };
 }
 
 /** Values of columns that the catalog does not know of, by column name. */
@@ -32,7 +34,7 @@ export function listRecords<T extends StoredRecord>(
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
   return read.all<T>(
-    sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditionsOf(resource, terms)} ORDER BY r.id LIMIT ${slice.limit}${offset}`,
+    sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditionsOf(resource, terms)} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`,
   );
 }
 
@@ -51,6 +53,11 @@ export function findRecord<T extends StoredRecord>(
   own: readonly string[] = [],
 ): Promise<T | undefined> {
   return read.get<T>(sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`);
+}
+
+function orderOf({ order }: Slice): Sql {
+  if (order === undefined) return raw('r.id');
+  return order === 'descending' ? raw('r.id DESC') : raw(`r.${columnName(order.newestBy)} DESC, r.id DESC`);
 }
 
 function columns(own: readonly string[]): Sql {

@@ -105,22 +105,6 @@ describe('document fields', () => {
 });
 
 describe('document operations', () => {
-  it('are those listed', () => {
-    const rows = Object.values(documents.operations).map(
-      ({ method, path, scope, success }) => `${method} ${path} ${scope} ${success}`,
-    );
-    expect(rows.sort()).toEqual(
-      [
-        'GET /documents model:read 200',
-        'GET /documents/totalcount model:read 200',
-        'GET /documents/{documentId} model:read 200',
-        'POST /documents model:write 201',
-        'PUT /documents/{documentId} model:write 200',
-        'DELETE /documents/{documentId} model:write 200',
-      ].sort(),
-    );
-  });
-
   it('count by the same keys as they list (D18)', () => {
     expect(documents.operations.count?.filters).toBe(documents.operations.list?.filters);
     expect(documents.operations.count?.countNames).toEqual(['totalCount']);

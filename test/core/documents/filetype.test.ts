@@ -3,7 +3,8 @@ import { readFileType } from '../../../src/core/documents/filetype.ts';
 import { compoundFile, memorySource, officeFile, SAMPLES } from './samples.ts';
 
 const TYPES = Object.keys(SAMPLES) as (keyof typeof SAMPLES)[];
-const ALL = 'Supported: PDF, JPEG, PNG, GIF, DOC, DOCX, PPT, PPTX, XLS, XLSX, MSG (JPEG also as JPG, JPE, JIF, JFIF, JFI).';
+const ALL =
+  'Supported: PDF, JPEG, PNG, GIF, DOC, DOCX, PPT, PPTX, XLS, XLSX, MSG (JPEG also as JPG, JPE, JIF, JFIF, JFI).';
 const text = Buffer.from('only some text\n');
 const flag = (type: string) => ({ type, by: '--mime-type' });
 
@@ -32,7 +33,12 @@ describe('the type of a file', () => {
     ['a directory of several sectors', 'a', compoundFile(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'Workbook']), 'XLS'],
     ['an unknown directory, by its extension', 'a.ppt', compoundFile(['Something']), 'PPT'],
     ['a damaged directory, by its extension', 'a.msg', compoundFile(['WordDocument']).subarray(0, 600), 'MSG'],
-    ['Office with a password, by its extension', 'a.xlsx', compoundFile(['EncryptionInfo', 'EncryptedPackage']), 'XLSX'],
+    [
+      'Office with a password, by its extension',
+      'a.xlsx',
+      compoundFile(['EncryptionInfo', 'EncryptedPackage']),
+      'XLSX',
+    ],
     ['Office with a large picture first', 'a', officeFile('docx', 3_000_000), 'DOCX'],
   ] as const)('%s', async (_, name, bytes, type) => {
     expect(await typeOf(name, bytes)).toEqual({ type });
@@ -63,18 +69,72 @@ describe('the type of a file', () => {
   });
 
   it.each([
-    ['extension', 'photo.pdf', SAMPLES.JPEG, undefined, 'photo.pdf: its content is JPEG but its extension says PDF. Rename it, or declare it as JPEG.'],
+    [
+      'extension',
+      'photo.pdf',
+      SAMPLES.JPEG,
+      undefined,
+      'photo.pdf: its content is JPEG but its extension says PDF. Rename it, or declare it as JPEG.',
+    ],
     ['flag', 'photo', SAMPLES.JPEG, 'PDF', 'photo: its content is JPEG but --mime-type says PDF. Correct --mime-type.'],
-    ['old and new Office', 'a.docx', SAMPLES.DOC, undefined, 'a.docx: its content is DOC but its extension says DOCX. Rename it, or declare it as DOC.'],
-    ['flag, extension right', 'a.pdf', SAMPLES.PDF, 'GIF', 'a.pdf: its content is PDF but --mime-type says GIF. Correct --mime-type.'],
-    ['no extension to choose by', 'a', compoundFile(['Something']), undefined, 'a: its content may be DOC or XLS or PPT or MSG. Declare which, or give it the extension.'],
-    ['Office with a password', 'a.pdf', compoundFile(['EncryptedPackage']), undefined, 'a.pdf: its content is DOCX or XLSX or PPTX but its extension says PDF. Rename it, or declare it as DOCX.'],
-    ['text called JPEG', 'a.jpg', text, undefined, 'a.jpg: its extension says JPEG but its content is not a JPEG image.'],
+    [
+      'old and new Office',
+      'a.docx',
+      SAMPLES.DOC,
+      undefined,
+      'a.docx: its content is DOC but its extension says DOCX. Rename it, or declare it as DOC.',
+    ],
+    [
+      'flag, extension right',
+      'a.pdf',
+      SAMPLES.PDF,
+      'GIF',
+      'a.pdf: its content is PDF but --mime-type says GIF. Correct --mime-type.',
+    ],
+    [
+      'no extension to choose by',
+      'a',
+      compoundFile(['Something']),
+      undefined,
+      'a: its content may be DOC or XLS or PPT or MSG. Declare which, or give it the extension.',
+    ],
+    [
+      'Office with a password',
+      'a.pdf',
+      compoundFile(['EncryptedPackage']),
+      undefined,
+      'a.pdf: its content is DOCX or XLSX or PPTX but its extension says PDF. Rename it, or declare it as DOCX.',
+    ],
+    [
+      'text called JPEG',
+      'a.jpg',
+      text,
+      undefined,
+      'a.jpg: its extension says JPEG but its content is not a JPEG image.',
+    ],
     ['text called PNG', 'a', text, 'PNG', 'a: --mime-type says PNG but its content is not a PNG image.'],
     ['unknown flag', 'a.pdf', SAMPLES.PDF, 'TIFF', `--mime-type TIFF is not a document type. ${ALL}`],
-    ['text', 'notes.txt', text, undefined, `notes.txt: neither its content nor its extension shows a supported type. ${ALL}`],
-    ['macros', 'a.docm', officeFile('docm'), undefined, `a.docm: its content is DOCM (application/vnd.ms-word.document.macroenabled.12). ${ALL}`],
-    ['TIFF called PDF', 'a.pdf', Buffer.from('49492a0008000000000000000000', 'hex'), undefined, `a.pdf: its content is TIF (image/tiff) although its extension says PDF. ${ALL}`],
+    [
+      'text',
+      'notes.txt',
+      text,
+      undefined,
+      `notes.txt: neither its content nor its extension shows a supported type. ${ALL}`,
+    ],
+    [
+      'macros',
+      'a.docm',
+      officeFile('docm'),
+      undefined,
+      `a.docm: its content is DOCM (application/vnd.ms-word.document.macroenabled.12). ${ALL}`,
+    ],
+    [
+      'TIFF called PDF',
+      'a.pdf',
+      Buffer.from('49492a0008000000000000000000', 'hex'),
+      undefined,
+      `a.pdf: its content is TIF (image/tiff) although its extension says PDF. ${ALL}`,
+    ],
   ] as const)('is refused with both sides named: %s', async (_, name, bytes, declared, message) => {
     await expect(typeOf(name, bytes, declared)).rejects.toMatchObject({ message, exitCode: 2 });
   });

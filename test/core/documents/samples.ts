@@ -2,7 +2,11 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import type { ContentReader, ContentSource } from '../../../src/core/documents/source.ts';
 
 /** Content in memory whose reads are as short as `most` says. */
-export function memorySource(label: string, bytes: Uint8Array, most: () => number = () => Number.POSITIVE_INFINITY): ContentSource {
+export function memorySource(
+  label: string,
+  bytes: Uint8Array,
+  most: () => number = () => Number.POSITIVE_INFINITY,
+): ContentSource {
   const read: ContentReader['read'] = async (buffer, position) => {
     const part = bytes.subarray(position, position + Math.min(buffer.length, Math.max(1, most())));
     buffer.set(part);
@@ -38,7 +42,8 @@ export function compoundFile(names: readonly string[], inner?: string): Buffer {
   header.writeUInt32LE(0, 0x4c);
   const table = Buffer.alloc(SECTOR, 0xff);
   table.writeUInt32LE(0xff_ff_ff_fd, 0);
-  for (let sector = 1; sector <= sectors; sector++) table.writeUInt32LE(sector === sectors ? END : sector + 1, sector * 4);
+  for (let sector = 1; sector <= sectors; sector++)
+    table.writeUInt32LE(sector === sectors ? END : sector + 1, sector * 4);
   const directory = Buffer.alloc(sectors * SECTOR);
   entries.forEach((name, index) => {
     const at = index * 128;

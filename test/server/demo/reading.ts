@@ -5,12 +5,17 @@ import { type Fields, readFields } from '../../../src/catalog/record.ts';
 import { ORGANIZATION_FIELDS, REFERENCES } from '../../../src/catalog/resources/references.ts';
 import type { DemoRecord } from '../../../src/server/demo/record.ts';
 
-/** The fields of a kind as the catalog declares them. */
-export function fieldsOf(type: string): Fields {
+/** The fields of a kind as the catalog declares them, undefined where it does not. */
+export function fieldsOf(type: string): Fields | undefined {
   if (type === 'Organization') return ORGANIZATION_FIELDS;
-  const fields =
+  return (
     RESOURCES.find((resource) => resource.type === type)?.fields ??
-    (REFERENCES as Readonly<Record<string, Fields>>)[type];
+    (REFERENCES as Readonly<Record<string, Fields>>)[type]
+  );
+}
+
+function declared(type: string): Fields {
+  const fields = fieldsOf(type);
   if (fields === undefined) throw new Error(`The catalog has no ${type}.`);
   return fields;
 }
@@ -18,7 +23,7 @@ export function fieldsOf(type: string): Fields {
 /** What the catalog says is wrong with a record read as an import line, and required fields that have no value. */
 export function problemsOf(record: DemoRecord, extra: readonly string[] = []): string[] {
   const { organizationId: _, ...rest } = record;
-  const fields = fieldsOf(record.type);
+  const fields = declared(record.type);
   const known = Object.fromEntries(
     Object.entries(rest).filter(
       ([name]) => !extra.includes(name) && (name in fields || (name !== 'type' && name !== 'id')),
@@ -32,7 +37,7 @@ export function problemsOf(record: DemoRecord, extra: readonly string[] = []): s
 
 /** Every link of a record as `Kind id`, found by the catalog's link targets. */
 export function linksOf(record: DemoRecord): string[] {
-  return Object.entries(fieldsOf(record.type)).flatMap(([name, field]) => below(field.kind, record[name]));
+  return Object.entries(declared(record.type)).flatMap(([name, field]) => below(field.kind, record[name]));
 }
 
 function below(kind: Kind, value: unknown): string[] {

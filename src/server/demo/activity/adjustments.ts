@@ -1,7 +1,7 @@
 import { addDue } from './charges.ts';
 import { sumOf } from './claims.ts';
 import type { Due } from './entries.ts';
-import { payDay, type Posting } from './posting.ts';
+import { type Posting, payDay } from './posting.ts';
 import { tagged } from './tags.ts';
 import type { Work } from './works.ts';
 
@@ -35,8 +35,19 @@ export function moveToGuarantor(posting: Posting): void {
     const { charge, cents } = due;
     const day = charge.day + 1;
     if (charge.person === head || day > lastDay || due.day < day || random.chance(0.5)) continue;
-    const common = { provider: charge.provider, day, minute: MINUTE, fields: { reasonTags: tagged('Transfer to guarantor') } };
-    ledger.add({ ...common, ledgerType: 'PatientCreditAdjustment', cents: -cents, person: charge.person, applied: [{ charge, cents }] });
+    const common = {
+      provider: charge.provider,
+      day,
+      minute: MINUTE,
+      fields: { reasonTags: tagged('Transfer to guarantor') },
+    };
+    ledger.add({
+      ...common,
+      ledgerType: 'PatientCreditAdjustment',
+      cents: -cents,
+      person: charge.person,
+      applied: [{ charge, cents }],
+    });
     const moved = ledger.add({ ...common, ledgerType: 'PatientChargeAdjustment', cents, person: head });
     dues[index] = { ...due, charge: moved };
   }

@@ -1,6 +1,6 @@
 import { type Claim, type CoveredCharge, postClaim, sumOf } from './claims.ts';
 import type { Entry } from './entries.ts';
-import { payDay, type Posting } from './posting.ts';
+import { type Posting, payDay } from './posting.ts';
 import { tagged } from './tags.ts';
 import type { Work } from './works.ts';
 
@@ -15,13 +15,22 @@ export function postVisit(posting: Posting, work: Work): void {
   );
   const claims = promises.some((promise) => promise !== null && promise.insurance > 0);
   const claim: Claim | null = claims
-    ? { id: practice.ids.next('InsuranceClaim'), person, day, major: work.procedures.some(({ category }) => category === 'major'), status: 'PENDING' }
+    ? {
+        id: practice.ids.next('InsuranceClaim'),
+        person,
+        day,
+        major: work.procedures.some(({ category }) => category === 'major'),
+        status: 'PENDING',
+      }
     : null;
   const covered: CoveredCharge[] = [];
   const own: [Entry, number][] = [];
   for (const [index, { name, category, fee }] of work.procedures.entries()) {
     const promise = claim === null ? null : (promises[index] ?? null);
-    const met = promise !== null && promise.met > 0 ? { [category === 'major' ? 'metMajor' : 'metBasic']: promise.met / 100 } : {};
+    const met =
+      promise !== null && promise.met > 0
+        ? { [category === 'major' ? 'metMajor' : 'metBasic']: promise.met / 100 }
+        : {};
     const charge = ledger.add({
       ledgerType: 'PatientProcedureLedger',
       cents: fee,
@@ -49,7 +58,8 @@ export function postVisit(posting: Posting, work: Work): void {
     const known = style === 'prompt' || outcome === null ? day : outcome.day;
     addDue(posting, charge, rest, payDay(style, known, outcome?.settled ?? true));
     const left = outcome?.left.get(charge) ?? 0;
-    if (outcome !== null) addDue(posting, charge, left, payDay(style === 'prompt' ? 'billed' : style, outcome.day, outcome.settled));
+    if (outcome !== null)
+      addDue(posting, charge, left, payDay(style === 'prompt' ? 'billed' : style, outcome.day, outcome.settled));
   }
 }
 
@@ -58,7 +68,10 @@ export function addDue({ dues, random, style }: Posting, charge: Entry, cents: n
   if (cents <= 0) return;
   const half = Math.floor(cents / 2);
   if (cents > 20_000 && random.chance(style === 'prompt' ? 0.05 : 0.15)) {
-    dues.push({ charge, cents: half, day, partial: true }, { charge, cents: cents - half, day: day + 30, partial: true });
+    dues.push(
+      { charge, cents: half, day, partial: true },
+      { charge, cents: cents - half, day: day + 30, partial: true },
+    );
   } else {
     dues.push({ charge, cents, day, partial: false });
   }
@@ -70,12 +83,23 @@ function enterMistake({ ledger, practice }: Posting, like: Entry | undefined): v
   const { person, provider, day, minute } = like;
   const fields = { patientProcedure: { id: practice.ids.next('PatientProcedure') } };
   const note = 'Entered in error';
-  ledger.add({ ledgerType: 'PatientProcedureLedger', cents: like.cents, person, provider, day, minute, note, fields }).active = false;
+  ledger.add({
+    ledgerType: 'PatientProcedureLedger',
+    cents: like.cents,
+    person,
+    provider,
+    day,
+    minute,
+    note,
+    fields,
+  }).active = false;
 }
 
 /** Takes ten percent off charges that no plan covers; returns the percentage. */
 function giveDiscount({ ledger }: Posting, own: readonly [Entry, number][]): number {
-  const applied = own.map(([charge, cents]) => ({ charge, cents: Math.round(cents / 10) })).filter(({ cents }) => cents > 0);
+  const applied = own
+    .map(([charge, cents]) => ({ charge, cents: Math.round(cents / 10) }))
+    .filter(({ cents }) => cents > 0);
   const first = applied[0]?.charge;
   if (first === undefined) return 0;
   ledger.add({

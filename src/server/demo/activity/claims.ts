@@ -37,23 +37,36 @@ const DELAYS = weights<(random: Random) => number>([
 const MINUTE = 9 * 60 + 15;
 
 /** Posts what came of a claim by the last day: nothing yet, a denial, or a payment and the write-off. */
-export function postClaim(posting: Posting, coverage: Coverage, claim: Claim, covered: readonly CoveredCharge[]): ClaimOutcome {
+export function postClaim(
+  posting: Posting,
+  coverage: Coverage,
+  claim: Claim,
+  covered: readonly CoveredCharge[],
+): ClaimOutcome {
   const { random, lastDay } = posting;
   const day = claim.day + random.weighted(DELAYS)(random);
   const denied = random.chance(0.015);
   const short = random.chance(0.1) ? random.between(60, 90) : 100;
   if (day > lastDay) {
-    for (const { charge, estimate } of covered) charge.estimate = { insurance: estimate.insurance, writeOff: estimate.writeOff };
+    for (const { charge, estimate } of covered)
+      charge.estimate = { insurance: estimate.insurance, writeOff: estimate.writeOff };
     return { settled: false, day, left: new Map() };
   }
   const year = coverage.year(yearOf(claim.day));
   if (denied) {
     claim.status = 'DENIED';
     year.promised -= sumOf(covered.map(({ estimate }) => estimate.insurance));
-    return { settled: true, day, left: new Map(covered.map(({ charge, estimate }) => [charge, estimate.insurance + estimate.writeOff])) };
+    return {
+      settled: true,
+      day,
+      left: new Map(covered.map(({ charge, estimate }) => [charge, estimate.insurance + estimate.writeOff])),
+    };
   }
   claim.status = 'PAID';
-  const paid = covered.map(({ charge, estimate }) => ({ charge, cents: Math.round((estimate.insurance * short) / 100) }));
+  const paid = covered.map(({ charge, estimate }) => ({
+    charge,
+    cents: Math.round((estimate.insurance * short) / 100),
+  }));
   const total = sumOf(paid.map(({ cents }) => cents));
   year.paid += total;
   year.promised += total - sumOf(covered.map(({ estimate }) => estimate.insurance));
@@ -67,7 +80,13 @@ export function postClaim(posting: Posting, coverage: Coverage, claim: Claim, co
   return { settled: true, day, left };
 }
 
-function postInsurancePayment(posting: Posting, claim: Claim, day: number, paid: Application[], partial: boolean): void {
+function postInsurancePayment(
+  posting: Posting,
+  claim: Claim,
+  day: number,
+  paid: Application[],
+  partial: boolean,
+): void {
   const { ledger, random, practice, lastDay } = posting;
   const applied = paid.filter(({ cents }) => cents > 0);
   const total = sumOf(applied.map(({ cents }) => cents));
@@ -89,7 +108,13 @@ function postInsurancePayment(posting: Posting, claim: Claim, day: number, paid:
     ledger.add({ ...right, day, minute: MINUTE });
     return;
   }
-  const wrong = ledger.add({ ...base, cents: -(total - wrongBy), day, minute: MINUTE, applied: reduced(applied, wrongBy) });
+  const wrong = ledger.add({
+    ...base,
+    cents: -(total - wrongBy),
+    day,
+    minute: MINUTE,
+    applied: reduced(applied, wrongBy),
+  });
   ledger.correct(wrong, ledger.add({ ...right, day: correctedOn, minute: MINUTE, note: 'Corrected amount' }));
 }
 
@@ -109,7 +134,9 @@ function refundTo({ ledger }: Posting, claim: Claim, provider: number, day: numb
 }
 
 function postWriteOff({ ledger }: Posting, claim: Claim, day: number, covered: readonly CoveredCharge[]): void {
-  const applied = covered.map(({ charge, estimate }) => ({ charge, cents: estimate.writeOff })).filter(({ cents }) => cents > 0);
+  const applied = covered
+    .map(({ charge, estimate }) => ({ charge, cents: estimate.writeOff }))
+    .filter(({ cents }) => cents > 0);
   const total = sumOf(applied.map(({ cents }) => cents));
   if (total === 0) return;
   ledger.add({

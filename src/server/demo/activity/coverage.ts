@@ -1,4 +1,4 @@
-import { yearOf } from '../calendar.ts';
+import { dayIn, yearOf } from '../calendar.ts';
 import { FIRST_ID } from '../ids.ts';
 import type { Household, Person } from '../people.ts';
 import type { Practice } from '../practice.ts';
@@ -66,6 +66,7 @@ export class Coverage {
     const met = Math.min(open, allowed);
     const share = Math.round(((allowed - met) * PERCENT[category]) / 100);
     const insurance = Math.min(share, this.#maximum - year.promised);
+    if (insurance <= 0) return { insurance: 0, writeOff, met: 0 };
     year.promised += insurance;
     if (category === 'major') year.majorMet += met;
     else year.basicMet += met;
@@ -96,7 +97,7 @@ export function coveragesOf(practice: Practice, household: Household, random: Ra
   if (!random.chance(0.6)) return covered;
   const years = random.between(0, 4);
   const terms: Terms = {
-    start: practice.today - 760 - 365 * years,
+    start: dayIn(yearOf(practice.today) - 3 - years, 1, 1),
     end: random.chance(0.08) ? practice.today - random.between(20, 500) : null,
     writeOffPercent: random.pick([12, 18, 24, 30]),
     maximum: random.pick([100_000, 150_000, 200_000]),
@@ -112,4 +113,8 @@ export function coveragesOf(practice: Practice, household: Household, random: Ra
   return covered;
 }
 
-const RELATIONSHIPS: Readonly<Record<string, Coverage['relationship']>> = { head: 'SELF', partner: 'SPOUSE', child: 'CHILD' };
+const RELATIONSHIPS: Readonly<Record<string, Coverage['relationship']>> = {
+  head: 'SELF',
+  partner: 'SPOUSE',
+  child: 'CHILD',
+};

@@ -1,5 +1,5 @@
-import { HALF_DAY } from '../schedule.ts';
 import { weights } from '../random.ts';
+import { HALF_DAY } from '../schedule.ts';
 import { sumOf } from './claims.ts';
 import type { Application, Due, Entry } from './entries.ts';
 import type { Posting } from './posting.ts';
@@ -61,7 +61,12 @@ function postPayment(posting: Posting, day: number, dues: readonly Due[]): void 
     const wrong = ledger.add({ ...base, day, cents: -(total + extra), applied });
     ledger.correct(wrong, ledger.add({ ...base, day: later, cents: -total, applied, note: 'Corrected amount' }));
   } else if (turn === 'voided' && method === 'Credit card') {
-    const reversal = ledger.add({ ...reverse(base, 'PatientCreditCardVoid'), day, minute: base.minute + 1, cents: total });
+    const reversal = ledger.add({
+      ...reverse(base, 'PatientCreditCardVoid'),
+      day,
+      minute: base.minute + 1,
+      cents: total,
+    });
     ledger.add({ ...base, day, cents: -total, applied: [{ charge: reversal, cents: total }], note: 'Voided' });
     ledger.add({ ...base, day: later, cents: -total, applied });
   } else if (turn === 'refunded' && method === 'Credit card') {
@@ -75,15 +80,29 @@ function postPayment(posting: Posting, day: number, dues: readonly Due[]): void 
 
 /** A charge that gives card money back. */
 function reverse(
-  { person, provider, minute, byGuarantor, fields }: Pick<Entry, 'person' | 'provider' | 'minute' | 'byGuarantor' | 'fields'>,
+  {
+    person,
+    provider,
+    minute,
+    byGuarantor,
+    fields,
+  }: Pick<Entry, 'person' | 'provider' | 'minute' | 'byGuarantor' | 'fields'>,
   ledgerType: 'PatientCreditCardVoid' | 'PatientCreditCardRefund',
 ) {
   const { patientPaymentBilling } = fields ?? {};
-  return { ledgerType, person, provider, minute, ...(byGuarantor !== undefined && { byGuarantor }), fields: { patientPaymentBilling } };
+  return {
+    ledgerType,
+    person,
+    provider,
+    minute,
+    ...(byGuarantor !== undefined && { byGuarantor }),
+    fields: { patientPaymentBilling },
+  };
 }
 
 function billingOf({ random }: Posting, method: TagText): Record<string, string> | null {
-  if (method === 'Check') return { checkNumber: String(random.between(101, 9_999)), bankNumber: `00${random.between(1, 9)}` };
+  if (method === 'Check')
+    return { checkNumber: String(random.between(101, 9_999)), bankNumber: `00${random.between(1, 9)}` };
   if (method === 'Cash') return null;
   return { referenceNumber: `R${random.between(100_000, 999_999)}` };
 }

@@ -2,8 +2,8 @@ import { utcStart } from '../calendar.ts';
 import type { Household } from '../people.ts';
 import type { Practice } from '../practice.ts';
 import { type Random, weights } from '../random.ts';
-import type { Coverages } from './coverage.ts';
 import type { Claim } from './claims.ts';
+import type { Coverages } from './coverage.ts';
 import type { Due, Ledger } from './entries.ts';
 
 /** How a household pays its part: at the visit, by statement, months late, or not at all. */

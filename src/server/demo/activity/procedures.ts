@@ -1,5 +1,5 @@
-import type { Person } from '../people.ts';
 import type { Role } from '../locations.ts';
+import type { Person } from '../people.ts';
 import { type Random, weights } from '../random.ts';
 
 /** What a plan pays by; `none` is never covered. */
@@ -12,7 +12,11 @@ export interface Procedure {
   readonly fee: number;
 }
 
-const procedure = (name: string, category: Category, dollars: number): Procedure => ({ name, category, fee: dollars * 100 });
+const procedure = (name: string, category: Category, dollars: number): Procedure => ({
+  name,
+  category,
+  fee: dollars * 100,
+});
 
 const ADULT_CLEANING = procedure('Cleaning, adult', 'preventive', 112);
 const CHILD_CLEANING = procedure('Cleaning, child', 'preventive', 78);

@@ -30,10 +30,12 @@ export function worksOf(household: Household, coverages: Coverages, today: numbe
       const operatory = location.operatories[visit.slot.operatory] as OperatoryPlan;
       const kept = visit.slot.day < today && visit.status === 'COMPLETED';
       const first = person.firstVisit === location.clock.at(visit.slot.day, visit.slot.start);
-      const procedures = proceduresAt(operatory.provider.role, person, first || person.status === 'NEW', random).map((usual) => ({
-        ...usual,
-        fee: Math.round((usual.fee * location.feePercent) / 10_000) * 100,
-      }));
+      const procedures = proceduresAt(operatory.provider.role, person, first || person.status === 'NEW', random).map(
+        (usual) => ({
+          ...usual,
+          fee: Math.round((usual.fee * location.feePercent) / 10_000) * 100,
+        }),
+      );
       const coverage = coverages.get(person);
       const covered = procedures.filter(({ category }) => coverage?.covers(visit.slot.day, category));
       works.push({

@@ -75,8 +75,21 @@ export const FIRST: Migration = {
       asap INTEGER, start TEXT, last_modified TEXT, production_cents INTEGER, write_off_cents INTEGER`,
     ),
     index('appointments', 'patient_id'),
+    index('appointments', 'location_id, start'),
     index('appointments', 'start'),
     index('appointments', 'last_modified'),
+
+    records('appointmenthistories', 'appointment_id INTEGER, last_modified TEXT'),
+    index('appointmenthistories', 'appointment_id'),
+    index('appointmenthistories', 'last_modified'),
+
+    records(
+      'missedappointments',
+      'location_id INTEGER, start TEXT, patient_id INTEGER, operatory_id INTEGER, appointment_id INTEGER, is_open INTEGER NOT NULL',
+    ),
+    index('missedappointments', 'appointment_id'),
+    index('missedappointments', 'patient_id'),
+    index('missedappointments', 'start'),
 
     records(
       'transactions',
@@ -85,6 +98,35 @@ export const FIRST: Migration = {
     ),
     index('transactions', 'patient_id'),
     index('transactions', 'transaction_date'),
+    index('transactions', 'location_id, transaction_date'),
     index('transactions', 'last_modified'),
+
+    records('transactiontags', 'tag_text TEXT, tag_text_fold TEXT, tag_type TEXT'),
+    'CREATE UNIQUE INDEX transactiontags_by_text ON transactiontags (org, tag_type, tag_text_fold)',
+
+    records('patientinsuranceplans', 'patient_id INTEGER, last_modified TEXT'),
+    index('patientinsuranceplans', 'patient_id'),
+    index('patientinsuranceplans', 'last_modified'),
+
+    records('imageattachments', 'insurance_claim_id INTEGER'),
+    index('imageattachments', 'insurance_claim_id'),
+
+    records('scheduletemplatereasons', 'location_id INTEGER'),
+    index('scheduletemplatereasons', 'location_id'),
+
+    records(
+      'events',
+      `title TEXT, title_fold TEXT, start TEXT, operatory_id INTEGER, location_id INTEGER, provider_id INTEGER, last_modified TEXT,
+      group_id TEXT`,
+    ),
+    index('events', 'start'),
+    index('events', 'location_id, start'),
+    index('events', 'last_modified'),
+    present('events', 'group_id'),
+
+    `CREATE TABLE idempotency_keys (org INTEGER NOT NULL, token TEXT NOT NULL, route TEXT NOT NULL, name TEXT NOT NULL,
+      body_hash TEXT NOT NULL, status INTEGER NOT NULL, answer TEXT NOT NULL, created_at TEXT NOT NULL,
+      PRIMARY KEY (org, token, route, name))`,
+    'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)',
   ],
 };

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type Database from 'better-sqlite3';
 import { StoreUnusable } from '../store.ts';
@@ -54,6 +55,8 @@ export function openConnection(file: string, options: { readonly readonly?: bool
 
 function connect(Driver: Constructor, file: string, options: { readonly readonly?: boolean }): Connection {
   try {
+    // Its journals take over the permissions of the file, so they are set before the driver makes it.
+    if (options.readonly !== true) closeSync(openSync(file, 'a', 0o600));
     // Waiting inside the driver would block the event loop: writers wait outside (see writer.ts).
     return new Driver(file, { readonly: options.readonly ?? false, timeout: 0 });
   } catch (cause) {

@@ -1,0 +1,41 @@
+import { filterKeys, key, listOperation, resource } from '../define.ts';
+import { link } from '../fields/composites.ts';
+import { id, integer } from '../fields/numbers.ts';
+import { text } from '../fields/text.ts';
+import { idValue } from '../filter/values.ts';
+import { EQUALS } from '../operators.ts';
+import { STANDARD_PAGING } from '../paging.ts';
+import { readOnly } from '../record.ts';
+
+/** Reason for which a slot of a schedule template is kept (D31). */
+export const scheduleTemplateReasonFields = {
+  id: readOnly(id(), 'Reason id'),
+  type: readOnly(text(), 'Always ScheduleTemplateReasonV1'),
+  reason: readOnly(text(), 'Reason'),
+  durationMinutes: readOnly(integer({ min: 0 }), 'Usual length in minutes'),
+  location: readOnly(link('Location'), 'Location'),
+} as const;
+
+export const scheduleTemplateReasonFilters = filterKeys({
+  'location.id': key(EQUALS, idValue, 'Location', { flags: { location: '==' }, required: true }),
+});
+
+export const scheduleTemplateReasons = resource({
+  name: 'scheduletemplatereasons',
+  type: 'ScheduleTemplateReasonV1',
+  one: 'schedule template reason',
+  many: 'schedule template reasons',
+  about: 'Reasons that slots of a schedule are kept for',
+  fields: scheduleTemplateReasonFields,
+  filters: scheduleTemplateReasonFilters,
+  tableColumns: ['id', 'reason', 'durationMinutes', 'location.id'],
+  operations: {
+    list: listOperation('/scheduletemplatereasons', {
+      summary: 'List the schedule template reasons of a location',
+      filters: scheduleTemplateReasonFilters,
+      filterRequired: true,
+      paging: STANDARD_PAGING,
+      fields: scheduleTemplateReasonFields,
+    }),
+  },
+});

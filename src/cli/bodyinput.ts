@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { type Problem, Refusal, refusal, type Warning } from '../catalog/failures.ts';
+import { isPlainObject } from '../catalog/fields/kind.ts';
+import { type Field, type Fields, readFields } from '../catalog/record.ts';
+import { fileFailure, usageFailure } from '../core/failure.ts';
+import { writableNames } from './flags/body.ts';
+import { type FlagValues, kebab, textFlag, textFlags } from './flagvalues.ts';
+import { nearest } from './nearest.ts';
+
+type Body = Record<string, unknown>;
+
+/** A body as the user wrote it, and what the catalog makes of it. */
+export interface BodyInput {
+  /** What is sent. */
+  readonly body: Readonly<Body>;
+  /** Canonical values, null for cleared fields. */
+  readonly values: Readonly<Body>;
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * The body that the flags describe: `--data`, over it `--set`, over it the flag of a field. Checked against the
+ * catalog before anything is sent; throws a Refusal with every problem, or a Failure.
+ */
+export async function readBody(
+  flags: FlagValues,
+  fields: Fields,
+  mode: 'create' | 'update',
+  stdin: () => Promise<string>,
+): Promise<BodyInput> {
+  const body = {
+    ...(await readData(flags, stdin)),
+    ...readSets(flags, fields, mode),
+    ...readFieldFlags(flags, fields, mode),
+  };
+  if (mode === 'update' && Object.keys(body).length === 0) {
+    throw usageFailure('There is nothing to change: give the fields to change.', {
+      hint: `Fields: ${writableNames(fields, mode)
+        .map((name) => `--${kebab(name)}`)
+        .join(' ')}`,
+    });
+  }
+  const problems: Problem[] = [];
+  const warnings: Warning[] = [];
+  const values = readFields(fields, body, { problems, warnings, mode });
+  if (problems.length > 0) throw new Refusal(problems.map((problem) => withSuggestion(problem, fields, mode)));
+  return { body, values, warnings };
+}
+
+async function readData(flags: FlagValues, stdin: () => Promise<string>): Promise<Body> {
+  const source = textFlag(flags, 'data');
+  if (source === undefined) return {};
+  const text =
+    source === '-'
+      ? await stdin()
+      : await readFile(source, 'utf8').catch((cause) => {
+          throw fileFailure(`read ${source}`, cause);
+        });
+  const data = parseJson(text.replace(/^\uFEFF/, ''));
+  if (!isPlainObject(data)) throw refusal('body.shape', '--data', '--data must hold one JSON object with the fields.');
+  return data;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message repeats the text, which may be about a patient.
+    throw refusal('body.not_json', '--data', '--data is not valid JSON.');
+  }
+}
+
+function readSets(flags: FlagValues, fields: Fields, mode: 'create' | 'update'): Body {
+  const body: Body = {};
+  for (const text of textFlags(flags, 'set')) {
+    const at = text.indexOf('=');
+    if (at < 1) throw usageFailure('--set takes FIELD=VALUE, such as firstName=Ann.', { source: '--set' });
+    const name = text.slice(0, at).trim();
+    const value = text.slice(at + 1);
+    const [field = name, part] = name.split('.');
+    const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (known === undefined || (part !== undefined && !known.kind.parts?.includes(part)))
+      throw unknownField(name, fields, mode);
+    body[field] = value === 'null' ? null : readTexts([value], known);
+  }
+  return body;
+}
+
+function readFieldFlags(flags: FlagValues, fields: Fields, mode: 'create' | 'update'): Body {
+  const given = writableNames(fields, mode).flatMap((name) => {
+    const texts = textFlags(flags, kebab(name));
+    const field = fields[name];
+    return texts.length === 0 || field === undefined ? [] : [[name, readTexts(texts, field)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** What the texts of a flag stand for; of a list, all entries of all texts. */
+function readTexts(texts: readonly string[], field: Field): unknown {
+  if (field.kind.name !== 'list') return field.kind.fromText(texts[0] ?? '');
+  return texts.flatMap((text) => {
+    const entries = field.kind.fromText(text);
+    return Array.isArray(entries) ? entries : [text];
+  });
+}
+
+function unknownField(name: string, fields: Fields, mode: 'create' | 'update'): Refusal {
+  const known = writableNames(fields, mode);
+  const description = `${name} is not a field that can be set here. Fields: ${known.join(', ')}.`;
+  return new Refusal([withSuggestion({ code: 'body.unknown_property', source: name, description }, fields, mode)]);
+}
+
+function withSuggestion(problem: Problem, fields: Fields, mode: 'create' | 'update'): Problem {
+  const name = problem.source?.split(/[.[]/)[0] ?? '';
+  if (problem.code === 'field.missing' && Object.hasOwn(fields, name) && problem.source === name) {
+    return { ...problem, description: `${problem.description.replace(/\.$/, '')}: give --${kebab(name)}.` };
+  }
+  if (problem.code !== 'body.unknown_property' || name !== problem.source) return problem;
+  const near = nearest(name, writableNames(fields, mode));
+  return near === undefined ? problem : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+}

@@ -1,0 +1,41 @@
+import type { FlagInput } from '@oclif/core/interfaces';
+import { operationOf, pathOf } from '../catalog/catalog.ts';
+import type { Resource } from '../catalog/define.ts';
+import { isPlainObject } from '../catalog/fields/kind.ts';
+import { localFailure } from '../core/failure.ts';
+import type { ApiAnswer } from '../core/transport/client.ts';
+import { connectionFlags, talkFlags } from './flags/connection.ts';
+import { filterFlags, readFilter } from './flags/filters.ts';
+import { namedFormat, outputFlags } from './flags/output.ts';
+import { ResourceCommand } from './resourcecommand.ts';
+
+export function countFlags(resource: Resource): FlagInput {
+  const { json } = outputFlags;
+  return { ...filterFlags(operationOf(resource, 'count').filters ?? {}), json, ...talkFlags, ...connectionFlags };
+}
+
+/** Prints how many records match: a bare number, or with `--json` the object that the API answers. */
+export abstract class CountCommand extends ResourceCommand {
+  static override usage = '<%= command.id %> [FLAGS]';
+  protected readonly verb = 'count';
+
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const filter = readFilter(flags, this.operation.filters ?? {});
+    const client = await this.connect(flags);
+    const { signal } = this.context;
+    const answer = await client.request({ method: 'GET', path: pathOf(this.operation), query: { filter }, signal });
+    const total = totalOf(answer);
+    await this.print(namedFormat(flags) === 'json' ? `${JSON.stringify(answer.data)}\n` : `${total}\n`);
+  }
+}
+
+/** The count under either of its names (D18). */
+function totalOf(answer: ApiAnswer): number {
+  const data = isPlainObject(answer.data) ? answer.data : {};
+  const total = data.totalCount ?? data.total;
+  if (typeof total === 'number') return total;
+  throw localFailure('response.malformed', 'The server sent an answer without a count.', {
+    requestId: answer.requestId,
+  });
+}

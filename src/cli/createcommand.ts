@@ -1,0 +1,38 @@
+import type { FlagInput } from '@oclif/core/interfaces';
+import { pathOf } from '../catalog/catalog.ts';
+import type { Resource } from '../catalog/define.ts';
+import { createdLookUp } from '../core/pages/findcreated.ts';
+import type { Row } from '../core/pages/walk.ts';
+import type { ApiClient } from '../core/transport/client.ts';
+import type { BodyInput } from './bodyinput.ts';
+import { recordOf } from './resourcecommand.ts';
+import { WriteCommand, writeFlags } from './writecommand.ts';
+
+export function createFlags(resource: Resource): FlagInput {
+  return writeFlags(resource, 'create');
+}
+
+/** Creates a record, exactly once even when the connection is lost on the way. */
+export abstract class CreateCommand extends WriteCommand {
+  static override usage = '<%= command.id %> [FLAGS]';
+  protected readonly verb = 'create';
+  protected readonly mode = 'create';
+
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    await this.write(flags, pathOf(this.operation));
+  }
+
+  protected async send(client: ApiClient, { body, values }: BodyInput): Promise<Row> {
+    const { clock, signal } = this.context;
+    const lookUp = createdLookUp(client, this.resource, values, clock.now());
+    const answer = await client.request({
+      method: 'POST',
+      path: pathOf(this.operation),
+      body,
+      ...(lookUp && { lookUp }),
+      signal,
+    });
+    return recordOf(answer);
+  }
+}

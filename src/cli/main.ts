@@ -1,0 +1,51 @@
+import { Config } from '@oclif/core/config';
+import { settings } from '@oclif/core/settings';
+import { type Context, processContext, setContext } from './context.ts';
+import { processInterrupts } from './interrupts.ts';
+import { failureJson, failureOf, failureText } from './report.ts';
+import { leadingWords, resolveCommand, showHelp } from './resolution.ts';
+import { asksForJson } from './usageerrors.ts';
+
+/**
+ * Runs one command line in this process; `root` is the folder of the package. Sets the exit code and lets output
+ * drain instead of exiting, except after a signal, when nobody may be left to read it.
+ */
+export async function main(argv: readonly string[], root: string): Promise<void> {
+  const interrupts = processInterrupts();
+  const context = processContext(interrupts);
+  const fail = (error: unknown) => reportFailure(error, argv, context);
+  process.once('uncaughtException', fail);
+  try {
+    // What is run is what was built, also where NODE_ENV says test or development.
+    settings.enableAutoTranspile = false;
+    const config = await Config.load({ root });
+    setContext(config, context);
+    await dispatch(argv, config, context);
+  } catch (error) {
+    await fail(error);
+  }
+  interrupts.stop();
+  if (interrupts.failure() !== undefined) process.exit();
+}
+
+async function reportFailure(error: unknown, argv: readonly string[], context: Context): Promise<void> {
+  const failure = failureOf(error);
+  context.setExitCode(failure.exitCode);
+  const text = asksForJson(argv, () => false) ? failureJson(failure) : failureText(failure);
+  await context.streams.stderr.write(text).catch(() => undefined);
+}
+
+const HELP_FLAGS = ['--help', '-h'];
+const VERSION_FLAGS = ['--version', '-v', '-V'];
+
+async function dispatch(argv: readonly string[], config: Config, context: Context): Promise<void> {
+  if (VERSION_FLAGS.includes(argv[0] ?? '')) return context.streams.stdout.write(`${config.userAgent}\n`);
+  const words = leadingWords(argv);
+  const { id, rest } = resolveCommand(words, config);
+  const own = argv.slice(words.length);
+  const dashes = own.indexOf('--');
+  const wantsHelp = own.slice(0, dashes < 0 ? own.length : dashes).some((token) => HELP_FLAGS.includes(token));
+  // Without a command there is only help to give; for words that name nothing it is refused.
+  if (id === undefined || wantsHelp) return showHelp(words, config);
+  await config.runCommand(id, [...rest, ...own]);
+}

@@ -1,0 +1,40 @@
+import type { FlagInput } from '@oclif/core/interfaces';
+import type { Resource } from '../catalog/define.ts';
+import { readFieldSelection } from '../catalog/fieldselection.ts';
+import type { Row } from '../core/pages/walk.ts';
+import type { ApiClient } from '../core/transport/client.ts';
+import { type BodyInput, readBody } from './bodyinput.ts';
+import { dryRunText } from './dryrun.ts';
+import { bodyFlags, dryRunFlag } from './flags/body.ts';
+import { type FlagValues, isOn } from './flagvalues.ts';
+import { planRecord, writeRecord } from './recordoutput.ts';
+import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { readAll } from './streams.ts';
+
+export function writeFlags(resource: Resource, mode: 'create' | 'update'): FlagInput {
+  const body = resource.operations[mode]?.body ?? {};
+  return { ...bodyFlags(body, mode), ...dryRunFlag, ...commonFlags };
+}
+
+/** What create and update share: a body from flags, checked before it is sent, and the resulting record shown. */
+export abstract class WriteCommand extends ResourceCommand {
+  protected abstract readonly mode: 'create' | 'update';
+
+  /** Sends the body and gives the record that came of it. */
+  protected abstract send(client: ApiClient, input: BodyInput, responseFields: string | undefined): Promise<Row>;
+
+  protected async write(flags: FlagValues, path: string): Promise<void> {
+    const { context, fields, operation } = this;
+    const plan = planRecord(flags, fields, context);
+    const stdin = () => readAll(context.streams.stdin.chunks, context.signal);
+    const input = await readBody(flags, operation.body ?? {}, this.mode, stdin);
+    const selected = readFieldSelection(plan.selection?.join(','), fields, '--fields')?.join(',');
+    const responseFields = operation.selectable ? selected : undefined;
+    if (isOn(flags, 'dry-run')) {
+      const query = responseFields === undefined ? '' : `responseFields=${encodeURIComponent(responseFields)}`;
+      return this.print(dryRunText(flags, context, { method: operation.method, path, query, body: input.body }));
+    }
+    const client = await this.connect(flags);
+    await writeRecord(plan, fields, flags, context, () => this.send(client, input, responseFields));
+  }
+}

@@ -1,0 +1,16 @@
+import { documents } from '../../catalog/resources/documents.ts';
+import { GetCommand, getFlags } from '../../cli/getcommand.ts';
+import { idArgument } from '../../cli/resourcecommand.ts';
+
+export default class DocumentsGet extends GetCommand {
+  static override summary = 'Show one document';
+  static override description =
+    'Its download links are valid for 15 minutes; documents download fetches the file itself.';
+  static override examples = [
+    '<%= config.bin %> documents get 7000000000201',
+    '<%= config.bin %> documents get 7000000000201 --fields name,tags --json',
+  ];
+  static override args = idArgument('Id of the document');
+  static override flags = getFlags;
+  protected override readonly resource = documents;
+}

@@ -1,0 +1,15 @@
+import { patients } from '../../catalog/resources/patients.ts';
+import { CreateCommand, createFlags } from '../../cli/createcommand.ts';
+
+export default class PatientsCreate extends CreateCommand {
+  static override summary = 'Create a patient';
+  static override description =
+    'Prints the new patient. A lost connection does not lead to a second one: it is looked for first.';
+  static override examples = [
+    '<%= config.bin %> patients create --data patient.json',
+    "<%= config.bin %> patients create --first-name Ann --last-name Example --gender F --date-of-birth 1990-04-12 --patient-status NEW --contact-method 'Email me' --language-type English --preferred-location 5 --address1 '1 Main St' --city Denver --state CO --postal-code 80202",
+    '<%= config.bin %> patients create --data patient.json --set lastName=Example --dry-run',
+  ];
+  static override flags = createFlags(patients);
+  protected override readonly resource = patients;
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import sql from 'sql-template-tag';
+import { refusal } from '../../catalog/failures.ts';
+import { DocumentBody } from '../body/documentbody.ts';
+import { nowOf, type Service } from '../service.ts';
+import type { Transaction } from '../store/store.ts';
+
+/** How long a key is kept (D46). */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** What a key counts for: one organization, token and route (D46). */
+export interface KeyPlace {
+  readonly org: number;
+  readonly token: string;
+  readonly route: string;
+  readonly name: string;
+}
+
+interface KeptAnswer {
+  readonly status: number;
+  readonly answer: string;
+}
+
+/** Answers of POSTs that carried an Idempotency-Key (D46). One for a server: it also knows which requests still run. */
+export class IdempotencyKeys {
+  private readonly running = new Set<string>();
+  private readonly service: Service;
+
+  constructor(service: Service) {
+    this.service = service;
+  }
+
+  /** The first answer to the same key and body; undefined when this is the first. Throws a Refusal for another body. */
+  async earlier(place: KeyPlace, bodyHash: string): Promise<KeptAnswer | undefined> {
+    const { org, token, route, name } = place;
+    const row = await this.service.store.read.get<KeptAnswer & { body_hash: string }>(
+      sql`SELECT body_hash, status, answer FROM idempotency_keys
+        WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`,
+    );
+    if (row === undefined) return undefined;
+    if (row.body_hash !== bodyHash) {
+      throw refusal('idempotency.body_differs', 'Idempotency-Key', 'This Idempotency-Key was used with another body.');
+    }
+    return row;
+  }
+
+  /** Holds a key while its first request runs. Throws a Refusal (409) when one does already. Returns how to let go. */
+  hold(place: KeyPlace): () => void {
+    const name = JSON.stringify(Object.values(place));
+    if (this.running.has(name)) {
+      throw refusal('idempotency.running', 'Idempotency-Key', 'The first request with this Idempotency-Key is still running.');
+    }
+    this.running.add(name);
+    return () => this.running.delete(name);
+  }
+
+  /** Keeps an answer in the transaction of what it answers for, so that neither is there without the other. */
+  async keep(tx: Transaction, place: KeyPlace, bodyHash: string, { status, answer }: KeptAnswer): Promise<void> {
+    const { org, token, route, name } = place;
+    await tx.run(sql`DELETE FROM idempotency_keys WHERE created_at <= ${this.oldest()}`);
+    await tx.run(sql`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
+      VALUES (${org}, ${token}, ${route}, ${name}, ${bodyHash}, ${status}, ${answer}, ${nowOf(this.service)})`);
+  }
+
+  private oldest(): string {
+    return new Date(this.service.clock() - KEPT_MS).toISOString();
+  }
+}
+
+/** The key of a request that has the header. Throws a Refusal for one that is not 1–255 visible characters. */
+export function readKey(header: string | string[] | undefined): string {
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
+  throw refusal('idempotency.key', 'Idempotency-Key', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+}
+
+/** Tells whether two bodies are the same; a document counts with its content. */
+export function hashOf(body: unknown): string {
+  const same = body instanceof DocumentBody ? [body.json, body.content?.sha256] : body;
+  return createHash('sha256').update(JSON.stringify(same) ?? '').digest('hex');
+}

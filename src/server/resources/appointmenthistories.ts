@@ -1,0 +1,24 @@
+import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
+import { blankRecord } from '../rendering.ts';
+import { nextId, putRecord } from '../store/records.ts';
+import type { Transaction } from '../store/store.ts';
+import type { Draft } from './behaviour.ts';
+
+const COPIED = ['patient', 'provider', 'operatory', 'location', 'start', 'duration', 'status', 'note'] as const;
+
+/** Writes the immutable row for one change of an appointment made through the server (D26). */
+export async function recordHistory(tx: Transaction, draft: Draft, action: 'CREATE' | 'UPDATE' | 'DELETE'): Promise<void> {
+  const { organization, after, service } = draft;
+  const now = new Date(service.clock()).toISOString();
+  const id = await nextId(tx, organization.org, appointmentHistories.type);
+  const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
+  await putRecord(tx, organization.org, appointmentHistories, {
+    ...blankRecord(appointmentHistories),
+    ...copied,
+    id,
+    appointment: { id: after.id },
+    action,
+    created: now,
+    lastModified: now,
+  });
+}

@@ -1,0 +1,80 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readUploadInput, type UploadInput } from '../../../src/core/documents/uploadinput.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const read = (input: Partial<UploadInput>) =>
+  readUploadInput({ paths: [], defaults: {}, folder, own: ['molar-results.csv'], ...input });
+
+describe('what is to be uploaded', () => {
+  it('is the files named, each a row with what the flags say', async () => {
+    const defaults = { patient: '5', tags: ['X-Ray'], mimeType: 'PDF' };
+    expect(await read({ paths: ['b.pdf', 'a.pdf', '-'], defaults })).toEqual({
+      rows: ['b.pdf', 'a.pdf', '-'].map((file) => ({ file, patient: '5', tags: ['X-Ray'], mimeType: 'PDF' })),
+      notes: [],
+      single: false,
+    });
+    expect(await read({ paths: ['missing.pdf'] })).toMatchObject({ single: true });
+    expect(await read({ paths: ['-'], defaults: { name: 'a', tags: [] } })).toMatchObject({ single: true });
+  });
+
+  it('is every file of a folder but hidden ones, folders and those of the run', async () => {
+    await mkdir(join(folder, 'scans', 'inner'), { recursive: true });
+    const names = [
+      'b.pdf',
+      'a.jpg',
+      'notes.txt',
+      '.hidden.pdf',
+      'Thumbs.db',
+      'molar-results.csv',
+      'molar-results.csv.part',
+    ];
+    for (const name of names) await writeFile(join(folder, 'scans', name), 'x');
+    await symlink('a.jpg', join(folder, 'scans', 'link.jpg'));
+    await symlink('inner', join(folder, 'scans', 'more'));
+    expect(await read({ paths: ['scans'], own: ['scans/molar-results.csv'] })).toEqual({
+      rows: ['scans/a.jpg', 'scans/b.pdf', 'scans/link.jpg', 'scans/notes.txt'].map((file) => ({ file, tags: [] })),
+      notes: ['scans: 2 folders inside not uploaded.'],
+      single: false,
+    });
+  });
+
+  it('is nothing when a folder holds no files, and that is said', async () => {
+    await mkdir(join(folder, 'empty'));
+    expect(await read({ paths: ['empty'] })).toEqual({ rows: [], notes: ['empty: no files in it.'], single: false });
+  });
+
+  it('is what a manifest says, which flags fill but do not change', async () => {
+    await writeFile(join(folder, 'scans.csv'), 'file,patient,perioExam,tags\na.pdf,7,,own\nb.pdf,,8,\nc.pdf,,,\n');
+    const { rows } = await read({
+      manifest: 'scans.csv',
+      defaults: { patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02' },
+    });
+    expect(rows).toEqual([
+      { file: 'a.pdf', patient: '7', tags: ['own'], userDefinedDate: '2026-01-02', place: 'scans.csv line 2' },
+      { file: 'b.pdf', perioExam: '8', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 3' },
+      { file: 'c.pdf', patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 4' },
+    ]);
+  });
+
+  it.each([
+    ['nothing', {}, 2, 'Nothing to upload: give files, a folder, - or --manifest.'],
+    ['files and a manifest', { paths: ['a.pdf'], manifest: 'm.csv' }, 2, 'Give files or --manifest, not both.'],
+    ['a manifest that is not there', { manifest: 'm.csv' }, 9, 'Cannot read m.csv: no such file or folder.'],
+    [
+      'one name for two files',
+      { paths: ['a.pdf', 'b.pdf'], defaults: { name: 'a' } },
+      2,
+      '--name fits one file only; a manifest has a column for names.',
+    ],
+  ])('is refused for %s', async (_, input, exitCode, message) => {
+    await expect(read(input)).rejects.toMatchObject({ exitCode, message });
+  });
+});

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from './tree.ts';
+
+const COMMAND = `import { Command } from '@oclif/core';
+export default class Hello extends Command {
+  static override summary = 'Greet';
+  async run(): Promise<void> {}
+}
+`;
+
+let folder: string;
+
+/** A checkout with one command, and the packages of this one. */
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'molar-prepare-'));
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/prepare.js']) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    cpSync(join(ROOT, name), join(folder, name));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  write('src/commands/hello.ts', COMMAND);
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string) {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+const built = (name: string) => existsSync(join(folder, 'dist', name));
+
+function prepare(...args: string[]): Promise<{ status: number | null; stderr: string; stdout: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(folder, 'bin/prepare.js'), ...args]);
+    const said = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => (said.stdout += chunk));
+    child.stderr.on('data', (chunk) => (said.stderr += chunk));
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, ...said }));
+  });
+}
+
+const quiet = { status: 0, stdout: '', stderr: '' };
+const building = { status: 0, stdout: '', stderr: 'Building …\n' };
+
+describe('bin/prepare.js', () => {
+  it('builds what is missing or has changed, and nothing else', async () => {
+    expect(await prepare()).toEqual(building);
+    expect(built('commands/hello.js')).toBe(true);
+    const manifest = JSON.parse(readFileSync(join(folder, 'oclif.manifest.json'), 'utf8'));
+    expect(Object.keys(manifest.commands)).toEqual(['hello']);
+
+    expect(await prepare()).toEqual(quiet);
+    write('src/commands/hello.ts', COMMAND);
+    expect(await prepare()).toEqual(quiet);
+
+    write('src/commands/goodbye.ts', COMMAND.replace('Hello', 'Goodbye'));
+    rmSync(join(folder, 'src/commands/hello.ts'));
+    expect(await prepare()).toEqual(building);
+    expect([built('commands/hello.js'), built('commands/goodbye.js')]).toEqual([false, true]);
+  });
+
+  it('builds when told to, and when the manifest is gone', async () => {
+    expect(await prepare()).toEqual(building);
+    expect(await prepare('--build')).toEqual(building);
+    rmSync(join(folder, 'oclif.manifest.json'));
+    expect(await prepare()).toEqual(building);
+  });
+
+  it('shows why a build failed, keeps the last one, and tries again', async () => {
+    expect(await prepare()).toEqual(building);
+    write('src/commands/hello.ts', `${COMMAND}const wrong: number = 'text';\n`);
+    for (const _ of ['first', 'second']) {
+      const { status, stderr } = await prepare();
+      expect(status).toBe(1);
+      expect(stderr).toContain("src/commands/hello.ts(6,7): error TS2322: Type 'string' is not assignable");
+    }
+    expect(built('commands/hello.js')).toBe(true);
+    write('src/commands/hello.ts', COMMAND.replace('Greet', 'Wave'));
+    expect(await prepare()).toEqual(building);
+  });
+
+  it('runs once when started twice', async () => {
+    const both = await Promise.all([prepare(), prepare(), prepare()]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0, 0]);
+    const said = both.map(({ stderr }) => stderr).join('');
+    expect(said.match(/Building/g)).toHaveLength(1);
+    expect(existsSync(join(folder, '.prepare.lock'))).toBe(false);
+  });
+
+  it('takes over the lock of a process that is gone', async () => {
+    write('.prepare.lock', '2147483646');
+    expect(await prepare()).toEqual(building);
+  });
+});

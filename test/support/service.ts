@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
+import { type OpenFolder, openFolder } from '../../src/server/datafolder.ts';
+import { buildApp } from '../../src/server/http/app.ts';
+import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
+import { numberRecords } from '../../src/server/import/lines.ts';
+import type { Service } from '../../src/server/service.ts';
+import { type Call, type Called, caller } from './calls.ts';
+import { TestClock } from './clock.ts';
+import { allRecords } from './practice.ts';
+
+type Records = Iterable<Readonly<Record<string, unknown>>>;
+
+interface TestServiceOptions {
+  /** `:memory:` when not given. */
+  readonly data?: string;
+  readonly clock?: TestClock;
+  readonly maxDocumentBytes?: number;
+  readonly behindProxy?: boolean;
+}
+
+/** The real app on a data folder of its own, called in process. An answer of 500 throws the fault behind it. */
+export interface TestService {
+  readonly clock: TestClock;
+  readonly app: FastifyInstance;
+  readonly service: Service;
+  /** The data folder. */
+  readonly path: string;
+  readonly call: Call;
+  import(records: Records): Promise<ImportSummary>;
+  close(): Promise<void>;
+}
+
+/** Opens a service with the records given; the two practices of `practice.ts` when none are. */
+export async function testService(records: Records = allRecords(), options: TestServiceOptions = {}): Promise<TestService> {
+  const clock = options.clock ?? new TestClock();
+  const folder = await openFolder(options.data ?? ':memory:', {
+    serving: true,
+    clock: clock.now,
+    ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
+  });
+  const faults: unknown[] = [];
+  const app = await buildApp(folder.service, {
+    log: { answered() {}, failed: (_id, error) => faults.push(error) },
+    timeouts: { requestMs: 20_000 },
+    behindProxy: options.behindProxy ?? false,
+  });
+  const opened: TestService = {
+    clock,
+    app,
+    service: folder.service,
+    path: folder.path,
+    call: caller(app, faults),
+    import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
+    close: () => closeBoth(app, folder),
+  };
+  await opened.import(records);
+  return opened;
+}
+
+async function closeBoth(app: FastifyInstance, folder: OpenFolder): Promise<void> {
+  await app.close();
+  await folder.close();
+}
+
+/** One service for all tests of a file or `describe`, opened before them and closed after. */
+export function sharedService(records?: () => Records, options?: TestServiceOptions): TestService {
+  let opened: TestService | undefined;
+  beforeAll(async () => {
+    opened = await testService(records?.(), options);
+  });
+  afterAll(() => opened?.close());
+  const current = (): TestService => {
+    if (opened === undefined) throw new Error('The service is open only while tests run.');
+    return opened;
+  };
+  return {
+    get clock() {
+      return current().clock;
+    },
+    get app() {
+      return current().app;
+    },
+    get service() {
+      return current().service;
+    },
+    get path() {
+      return current().path;
+    },
+    call: (...args): Promise<Called> => current().call(...args),
+    import: (lines) => current().import(lines),
+    close: () => current().close(),
+  };
+}
