@@ -4,36 +4,51 @@ import { documents } from '../catalog/resources/documents.ts';
 import { readSettings } from '../core/connection/settings.ts';
 import type { PlannedUpload } from '../core/documents/plan.ts';
 import { checkDefaults } from '../core/documents/uploadinput.ts';
-import { failureOfChecks, type PreparedUploads, prepareUploads, runUploads } from '../core/documents/uploadrun.ts';
-import { usageFailure } from '../core/failure.ts';
-import type { Row } from '../core/pages/walk.ts';
+import {
+  failureOfChecks,
+  type PreparedUploads,
+  prepareUploads,
+  runUploads,
+  type UploadReport,
+} from '../core/documents/uploadrun.ts';
+import { type Failure, usageFailure } from '../core/failure.ts';
 import { ByteProgress } from './byteprogress.ts';
 import { dryRunText } from './dryrun.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { CONCURRENCY, MOST_CONCURRENCY, RESULTS, uploadDefaults } from './flags/documents.ts';
 import { wholeNumber } from './flags/numbers.ts';
+import { namedFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from './flagvalues.ts';
 import { MolarCommand } from './molarcommand.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { writeRows } from './rowoutput.ts';
-import { planRows } from './rowplan.ts';
+import { planRows, type RowPlan } from './rowplan.ts';
 import { linkFetching, onePage } from './transfers.ts';
 
 /** Uploads files as documents, each exactly once, and shows the documents; what became of each file goes to a CSV. */
 export abstract class UploadCommand extends MolarCommand {
+  /** Notes that wait for a good end: with --json, standard error has nothing but the error (contract §4). */
+  private readonly held: string[] = [];
+
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
     const plan = planRows(flags, documents.fields, documents.tableColumns, this.context.streams.stdout.isTTY);
     wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
     const prepared = await this.prepare(flags, textFlags(args, 'file'));
     try {
-      for (const note of prepared.notes) await this.note(note);
-      if (isOn(flags, 'dry-run')) return await this.show(prepared, flags);
-      if (prepared.single) return await this.uploadOne(prepared, flags);
-      await this.uploadMany(prepared, flags, { ...plan, isDefaultLimit: false, limit: undefined });
+      for (const note of prepared.notes) await this.tell(note, flags);
+      if (isOn(flags, 'dry-run')) await this.show(prepared, flags);
+      else if (prepared.single) await this.uploadOne(prepared, flags);
+      else await this.uploadMany(prepared, flags, { ...plan, isDefaultLimit: false, limit: undefined });
     } finally {
       await prepared.dispose();
     }
+    for (const note of this.held) await this.note(note);
+  }
+
+  private async tell(note: string, flags: FlagValues): Promise<void> {
+    if (namedFormat(flags) === 'json') this.held.push(note);
+    else await this.note(note);
   }
 
   private prepare(flags: FlagValues, paths: readonly string[]): Promise<PreparedUploads> {
@@ -59,78 +74,45 @@ export abstract class UploadCommand extends MolarCommand {
   private async uploadOne(prepared: PreparedUploads, flags: FlagValues): Promise<void> {
     const { context } = this;
     await writeRecord(planRecord(flags, documents.fields, context), documents.fields, flags, context, async () => {
-      const [document] = await this.upload(prepared, flags, (failure) => {
-        throw failure;
-      });
-      if (document === undefined) throw new Error('A file is done without its document.');
+      const { documents: stored, failure } = await this.upload(prepared, flags);
+      const [document] = stored;
+      if (document === undefined) throw failure ?? new Error('A file is done without its document.');
       return document;
     });
   }
 
-  private async uploadMany(
-    prepared: PreparedUploads,
-    flags: FlagValues,
-    plan: ReturnType<typeof planRows>,
-  ): Promise<void> {
-    let failed: unknown;
+  private async uploadMany(prepared: PreparedUploads, flags: FlagValues, plan: RowPlan): Promise<void> {
+    const { context } = this;
+    let failed: Failure | undefined;
     const open = async () => {
-      const rows = await this.upload(prepared, flags, (failure) => {
-        failed = failure;
-      });
-      if (failed !== undefined && rows.length === 0) throw failed;
-      return onePage(rows);
+      const { documents: stored, failure } = await this.upload(prepared, flags);
+      failed = failure;
+      if (failure !== undefined && stored.length === 0) throw failure;
+      return onePage(stored);
     };
-    await writeRows({
-      context: this.context,
-      flags,
-      plan,
-      many: documents.many,
-      open,
-      note: (text) => this.note(text),
-    });
+    const note = (text: string) => this.tell(text, flags);
+    await writeRows({ context, flags, plan, many: documents.many, open, note });
     if (failed !== undefined) throw failed;
+    if (context.streams.stderr.isTTY) await note(`What became of each file is in ${prepared.results}.`);
   }
 
-  private async upload(
-    prepared: PreparedUploads,
-    flags: FlagValues,
-    onFailure: (failure: Error) => void,
-  ): Promise<readonly Row[]> {
-    const { clock, signal, streams } = this.context;
+  private async upload(prepared: PreparedUploads, flags: FlagValues): Promise<UploadReport> {
+    const { context } = this;
     const client = await this.connect(flags);
-    const fetching = await linkFetching(this.connections(flags), this.context);
+    const fetching = await linkFetching(this.connections(flags), context);
     const ready = prepared.plan.flatMap((planned) => (planned.kind === 'ready' ? [planned.upload] : []));
     const total = ready.reduce((sum, { source }) => sum + source.size, 0);
-    const progress = new ByteProgress(this.context, {
-      doing: 'Uploaded',
-      files: ready.length,
-      total,
-      quiet: isOn(flags, 'quiet'),
-    });
+    const quiet = isOn(flags, 'quiet');
+    const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
-      ...{ client, fetching, now: clock.now },
+      ...{ client, fetching, now: context.clock.now },
       concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? CONCURRENCY,
       onBytes: progress.onBytes,
       onSettled: progress.onDone,
-      note: (text) => this.note(text),
+      note: (text) => this.tell(text, flags),
     }).finally(() => progress.stop());
-    signal.throwIfAborted();
-    await this.tellRepeated(
-      report.results.flatMap(({ repeated, outcome }, index) =>
-        repeated && prepared.plan[index]?.kind === 'ready'
-          ? [`${prepared.plan[index]?.row.file}: stored already as document ${outcome.id}, not stored again.`]
-          : [],
-      ),
-    );
-    if (streams.stderr.isTTY && !prepared.single)
-      await this.note(`What became of each file is in ${prepared.results}.`);
-    if (report.failure !== undefined) onFailure(report.failure);
-    return report.documents;
-  }
-
-  private async tellRepeated(notes: readonly string[]): Promise<void> {
-    if (notes.length <= 5) for (const note of notes) await this.note(note);
-    else await this.note(`${notes.length} files were stored already and not stored again.`);
+    context.signal.throwIfAborted();
+    return report;
   }
 
   /** The requests as they would be sent, the content named instead of shown. */

@@ -23,7 +23,7 @@ export function probesOf(key: FilterKey, operator: Operator, records: readonly W
   const wanted = usable.flatMap((value) => variants(kind, operator, value));
   if (operator !== '->') {
     return [
-      ...wanted.flatMap((value) => spellings(value).map((written) => make([value], [written]))),
+      ...wanted.map((value, index) => make([value], [spelling(value, index)])),
       ...(key.value.all && operator !== '!=' ? ['ALL', '*', 'all', '"ALL"'].map((written) => make([], [written], true)) : []),
     ];
   }
@@ -82,8 +82,10 @@ function nextDay(date: string): string {
   return new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
 }
 
-function spellings(value: string): string[] {
-  return isPlain(value) ? [value, quoted(value), ` ${value} `] : [quoted(value)];
+/** A value bare, quoted or between spaces, by turns. */
+function spelling(value: string, turn: number): string {
+  if (!isPlain(value) || turn % 3 === 1) return quoted(value);
+  return turn % 3 === 0 ? value : ` ${value} `;
 }
 
 /** Whether a value may stand without quotes: nothing in it ends a value or belongs to an operator. */
@@ -93,4 +95,10 @@ function isPlain(value: string): boolean {
 
 function quoted(value: string): string {
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+/** At most as many probes, spread over all of them. */
+export function some<T>(items: readonly T[], most: number): T[] {
+  const step = Math.max(1, items.length / most);
+  return Array.from({ length: Math.min(most, items.length) }, (_, index) => items[Math.floor(index * step)] as T);
 }

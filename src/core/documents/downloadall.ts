@@ -62,7 +62,12 @@ export async function downloadAll(
     const document = found[index];
     if (document === undefined || document instanceof Failure) throw document ?? new Error(`No answer for ${id}.`);
     const file = target.out ?? join(target.dir ?? '', names[index] ?? id);
-    const received = await downloadTo(resolve(target.folder, file), document, downloading, target.force);
+    const received = await downloadTo(
+      { path: resolve(target.folder, file), label: file },
+      document,
+      downloading,
+      target.force,
+    );
     downloading.onDone?.();
     return { id, name: storedName(document), file, ...received };
   });

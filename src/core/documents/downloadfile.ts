@@ -68,23 +68,23 @@ function linkOf(document: Row, variant: Variant): unknown {
   });
 }
 
-/** Writes a document's content to a file that is there whole or not at all. Exit 9 when it exists and `force` is not given. */
+/** Writes a document's content to a file, `label` in messages, that is there whole or not at all. Exit 9 when it exists and `force` is not given. */
 export async function downloadTo(
-  path: string,
+  file: { readonly path: string; readonly label: string },
   document: Row,
   downloading: Downloading,
   force: boolean,
 ): Promise<Received> {
-  await refuseExisting(path, force);
+  await refuseExisting(file, force);
   return receive(document, downloading, async (chunks) => {
-    const file = (await openAtomicFile(path)) as unknown as ByteSink;
+    const sink = (await openAtomicFile(file.path)) as unknown as ByteSink;
     try {
-      const received = await pass(chunks, file.write, downloading.onBytes);
-      await refuseExisting(path, force);
-      await file.commit();
+      const received = await pass(chunks, sink.write, downloading.onBytes);
+      await refuseExisting(file, force);
+      await sink.commit();
       return received;
     } catch (cause) {
-      await file.abort();
+      await sink.abort();
       throw cause;
     }
   });
@@ -135,15 +135,18 @@ async function pass(
  * Throws exit 9 for a file that exists, unless it may be replaced. A symbolic link is never written through: the name
  * was the server's, and the link may lead anywhere.
  */
-async function refuseExisting(path: string, force: boolean): Promise<void> {
+async function refuseExisting(
+  { path, label }: { readonly path: string; readonly label: string },
+  force: boolean,
+): Promise<void> {
   const found = await lstat(path).catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return undefined;
-    throw fileFailure(`write ${path}`, cause);
+    throw fileFailure(`write ${label}`, cause);
   });
   if (found === undefined || (force && !found.isSymbolicLink())) return;
   const what = found.isSymbolicLink() ? 'is a symbolic link' : 'exists already';
   const hint = found.isSymbolicLink()
     ? 'Name another file with --out.'
     : 'Replace it with --force, or name another file with --out or --dir.';
-  throw localFailure('local.file', `${path} ${what}.`, { source: path, hint });
+  throw localFailure('local.file', `${label} ${what}.`, { source: label, hint });
 }

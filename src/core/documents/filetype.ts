@@ -6,7 +6,7 @@ import {
   MIME_TYPES,
   type MimeType,
 } from '../../catalog/resources/documentnames.ts';
-import { usageFailure } from '../failure.ts';
+import { type Failure, usageFailure } from '../failure.ts';
 import { detectType } from './detect.ts';
 import type { ContentSource } from './source.ts';
 
@@ -38,7 +38,7 @@ export async function readFileType(source: ContentSource, declared?: TypeClaim):
   const detected = await detectType(source);
   if ('other' in detected) {
     const doubt = claim ? ` although ${claim.by} says ${claim.type}` : '';
-    throw usageFailure(`${source.label}: its content is ${detected.other}${doubt}. ${SUPPORTED_TYPES}`);
+    throw refused(source.label, `its content is ${detected.other}${doubt}. ${SUPPORTED_TYPES}`);
   }
   if ('unknown' in detected) return typeByClaim(source, claim);
   const [first, ...others] = detected.types;
@@ -46,19 +46,19 @@ export async function readFileType(source: ContentSource, declared?: TypeClaim):
   if (claim === undefined && first !== undefined && others.length === 0) return { type: first };
   const content = detected.types.join(' or ');
   if (claim === undefined) {
-    throw usageFailure(`${source.label}: its content may be ${content}. Declare which, or give it the extension.`);
+    throw refused(source.label, `its content may be ${content}. Declare which, or give it the extension.`);
   }
   const remedy = declared === undefined ? `Rename it, or declare it as ${first}` : `Correct ${declared.by}`;
-  throw usageFailure(`${source.label}: its content is ${content} but ${claim.by} says ${claim.type}. ${remedy}.`);
+  throw refused(source.label, `its content is ${content} but ${claim.by} says ${claim.type}. ${remedy}.`);
 }
 
 function typeByClaim(source: ContentSource, claim: Claim | undefined): FileType {
   const { label } = source;
   if (claim === undefined) {
-    throw usageFailure(`${label}: neither its content nor its extension shows a supported type. ${SUPPORTED_TYPES}`);
+    throw refused(label, `neither its content nor its extension shows a supported type. ${SUPPORTED_TYPES}`);
   }
   if (isImage(claim.type)) {
-    throw usageFailure(`${label}: ${claim.by} says ${claim.type} but its content is not a ${claim.type} image.`);
+    throw refused(label, `${claim.by} says ${claim.type} but its content is not a ${claim.type} image.`);
   }
   return {
     type: claim.type,
@@ -75,4 +75,9 @@ function claimOf(label: string, declared: TypeClaim | undefined): Claim | undefi
   }
   const type = canonicalMimeType(extname(basename(label)).slice(1));
   return type && { type, by: 'its extension' };
+}
+
+function refused(label: string, what: string): Failure {
+  const hint = 'Convert the file, or correct its name or --mime-type.';
+  return usageFailure(`${label}: ${what}`, { source: label, hint });
 }

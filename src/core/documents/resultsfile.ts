@@ -99,7 +99,8 @@ export async function keepUnfinished(
 ): Promise<{ readonly path: string; readonly files: number } | undefined> {
   const mine = new Set(rows.map(rowKey));
   const files = results.filter((row) => row.earlier?.status !== 'done' && !mine.has(rowKey(row))).length;
-  if (files === 0) return undefined;
+  // A single file that failed was seen to fail; only a batch can be forgotten.
+  if (files === 0 || results.length === 1) return undefined;
   const extension = extname(path);
   for (let number = 1; ; number++) {
     const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
+import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter } from '../../catalog/filter/grammar.ts';
 import { foldText } from '../../catalog/filter/values.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { documents } from '../../catalog/resources/documents.ts';
-import { type Failure, localFailure } from '../failure.ts';
+import { Failure } from '../failure.ts';
 import { type Row, walkPages } from '../pages/walk.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient } from '../transport/client.ts';
@@ -132,10 +133,11 @@ export function hasWishes(document: Row, { fields }: ReadyUpload): boolean {
   return wanted.every((tag) => there.has(foldText(tag))) && (date === undefined || date === document.userDefinedDate);
 }
 
-/** A file that is stored already, but not as it is wanted now. */
+/** A file that is stored already, but not as it is wanted now: exit 5, nothing is changed. */
 export function storedOtherwise(document: Row): Failure {
-  const message = `It is stored already as document ${document.id} with other tags, date or crop.`;
-  return localFailure('usage.invalid', message, {
-    hint: `Change its tags with: molar documents update ${document.id}`,
+  return new Failure(`It is stored already as document ${document.id} with other tags, date or crop.`, {
+    code: 'field.conflict',
+    exitCode: EXIT.refused,
+    hint: `Change its tags with molar documents update ${document.id}, or upload it under another --name.`,
   });
 }

@@ -78,7 +78,8 @@ async function rowsOfManifest(manifest: string, folder: string): Promise<UploadR
   const bytes = await readFile(resolve(folder, manifest)).catch((cause: unknown) => {
     throw fileFailure(`read ${manifest}`, cause);
   });
-  return { rows: readManifest(bytes, manifest), notes: [], single: false };
+  const rows = readManifest(bytes, manifest);
+  return { rows, notes: rows.length === 0 ? [`${manifest}: no files in it.`] : [], single: false };
 }
 
 async function rowsOfPaths({ paths, folder, own }: UploadInput): Promise<UploadRows> {

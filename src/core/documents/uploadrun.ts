@@ -103,9 +103,22 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
   const results = await uploadAll(plan, uploading, { concurrency: deps.concurrency, ledger }).finally(() =>
     file.write(),
   );
+  for (const note of repeatNotes(plan, results)) await deps.note(note);
   const documents = results.flatMap(({ document }) => (document === undefined ? [] : [document]));
   const hint = `Correct what is listed, then run the rest with --manifest ${prepared.results}.`;
   return { documents, results, failure: failureOfRun(plan, results, hint) };
+}
+
+/** More files than this are counted instead of named. */
+const NAMED = 5;
+
+function repeatNotes(plan: readonly PlannedUpload[], results: readonly Uploaded[]): string[] {
+  const notes = results.flatMap(({ repeated, document }, index) =>
+    repeated && document !== undefined
+      ? [`${plan[index]?.row.file}: stored already as document ${document.id}, not stored again.`]
+      : [],
+  );
+  return notes.length <= NAMED ? notes : [`${count(notes.length)} stored already, not stored again.`];
 }
 
 /** The failure of the checks alone, undefined when every file may be sent. */

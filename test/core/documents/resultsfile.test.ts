@@ -103,7 +103,8 @@ describe('results of an earlier run', () => {
     const failed = { file: 'a.pdf', tags: [], earlier: { status: 'failed', attempts: 0 } as const };
     await writeFile(path, 'first');
     await writeFile(join(folder, 'results.1.csv'), 'there');
-    expect(await keepUnfinished(path, [failed], [{ file: 'a.pdf', tags: [] }])).toBeUndefined();
+    expect(await keepUnfinished(path, [failed, failed], [{ file: 'a.pdf', tags: [] }])).toBeUndefined();
+    expect(await keepUnfinished(path, [failed], [])).toBeUndefined();
     expect(await keepUnfinished(path, [{ ...failed, earlier: { status: 'done', attempts: 1 } }], [])).toBeUndefined();
     expect(await keepUnfinished(path, [failed, failed], [{ file: 'b.pdf', tags: [] }])).toEqual({
       path: join(folder, 'results.2.csv'),

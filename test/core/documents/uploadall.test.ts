@@ -118,7 +118,7 @@ describe('uploading files', () => {
     const { outcomes } = await run(server, [ready('a.pdf', 'one', { tags: ['new'] })]);
     const { id } = server.stored[0]!;
     expect(outcomes).toMatchObject([
-      { status: 'failed', exitCode: 2, error: `It is stored already as document ${id} with other tags, date or crop.` },
+      { status: 'failed', exitCode: 5, error: `It is stored already as document ${id} with other tags, date or crop.` },
     ]);
     expect(holds(server)).toEqual(['a.pdf: one']);
   });
@@ -129,7 +129,7 @@ describe('uploading files', () => {
     const earlier: EarlierOutcome = { status: 'unknown', id: String(id), attempts: 1 };
     const { outcomes } = await run(server, [ready('a.pdf', 'one', { tags: ['old', 'new'], earlier })]);
     expect(outcomes).toMatchObject([
-      { status: 'failed', exitCode: 2, error: expect.stringContaining(`as document ${id}`) },
+      { status: 'failed', exitCode: 5, error: expect.stringContaining(`as document ${id}`) },
     ]);
     const again = await run(server, [ready('a.pdf', 'one', { tags: ['OLD'], earlier })]);
     expect(again.outcomes).toMatchObject([{ status: 'done', id: String(id) }]);

@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT } from '../../catalog/failures.ts';
+import { Failure } from '../../core/failure.ts';
+import { type Finished, type Launcher, runMolar } from './children.ts';
+import { samplePdf, samplePng } from './samples.ts';
+
+/** Where a demo writes what it shows. */
+export type Say = (text: string) => Promise<void>;
+
+/** Lines of a command's output that are shown. */
+const SHOWN = 8;
+
+/** The commands of a working day, run one after the other against a server; every line shown is what a command printed. */
+export async function workingDay(launcher: Launcher, say: Say, signal: AbortSignal): Promise<void> {
+  const molar = async (...args: string[]): Promise<Finished> => {
+    await say(`\n$ molar ${args.map(quoted).join(' ')}\n`);
+    const done = await runMolar(launcher, args, signal);
+    await say(excerpt(done.stdout) + done.stderr);
+    return done;
+  };
+
+  await say('\nHow many patients are there, and who are they?\n');
+  await molar('patients', 'count');
+  await molar('patients', 'list', '--limit', '5', '--format', 'table', '--fields', 'id,lastName,firstName,patientStatus,dateOfBirth');
+
+  await say('\nExport the active ones for a spreadsheet.\n');
+  await molar('patients', 'list', '--status', 'ACTIVE', '--fields', 'id,lastName,firstName,phones,emailAddress', '--out', 'patients.csv');
+  const csv = await readFile(join(launcher.folder, 'patients.csv'), 'utf8');
+  await say(`\npatients.csv has ${csv.split('\n').length - 2} rows:\n${excerpt(csv)}`);
+
+  await say('\nFile two scans in a chart, and see that they are there.\n');
+  const patient = /^(\d+),/m.exec(csv)?.[1] ?? '';
+  await writeFile(join(launcher.folder, 'consent.pdf'), samplePdf('Consent to treatment'));
+  await writeFile(join(launcher.folder, 'panorama.png'), samplePng());
+  await molar('documents', 'upload', 'consent.pdf', 'panorama.png', '--patient', patient, '--tag', 'Intake', '--format', 'table');
+  const listed = await molar('documents', 'list', '--patient', patient, '--tag', 'Intake', '--fields', 'id,name,mimeType,tags');
+
+  await say('\nGet one back, byte for byte.\n');
+  const document = /^(\d+),consent/m.exec(listed.stdout)?.[1] ?? '';
+  await molar('documents', 'download', document, '--out', 'copy.pdf');
+  await compare(launcher.folder, 'consent.pdf', 'copy.pdf', say);
+}
+
+async function compare(folder: string, sent: string, got: string, say: Say): Promise<void> {
+  const [before, after] = await Promise.all([readFile(join(folder, sent)), readFile(join(folder, got))]);
+  if (!before.equals(after)) {
+    throw new Failure(`${got} is not the file that was sent as ${sent}.`, { code: 'run.unexpected', exitCode: EXIT.unexpected });
+  }
+  await say(`\n${got} and ${sent} are identical: ${before.length} bytes.\n`);
+}
+
+function excerpt(text: string): string {
+  const lines = text.split('\n');
+  if (lines.length - 1 <= SHOWN) return text;
+  return `${lines.slice(0, SHOWN).join('\n')}\n… and ${lines.length - 1 - SHOWN} more lines\n`;
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

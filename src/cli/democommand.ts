@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT } from '../catalog/failures.ts';
+import { type Launcher, startServer } from './demo/children.ts';
+import { workingDay } from './demo/workingday.ts';
+import { isOn } from './flagvalues.ts';
+import { MolarCommand } from './molarcommand.ts';
+
+/** `molar demo`: a working day against an embedded server of its own, in a temporary folder (contract §1). */
+export abstract class DemoCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { temporaryFolder, env, signal, setExitCode } = this.context;
+    const folder = await mkdtemp(join(temporaryFolder, 'molar-demo-'));
+    const script = join(this.config.root, 'bin', 'run.js');
+    try {
+      await this.print('Starting the embedded server with a synthetic practice …\n');
+      const server = await startServer({ script, folder, env }, ['--port', '0', '--data', join(folder, 'server'), '--demo', 'small']);
+      try {
+        const connection = await readEnvironment(join(folder, 'server', 'demo.env'));
+        const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection } };
+        await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
+        await workingDay(launcher, (text) => this.print(text), signal);
+        if (isOn(flags, 'keep')) await this.keep(folder, server.url, signal);
+        else await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');
+      } finally {
+        await server.stop();
+      }
+      setExitCode(EXIT.done);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  private async keep(folder: string, url: string, signal: AbortSignal): Promise<void> {
+    const file = join(folder, 'server', 'demo.env');
+    await this.print(`\nThe server keeps running on ${url}. To reach it from another shell:\n\n  source '${file}'\n\n`);
+    await this.print('Then, for example: molar patients list. Ctrl-C here stops the server and removes its data.\n');
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
+
+/** `export NAME='value'` lines as an environment. */
+async function readEnvironment(file: string): Promise<Record<string, string>> {
+  const lines = (await readFile(file, 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** The demo talks to its own server, whatever the shell is connected to. */
+function withoutConnection(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MOLAR_')));
+}
