@@ -2,10 +2,12 @@ import type { Operation, Resource } from './define.ts';
 import { appointmentHistories } from './resources/appointmenthistories.ts';
 import { appointments } from './resources/appointments.ts';
 import { documents } from './resources/documents.ts';
+import { events } from './resources/events.ts';
 import { imageAttachments } from './resources/imageattachments.ts';
 import { missedAppointments } from './resources/missedappointments.ts';
 import { patientInsurancePlans } from './resources/patientinsuranceplans.ts';
 import { patients } from './resources/patients.ts';
+import { aging, openings, production } from './resources/reports.ts';
 import { scheduleTemplateReasons } from './resources/scheduletemplatereasons.ts';
 import { transactions } from './resources/transactions.ts';
 import { transactionTags } from './resources/transactiontags.ts';
@@ -17,9 +19,13 @@ export const RESOURCES: readonly Resource[] = [
   transactionTags,
   transactions,
   appointmentHistories,
+  production,
+  aging,
   missedAppointments,
+  openings,
   scheduleTemplateReasons,
   patientInsurancePlans,
+  events,
   appointments,
   imageAttachments,
 ];

@@ -132,7 +132,16 @@ interface Reading extends Pick<Operation, 'parameters' | 'rateLimited'> {
 type Bulk = Reading & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate'>;
 
 export function listOperation(path: string, draft: Bulk & Pick<Operation, 'paging' | 'fields' | 'newestFirst'>): Draft {
-  return { shape: 'list', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, rateLimited: true, ...draft };
+  return {
+    shape: 'list',
+    method: 'GET',
+    path,
+    scope: 'model:read',
+    success: 200,
+    selectable: true,
+    rateLimited: true,
+    ...draft,
+  };
 }
 
 export function countOperation(path: string, draft: Bulk & Pick<Operation, 'countNames'>): Draft {
@@ -161,7 +170,10 @@ export function getOperation(path: string, draft: Reading & Pick<Operation, 'fie
   return { shape: 'get', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, ...draft };
 }
 
-export function createOperation(path: string, draft: Reading & Pick<Operation, 'fields' | 'body' | 'largeBody'>): Draft {
+export function createOperation(
+  path: string,
+  draft: Reading & Pick<Operation, 'fields' | 'body' | 'largeBody'>,
+): Draft {
   return { shape: 'create', method: 'POST', path, scope: 'model:write', success: 201, ...draft };
 }
 

@@ -3,7 +3,10 @@ import { emittedFields, type Fields } from './record.ts';
 
 /** Every name that `responseFields` and `--fields` take: fields, and `field.id` of links (D19). */
 export function selectableNames(fields: Fields): string[] {
-  return emittedFields(fields).flatMap((name) => [name, ...(fields[name]?.kind.parts ?? []).map((part) => `${name}.${part}`)]);
+  return emittedFields(fields).flatMap((name) => [
+    name,
+    ...(fields[name]?.kind.parts ?? []).map((part) => `${name}.${part}`),
+  ]);
 }
 
 /**
@@ -11,12 +14,19 @@ export function selectableNames(fields: Fields): string[] {
  * the resource's own order. Throws a Refusal that lists the known names (D19).
  */
 export function readFieldSelection(text: string | undefined, fields: Fields, source: string): string[] | undefined {
-  const asked = (text ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const asked = (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   if (asked.length === 0) return undefined;
   const known = selectableNames(fields);
   const problems: Problem[] = asked
     .filter((name) => name !== 'ALL' && !known.includes(name))
-    .map((name) => ({ code: 'query.fields', source, description: `${name} is not a field. Fields: ALL, ${known.join(', ')}.` }));
+    .map((name) => ({
+      code: 'query.fields',
+      source,
+      description: `${name} is not a field. Fields: ALL, ${known.join(', ')}.`,
+    }));
   if (problems.length > 0) throw new Refusal(problems);
   if (asked.includes('ALL')) return undefined;
   const wanted = new Set(['id', 'type', ...asked.map((name) => name.split('.')[0])]);

@@ -69,7 +69,11 @@ export function readFields(
     if (field === undefined) {
       fail(context, 'body.unknown_property', at, `${at} is not known here. Known: ${Object.keys(fields).join(', ')}.`);
     } else if (context.mode !== 'import' && !isWritable(field, context.mode)) {
-      context.warnings.push({ title: 'Read-only property', description: `${at} is read-only and was ignored.`, source: at });
+      context.warnings.push({
+        title: 'Read-only property',
+        description: `${at} is read-only and was ignored.`,
+        source: at,
+      });
     } else if (input === null || input === undefined) {
       values[name] = null;
     } else {
@@ -89,8 +93,9 @@ function reportMissing(
   prefix: string,
 ): void {
   for (const [name, field] of Object.entries(fields)) {
-    if (!field.required || context.mode === 'import') continue;
     const nested = prefix !== '';
+    // Records from elsewhere may lack fields; half a phone or an empty file is no value at all.
+    if (!field.required || (context.mode === 'import' && !nested)) continue;
     const absent = body[name] === undefined && (nested || context.mode === 'create');
     const cleared = values[name] === null && Object.hasOwn(values, name) && body[name] !== undefined;
     if (absent || cleared) fail(context, 'field.missing', prefix + name, `${prefix}${name} is required.`);

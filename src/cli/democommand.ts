@@ -15,14 +15,22 @@ export abstract class DemoCommand extends MolarCommand {
     const script = join(this.config.root, 'bin', 'run.js');
     try {
       await this.print('Starting the embedded server with a synthetic practice …\n');
-      const server = await startServer({ script, folder, env }, ['--port', '0', '--data', join(folder, 'server'), '--demo', 'small']);
+      const server = await startServer({ script, folder, env }, [
+        '--port',
+        '0',
+        '--data',
+        join(folder, 'server'),
+        '--demo',
+        'small',
+      ]);
       try {
         const connection = await readEnvironment(join(folder, 'server', 'demo.env'));
         const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection } };
         await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
         await workingDay(launcher, (text) => this.print(text), signal);
         if (isOn(flags, 'keep')) await this.keep(folder, server.url, signal);
-        else await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');
+        else
+          await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');
       } finally {
         await server.stop();
       }

@@ -71,9 +71,8 @@ async function formatterOf(
     }
     case 'table': {
       const { tableFormatter } = await import('../core/output/table.ts');
-      const { default: CliTable } = await import('cli-table3');
       const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
-      return tableFormatter(CliTable, plan.columns, { width, header, sort: plan.sort, onHidden });
+      return tableFormatter(plan.columns, { width, header, sort: plan.sort, onHidden });
     }
   }
 }

@@ -21,12 +21,23 @@ export default class Serve extends ServeCommand {
       multipleNonGreedy: true,
       summary: 'Import this NDJSON file before listening; may be repeated',
     }),
-    demo: Flags.string({ options: ['small', 'medium', 'large'], summary: 'Fill an empty folder with a synthetic practice' }),
+    demo: Flags.string({
+      options: ['small', 'medium', 'large'],
+      summary: 'Fill an empty folder with a synthetic practice',
+    }),
     'request-timeout': Flags.string({ helpValue: 'S', summary: 'Seconds a request may take, 60 when not given' }),
     'max-document-size': Flags.string({ helpValue: 'MB', summary: 'Largest document in MiB, 50 when not given' }),
-    'rate-limit': Flags.string({ helpValue: 'N', summary: 'Requests a second for each organization and token, 100 when not given; 0 for no limit' }),
-    'aging-page-limit': Flags.string({ helpValue: 'N', summary: 'Transactions searched for a page of the aging report, 1000 when not given' }),
-    'require-location': Flags.boolean({ summary: 'Refuse reads without a location filter, as announced for a later version' }),
+    'rate-limit': Flags.string({
+      helpValue: 'N',
+      summary: 'Requests a second for each organization and token, 100 when not given; 0 for no limit',
+    }),
+    'aging-page-limit': Flags.string({
+      helpValue: 'N',
+      summary: 'Transactions searched for a page of the aging report, 1000 when not given',
+    }),
+    'require-location': Flags.boolean({
+      summary: 'Refuse reads without a location filter, as announced for a later version',
+    }),
     'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
     'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
     'behind-proxy': Flags.boolean({ summary: 'A proxy in front does TLS: trust its X-Forwarded headers' }),

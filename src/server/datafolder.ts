@@ -75,7 +75,11 @@ async function makePrivate(path: string): Promise<void> {
     if (made !== undefined) await chmod(path, 0o700);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreUnusable(`The data folder ${path} cannot be made: ${reason}.`, 'Give a folder you may write to with --data.', cause);
+    throw new StoreUnusable(
+      `The data folder ${path} cannot be made: ${reason}.`,
+      'Give a folder you may write to with --data.',
+      cause,
+    );
   }
 }
 

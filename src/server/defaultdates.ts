@@ -7,7 +7,12 @@ import type { Organization } from './service.ts';
  * The automatic date filter of an operation: `key >=` the later of one year ago and the organization's creation, when
  * no date-limiting key was sent (D13). Undefined where none applies.
  */
-export function defaultDateTerm(operation: Operation, terms: readonly Term[], organization: Organization, now: number): Term | undefined {
+export function defaultDateTerm(
+  operation: Operation,
+  terms: readonly Term[],
+  organization: Organization,
+  now: number,
+): Term | undefined {
   const { defaultDate, filters } = operation;
   if (defaultDate === undefined || terms.some((term) => defaultDate.limiting.includes(term.key.key))) return undefined;
   const key = filters?.[defaultDate.key];

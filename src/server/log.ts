@@ -11,7 +11,10 @@ export interface ServerLog extends AccessLog {
 }
 
 export function openLog(level: LogLevel, stream: { readonly write: (text: string) => unknown }): ServerLog {
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write: (text: string) => void stream.write(text) });
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { write: (text: string) => void stream.write(text) },
+  );
   const levelOf = (route: string, status: number): Level => {
     if (status >= 500) return 'error';
     return route === '/healthz' || route === '/readyz' ? 'debug' : 'info';
@@ -28,5 +31,9 @@ function faultOf(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { code?: unknown };
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
-  return { name: error.name, ...(typeof code === 'string' && { code }), at: frames.slice(0, 5).map((line) => line.trim()) };
+  return {
+    name: error.name,
+    ...(typeof code === 'string' && { code }),
+    at: frames.slice(0, 5).map((line) => line.trim()),
+  };
 }

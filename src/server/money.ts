@@ -2,3 +2,8 @@
 export function cents(dollars: number | null | undefined): number | null {
   return dollars == null ? null : Math.round(dollars * 100);
 }
+
+/** Dollars of whole cents, as they stand on the wire: two decimals at most, never -0. */
+export function dollars(cents: number): number {
+  return cents / 100 || 0;
+}

@@ -6,7 +6,12 @@ import { tableOf } from './store/layout.ts';
 import type { Reader } from './store/store.ts';
 
 /** Kinds that cannot be imported: links to them are not checked (contract §7). */
-const UNCHECKED = new Set(['PatientProcedure', 'SubscriberInsurancePlan', 'OrganizationLedgerType', 'InsurancePayment']);
+const UNCHECKED = new Set([
+  'PatientProcedure',
+  'SubscriberInsurancePlan',
+  'OrganizationLedgerType',
+  'InsurancePayment',
+]);
 
 /** A link found in a record: what it points to and where it stands. */
 export interface FoundLink {
@@ -37,7 +42,12 @@ function collect(value: unknown, target: string, at: string, found: FoundLink[])
 }
 
 /** The ids of one kind that exist, of those given. */
-export async function existingIds(read: Reader, org: number, target: string, ids: readonly number[]): Promise<Set<number>> {
+export async function existingIds(
+  read: Reader,
+  org: number,
+  target: string,
+  ids: readonly number[],
+): Promise<Set<number>> {
   const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
   const wanted = join([...new Set(ids)]);
   const rows = await read.all<{ id: number }>(
@@ -49,10 +59,20 @@ export async function existingIds(read: Reader, org: number, target: string, ids
 }
 
 /** Reports links to records that the organization does not have. */
-export async function checkLinks(read: Reader, org: number, links: readonly FoundLink[], problems: Problem[]): Promise<void> {
+export async function checkLinks(
+  read: Reader,
+  org: number,
+  links: readonly FoundLink[],
+  problems: Problem[],
+): Promise<void> {
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
-    const known = await existingIds(read, org, target, group.map((link) => link.id));
+    const known = await existingIds(
+      read,
+      org,
+      target,
+      group.map((link) => link.id),
+    );
     for (const link of group) {
       if (known.has(link.id)) continue;
       const description = `${link.at}.id: there is no ${target} ${link.id} in this organization.`;

@@ -1,7 +1,7 @@
 import type { Operation, Resource } from '../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../catalog/failures.ts';
-import { asId } from '../catalog/fields/numbers.ts';
 import { isPlainObject, type ReadContext } from '../catalog/fields/kind.ts';
+import { asId } from '../catalog/fields/numbers.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
 import { checkFilter, type FilterKeys, type Term } from '../catalog/filter/check.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Paging } from '../catalog/paging.ts';
@@ -64,7 +64,11 @@ export function readTerms(request: OperationRequest, operation: Operation): Term
 function requireLocation(terms: readonly Term[], keys: FilterKeys): void {
   const key = Object.values(keys).find((candidate) => candidate.willBeRequired);
   if (key === undefined || terms.some((term) => term.key === key)) return;
-  throw refusal('filter.missing', key.key, `The filter must have ${key.key}: ids such as ${key.key}->[5,6], or ${key.key}==ALL.`);
+  throw refusal(
+    'filter.missing',
+    key.key,
+    `The filter must have ${key.key}: ids such as ${key.key}->[5,6], or ${key.key}==ALL.`,
+  );
 }
 
 export function readSelection(request: OperationRequest, operation: Operation): string[] | undefined {

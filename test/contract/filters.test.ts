@@ -45,10 +45,11 @@ describe.each(operations('list'))('%s', (_id, tested) => {
 
   it.each(keysAndOperators(tested))('selects what the oracle selects by %s', async (_name, key, operator) => {
     const probes = probesOf(key, operator, records);
-    const sizes = new Set(probes.map((probe) => expected(tested, [probe.term]).length));
+    const sizes = probes.map((probe) => expected(tested, [probe.term]).length);
     expect(await mismatches(tested, probes.map((probe) => [probe]))).toEqual([]);
     // Otherwise the fixture cannot tell a filter that works from one that does nothing.
-    expect([...sizes].some((size) => size > 0 && size < records.length)).toBe(true);
+    expect(Math.max(...sizes)).toBeGreaterThan(0);
+    expect(Math.min(...sizes)).toBeLessThan(records.length);
   });
 
   it('selects what the oracle selects by several terms, repeated keys among them', async () => {
@@ -63,7 +64,7 @@ describe.each(operations('list'))('%s', (_id, tested) => {
   });
 
   it('selects everything by an empty filter', async () => {
-    if (tested.operation.filterRequired) return;
+    if (tested.fixture.always !== undefined) return;
     for (const filter of ['', ' ']) {
       const called = await service.call('GET', tested.operation.path, { query: { filter } });
       expect(idsOf(called)).toEqual(records.map((record) => record.id));

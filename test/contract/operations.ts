@@ -38,6 +38,12 @@ export function newBody({ fixture }: TestedOperation): Readonly<Record<string, u
   return fixture.create(++created);
 }
 
+/** A body that PUT of the resource takes and that changes any record; every one differs from those before. */
+export function changedBody({ fixture }: TestedOperation): Readonly<Record<string, unknown>> {
+  if (fixture.update === undefined) throw new Error(`The fixture of ${fixture.resource.name} has no update.`);
+  return fixture.update(++created);
+}
+
 /** A request that succeeds on a service with the fixture records. */
 export function sample(tested: TestedOperation): SampleRequest {
   const { operation, fixture } = tested;
@@ -48,12 +54,13 @@ export function sample(tested: TestedOperation): SampleRequest {
   const id = fixture.records.at(-1)?.id as number;
   switch (operation.shape) {
     case 'list':
+    case 'async':
     case 'count':
       return filter === undefined ? {} : { query: { filter } };
     case 'create':
       return { body: newBody(tested) };
     case 'update':
-      return { id, body: fixture.update ?? {} };
+      return { id, body: changedBody(tested) };
     case 'get':
     case 'delete':
       return { id };

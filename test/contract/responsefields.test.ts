@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Called, rowsOf, type WireRecord } from '../support/calls.ts';
 import { sharedService, testService } from '../support/service.ts';
-import { callSample, operations, operationsThat, type TestedOperation } from './operations.ts';
+import { callSample, changedBody, operations, operationsThat, type TestedOperation } from './operations.ts';
 
 const service = sharedService();
 
@@ -74,7 +74,7 @@ describe.each(operationsThat((operation) => Boolean(operation.selectable) && ope
 describe.each(operations('update').filter(([, { operation }]) => operation.selectable))('%s', (_id, tested) => {
   it('answers the fields asked for, and refuses unknown ones before it changes anything', async () => {
     const fresh = await testService();
-    const [name = ''] = Object.keys(tested.fixture.update ?? {});
+    const [name = ''] = Object.keys(changedBody(tested));
     const refused = await callSample(fresh, tested, { query: { responseFields: 'nosuch' } });
     expect(refused.status).toBe(400);
     const id = tested.fixture.records.at(-1)?.id;

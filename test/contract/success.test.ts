@@ -29,7 +29,7 @@ describe.each(operations())('%s', (_id, tested) => {
     if (writes) await used.close();
     expect(called.status, called.text).toBe(tested.operation.success);
     expect(called.headers['content-type']).toBe('application/json; charset=utf-8');
-    const keys = tested.operation.paging ? ['data', 'warnings', 'errors', 'meta'] : ['data', 'warnings', 'errors'];
+    const keys = tested.operation.paging?.meta ? ['data', 'warnings', 'errors', 'meta'] : ['data', 'warnings', 'errors'];
     expect(Object.keys(called.body).sort()).toEqual(keys.sort());
     expect(called.body).toMatchObject({ warnings: [], errors: [] });
   });

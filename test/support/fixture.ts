@@ -36,8 +36,8 @@ export interface ResourceFixture {
   readonly create?: (n: number) => Body;
   /** Sources of the errors of a POST of `{}`: every required field. */
   readonly required?: readonly string[];
-  /** A body that changes any record of the resource. */
-  readonly update?: Body;
+  /** A body that changes any record of the resource, another one each time. */
+  readonly update?: (n: number) => Body;
   /** Lengths of text fields in code points: name, least, most (specification, Limits). */
   readonly lengths?: readonly (readonly [name: string, min: number, max: number])[];
   /** Numbers: name, least, most (null: no bound). */

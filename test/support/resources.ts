@@ -1,6 +1,21 @@
 import type { ResourceFixture } from './fixture.ts';
+import { appointmentFixture, appointmentHistoryFixture, missedAppointmentFixture } from './resources/appointments.ts';
 import { documentFixture } from './resources/documents.ts';
 import { patientFixture } from './resources/patients.ts';
+import { imageAttachmentFixture, patientInsurancePlanFixture, scheduleTemplateReasonFixture } from './resources/readonly.ts';
+import { transactionFixture } from './resources/transactions.ts';
+import { transactionTagFixture } from './resources/transactiontags.ts';
 
 /** One entry a resource: everything in `test/contract` runs for each of them. */
-export const FIXTURES: readonly ResourceFixture[] = [documentFixture, patientFixture];
+export const FIXTURES: readonly ResourceFixture[] = [
+  documentFixture,
+  patientFixture,
+  transactionTagFixture,
+  transactionFixture,
+  appointmentHistoryFixture,
+  missedAppointmentFixture,
+  scheduleTemplateReasonFixture,
+  patientInsurancePlanFixture,
+  appointmentFixture,
+  imageAttachmentFixture,
+];

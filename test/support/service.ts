@@ -4,6 +4,7 @@ import { type OpenFolder, openFolder } from '../../src/server/datafolder.ts';
 import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
 import { numberRecords } from '../../src/server/import/lines.ts';
+import { ImportRefused } from '../../src/server/import/problems.ts';
 import type { Service } from '../../src/server/service.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { TestClock } from './clock.ts';
@@ -17,6 +18,8 @@ interface TestServiceOptions {
   readonly clock?: TestClock;
   readonly maxDocumentBytes?: number;
   readonly behindProxy?: boolean;
+  /** Requests a second; 0, no limit, when not given. */
+  readonly rateLimit?: number;
 }
 
 /** The real app on a data folder of its own, called in process. An answer of 500 throws the fault behind it. */
@@ -44,6 +47,7 @@ export async function testService(records: Records = allRecords(), options: Test
     log: { answered() {}, failed: (_id, error) => faults.push(error) },
     timeouts: { requestMs: 20_000 },
     behindProxy: options.behindProxy ?? false,
+    rateLimit: options.rateLimit ?? 0,
   });
   const opened: TestService = {
     clock,
@@ -54,8 +58,14 @@ export async function testService(records: Records = allRecords(), options: Test
     import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
     close: () => closeBoth(app, folder),
   };
-  await opened.import(records);
-  return opened;
+  try {
+    await opened.import(records);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    if (error instanceof ImportRefused) throw new Error(`${error.message} ${JSON.stringify(error.problems)}`);
+    throw error;
+  }
 }
 
 async function closeBoth(app: FastifyInstance, folder: OpenFolder): Promise<void> {

@@ -25,7 +25,12 @@ export function link(target: string, options: { readonly survives?: boolean } = 
       }
       const extra = Object.keys(input).find((key) => key !== 'id');
       if (extra !== undefined) {
-        return fail(context, 'body.unknown_property', `${at}.${extra}`, `${at} is a link and takes only id, not ${extra}.`);
+        return fail(
+          context,
+          'body.unknown_property',
+          `${at}.${extra}`,
+          `${at} is a link and takes only id, not ${extra}.`,
+        );
       }
       const value = asId(input.id);
       return value === undefined
@@ -63,11 +68,13 @@ export function list<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
     name: 'list',
     empty: [],
+    item,
     schema: { type: 'array', items: item.schema },
     ...(item.target !== undefined && { target: item.target }),
     ...(item.values !== undefined && { values: item.values }),
     read(input, at, context) {
-      if (!Array.isArray(input)) return fail(context, 'field.type', at, `${at} must be an array, not ${describe(input)}.`);
+      if (!Array.isArray(input))
+        return fail(context, 'field.type', at, `${at} must be an array, not ${describe(input)}.`);
       const values = input.map((entry, index) => item.read(entry, `${at}[${index}]`, context));
       return values.includes(undefined) ? undefined : (values as T[]);
     },
@@ -79,12 +86,14 @@ export function list<T>(item: Kind<T>): Kind<readonly T[]> {
 export function object<T extends object>(fields: Fields): Kind<T> {
   return {
     name: 'object',
+    fields,
     schema: {
       type: 'object',
       properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.kind.schema])),
     },
     read(input, at, context) {
-      if (!isPlainObject(input)) return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
+      if (!isPlainObject(input))
+        return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
       const before = context.problems.length;
       const values = readFields(fields, input, context, `${at}.`);
       return context.problems.length > before ? undefined : (values as T);
@@ -97,12 +106,18 @@ export function object<T extends object>(fields: Fields): Kind<T> {
 export function map<T>(item: Kind<T>): Kind<Readonly<Record<string, T>>> {
   return {
     name: 'map',
+    item,
     schema: { type: 'object', additionalProperties: item.schema },
     ...(item.target !== undefined && { target: item.target }),
     read(input, at, context) {
-      if (!isPlainObject(input)) return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
-      const entries = Object.entries(input).map(([key, entry]) => [key, item.read(entry, `${at}.${key}`, context)] as const);
-      return entries.some(([, value]) => value === undefined) ? undefined : (Object.fromEntries(entries) as Record<string, T>);
+      if (!isPlainObject(input))
+        return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
+      const entries = Object.entries(input).map(
+        ([key, entry]) => [key, item.read(entry, `${at}.${key}`, context)] as const,
+      );
+      return entries.some(([, value]) => value === undefined)
+        ? undefined
+        : (Object.fromEntries(entries) as Record<string, T>);
     },
     fromText: json,
   };

@@ -1,4 +1,5 @@
 import type { FailureCode, Problem, Warning } from '../failures.ts';
+import type { Fields } from '../record.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,10 @@ export interface Kind<T = unknown> {
   readonly schema: JsonSchema;
   /** Names below this one that responseFields and columns may use: `id` of a link. */
   readonly parts?: readonly string[];
+  /** Fields of a kind that is an object with fields of its own. */
+  readonly fields?: Fields;
+  /** Kind of the entries of a list or map. */
+  readonly item?: Kind;
   /** Linked record kind, for kinds that hold a link. */
   readonly target?: string;
   /** The link stays when its target is deleted (D28). */

@@ -3,6 +3,8 @@ import { describe, fail, type Kind } from './kind.ts';
 interface Bounds {
   readonly min?: number;
   readonly max?: number;
+  /** The value must be greater than this. */
+  readonly above?: number;
 }
 
 /** A record id: a JSON number, or the same as a string; exact up to 2^53 − 1 (D1). */
@@ -47,7 +49,8 @@ export function number(bounds: Bounds = {}): Kind<number> {
     schema: { type: 'number', ...limits(bounds) },
     read(input, at, context) {
       const value = asNumber(input);
-      if (value === undefined) return fail(context, 'field.type', at, `${at} must be a number, not ${describe(input)}.`);
+      if (value === undefined)
+        return fail(context, 'field.type', at, `${at} must be a number, not ${describe(input)}.`);
       return within(value, bounds) ? value : fail(context, 'field.range', at, `${at} must be ${between(bounds)}.`);
     },
     fromText: numeric,
@@ -63,7 +66,8 @@ export function dollars(bounds: Bounds = {}): Kind<number> {
     read(input, at, context) {
       const value = base.read(input, at, context);
       if (value === undefined) return undefined;
-      if (Math.abs(value) > 1e12) return fail(context, 'field.range', at, `${at} is more money than can be kept exactly.`);
+      if (Math.abs(value) > 1e12)
+        return fail(context, 'field.range', at, `${at} is more money than can be kept exactly.`);
       return Math.round(value * 100) / 100 || 0;
     },
   };
@@ -92,15 +96,20 @@ function numeric(flag: string): unknown {
   return asNumber(flag) ?? flag;
 }
 
-function within(value: number, { min = -Infinity, max = Infinity }: Bounds): boolean {
-  return value >= min && value <= max;
+function within(value: number, { min = -Infinity, max = Infinity, above = -Infinity }: Bounds): boolean {
+  return value >= min && value <= max && value > above;
 }
 
-function limits({ min, max }: Bounds) {
-  return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+function limits({ min, max, above }: Bounds) {
+  return {
+    ...(min !== undefined && { minimum: min }),
+    ...(max !== undefined && { maximum: max }),
+    ...(above !== undefined && { exclusiveMinimum: above }),
+  };
 }
 
-function between({ min, max }: Bounds): string {
+function between({ min, max, above }: Bounds): string {
+  if (above !== undefined) return `more than ${above}`;
   if (min === undefined) return `at most ${max}`;
   return max === undefined ? `at least ${min}` : `from ${min} to ${max}`;
 }

@@ -24,7 +24,8 @@ export function text(limits: TextLimits = {}): Kind<string> {
       }
       const trimmed = input.trim();
       if (trimmed.includes('\0')) return fail(context, 'field.format', at, `${at} must not contain the NUL character.`);
-      if (/\p{Surrogate}/u.test(trimmed)) return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
+      if (/\p{Surrogate}/u.test(trimmed))
+        return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
       const length = codePoints(trimmed);
       if (length < min || length > max) {
         return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
@@ -35,6 +36,11 @@ export function text(limits: TextLimits = {}): Kind<string> {
     },
     fromText: (flag) => flag,
   };
+}
+
+/** The type name of a record: the same on every record of its kind. */
+export function typeName(name: string): Kind<string> {
+  return { ...text(), schema: { type: 'string', const: name } };
 }
 
 /** One of a closed list, in any letter case; stored as listed (D8). */

@@ -91,13 +91,17 @@ function exists(year: number, month: number, day: number): boolean {
 }
 
 // A `+` in a query arrives as a space, both as separator and as the sign of an offset (D7).
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[T +](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+\- ]\d{2}:?\d{2})?$/i;
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[T +](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+\- ]\d{2}:?\d{2})?$/i;
 
 /**
  * UTC milliseconds (and a half where finer digits were given), undefined for text that is no date-time, and
  * `unresolved` for a time without a zone when the context knows none.
  */
-export function parseInstant(value: string, context: Pick<ReadContext, 'instantOf'>): number | 'unresolved' | undefined {
+export function parseInstant(
+  value: string,
+  context: Pick<ReadContext, 'instantOf'>,
+): number | 'unresolved' | undefined {
   const match = DATE_TIME.exec(value);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second = '0', fraction = '0', zone] = match;
@@ -110,7 +114,8 @@ export function parseInstant(value: string, context: Pick<ReadContext, 'instantO
     second: Number(second),
     millisecond: Number(fraction.slice(0, 3).padEnd(3, '0')),
   };
-  if (!exists(wall.year, wall.month, wall.day) || wall.hour > 23 || wall.minute > 59 || wall.second > 59) return undefined;
+  if (!exists(wall.year, wall.month, wall.day) || wall.hour > 23 || wall.minute > 59 || wall.second > 59)
+    return undefined;
   // Half a millisecond stands for any finer digits: a nanosecond would be lost in a number of this size.
   const finer = /[1-9]/.test(fraction.slice(3)) ? 0.5 : 0;
   if (zone === undefined) return context.instantOf ? context.instantOf(wall) + finer : 'unresolved';

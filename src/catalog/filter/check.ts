@@ -45,7 +45,11 @@ export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: F
   const terms = raw.map((term) => checkTerm(term, keys, context, problems));
   for (const key of Object.values(keys)) {
     if (key.required && !raw.some((term) => term.key === key.key)) {
-      problems.push({ code: 'filter.missing', source: key.key, description: key.missing ?? `The filter must have ${key.key}.` });
+      problems.push({
+        code: 'filter.missing',
+        source: key.key,
+        description: key.missing ?? `The filter must have ${key.key}.`,
+      });
     }
   }
   if (problems.length > 0) throw new Refusal(problems);
@@ -56,7 +60,11 @@ function checkTerm(raw: RawTerm, keys: FilterKeys, context: FilterContext, probl
   const key = Object.hasOwn(keys, raw.key) ? keys[raw.key] : undefined;
   if (key === undefined) {
     const known = Object.keys(keys).join(', ');
-    problems.push({ code: 'filter.key', source: raw.key, description: `${raw.key} is not a filter key here. Keys: ${known}.` });
+    problems.push({
+      code: 'filter.key',
+      source: raw.key,
+      description: `${raw.key} is not a filter key here. Keys: ${known}.`,
+    });
     return undefined;
   }
   if (!key.operators.includes(raw.operator)) {
@@ -66,13 +74,19 @@ function checkTerm(raw: RawTerm, keys: FilterKeys, context: FilterContext, probl
   }
   if (key.value.all && raw.values.some(meansAll)) return checkAll(raw, key, problems);
   const values = raw.values.map((text) => readValue(text, raw, key, context, problems));
-  return values.includes(undefined) ? undefined : { key, operator: raw.operator, values: values as FilterScalar[], all: false };
+  return values.includes(undefined)
+    ? undefined
+    : { key, operator: raw.operator, values: values as FilterScalar[], all: false };
 }
 
 function readValue(text: string, raw: RawTerm, key: FilterKey, context: FilterContext, problems: Problem[]) {
   const value = text.includes('\0') ? undefined : key.value.read(text, raw.operator, context);
   if (value === undefined) {
-    problems.push({ code: 'filter.value', source: raw.key, description: `The value of ${raw.key} must be ${key.value.expected}.` });
+    problems.push({
+      code: 'filter.value',
+      source: raw.key,
+      description: `The value of ${raw.key} must be ${key.value.expected}.`,
+    });
   }
   return value;
 }

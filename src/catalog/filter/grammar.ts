@@ -57,7 +57,8 @@ function readTerm(reader: Reader): RawTerm {
   reader.skipSpace();
   if (operator === '->') return { key, operator, values: readList(reader, key) };
   const value = readValue(reader, ',');
-  if (value === undefined) throw reader.stop(`a value after ${key}${operator} (${key}.absent asks for records without one)`, key);
+  if (value === undefined)
+    throw reader.stop(`a value after ${key}${operator} (${key}.absent asks for records without one)`, key);
   return { key, operator, values: [value] };
 }
 

@@ -1,7 +1,7 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, object } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue } from '../filter/values.ts';
 import { EQUALS_IN, RANGE } from '../operators.ts';
@@ -12,7 +12,7 @@ import { APPOINTMENT_STATUSES } from './appointments.ts';
 /** One change of an appointment, never changed itself (D26). */
 export const appointmentHistoryFields = {
   id: readOnly(id(), 'History id'),
-  type: readOnly(text(), 'Always AppointmentHistoryV1'),
+  type: readOnly(typeName('AppointmentHistoryV1'), 'Always AppointmentHistoryV1'),
   appointment: readOnly(link('AppointmentV1', { survives: true }), 'Appointment; it may have been deleted since'),
   patient: readOnly(link('PatientV1'), 'Patient'),
   provider: readOnly(link('Provider'), 'Provider'),

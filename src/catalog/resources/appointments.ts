@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, idValue, locationValue, yesNoValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -38,7 +38,7 @@ export const APPOINTMENT_STATUSES = [
 /** Appointment (specification, Appointment and image attachment; D27). */
 export const appointmentFields = {
   id: readOnly(id(), 'Appointment id'),
-  type: readOnly(text(), 'Always AppointmentV1'),
+  type: readOnly(typeName('AppointmentV1'), 'Always AppointmentV1'),
   start: required(dateTime(), 'Start'),
   end: readOnly(dateTime(), 'End'),
   duration: optional(integer({ min: 1, max: 1440 }), 'Minutes, 60 when not given'),

@@ -51,7 +51,9 @@ export function mimeType(): Kind<MimeType> {
       if (typeof input !== 'string') {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
-      return canonicalMimeType(input) ?? fail(context, 'field.choice', at, `${at} must be one of ${values.join(', ')}.`);
+      return (
+        canonicalMimeType(input) ?? fail(context, 'field.choice', at, `${at} must be one of ${values.join(', ')}.`)
+      );
     },
     fromText: (flag) => flag,
   };
@@ -65,8 +67,11 @@ const FORBIDDEN = /[/\\\u0000-\u001f\u007f-\u009f]/;
  * already fits the type does not count (D36).
  */
 export function documentName(): Kind<string> {
-  const base = text({ min: 1, rule: (name) => (FORBIDDEN.test(name) ? 'must not contain /, \\ or control characters.' : undefined) });
-  return { ...base, schema: { type: 'string', minLength: 1, maxLength: NAME_LIMIT } };
+  const base = text({
+    min: 1,
+    rule: (name) => (FORBIDDEN.test(name) ? 'must not contain /, \\ or control characters.' : undefined),
+  });
+  return { ...base, schema: { type: 'string', minLength: 1 } };
 }
 
 /** The base of a name: one extension that already fits the type is taken off (D36). */

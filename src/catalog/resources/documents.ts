@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link, list, object, organizationLink } from '../fields/composites.ts';
 import { id, integer, number } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { date } from '../fields/times.ts';
 import { exactTextValue, idValue, tagValue } from '../filter/values.ts';
 import { EQUALS, IN } from '../operators.ts';
@@ -26,7 +26,7 @@ export const fileFields = {
   fromY: optional(integer({ min: 0 }), 'Top edge of the crop, pixels'),
   width: optional(integer({ min: 1 }), 'Width of the crop, pixels'),
   height: optional(integer({ min: 1 }), 'Height of the crop, pixels'),
-  ratio: optional(number({ min: Number.MIN_VALUE }), 'Scale applied after the crop'),
+  ratio: optional(number({ above: 0 }), 'Scale applied after the crop'),
 } as const;
 
 export interface FileInput {
@@ -41,7 +41,7 @@ export interface FileInput {
 /** Document (specification, Document; D36–D38). */
 export const documentFields = {
   id: readOnly(id(), 'Document id'),
-  name: required(documentName(), 'File name; the extension follows from mimeType'),
+  name: required(documentName(), 'File name, 1–70 characters; the extension follows from mimeType'),
   mimeType: requiredOnCreate(mimeType(), 'File type'),
   guidName: readOnly(text(), 'Storage identifier'),
   thumbNailId: readOnly(text(), 'Storage identifier of the thumbnail'),
@@ -60,14 +60,19 @@ export const documentFields = {
     }),
     'Download links, valid for 15 minutes',
   ),
-  type: readOnly(text(), 'Always DocumentV1'),
+  type: readOnly(typeName('DocumentV1'), 'Always DocumentV1'),
   file: inputOnly(object<FileInput>(fileFields), 'Content of the file'),
 } as const;
 
 export const documentFilters = filterKeys({
-  'ownerOrganization.id': key(EQUALS, exactTextValue, 'Owning organization: only documents the organization itself owns', {
-    flags: { 'owner-organization': '==' },
-  }),
+  'ownerOrganization.id': key(
+    EQUALS,
+    exactTextValue,
+    'Owning organization: only documents the organization itself owns',
+    {
+      flags: { 'owner-organization': '==' },
+    },
+  ),
   'ownerPatient.id': key(EQUALS, idValue, 'Owning patient', { flags: { patient: '==' } }),
   'ownerPerioExam.id': key(EQUALS, idValue, 'Owning perio exam', { flags: { 'perio-exam': '==' } }),
   tags: key(IN, tagValue, 'Has any of these tags', { flags: { tag: '->' } }),

@@ -12,7 +12,7 @@ import {
 } from '../define.ts';
 import { link, list } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { dateTimeValue, exactTextValue, idValue, locationValue, textValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT_IN, IN, RANGE, TEXT } from '../operators.ts';
@@ -28,7 +28,7 @@ const COLOR = /^[0-9a-fA-F]{6}$/;
 /** Calendar event: a block that is no patient's (specification, Event; D39). Not a stream message. */
 export const eventFields = {
   id: readOnly(id(), 'Event id'),
-  type: readOnly(text(), 'Always EventV1'),
+  type: readOnly(typeName('EventV1'), 'Always EventV1'),
   title: required(text({ min: 1, max: 60 }), 'Title'),
   description: optional(text(), 'Description'),
   start: required(dateTime(), 'Start'),
@@ -72,7 +72,11 @@ export const eventFilters = filterKeys({
 
 /** Which of a series an operation is for: exact upper case (D8). */
 const recurrenceTarget = (needed: boolean) => ({
-  recurrenceTarget: { values: ['SERIES', 'OCCURRENCE'], required: needed, about: 'The event alone, or it and all later ones of its series' },
+  recurrenceTarget: {
+    values: ['SERIES', 'OCCURRENCE'],
+    required: needed,
+    about: 'The event alone, or it and all later ones of its series',
+  },
 });
 
 export const events = resource({
@@ -102,7 +106,11 @@ export const events = resource({
       filters: eventFilters,
       fields: eventFields,
     }),
-    get: getOperation('/events/{eventId}', { summary: 'Show one calendar event', fields: eventFields, rateLimited: true }),
+    get: getOperation('/events/{eventId}', {
+      summary: 'Show one calendar event',
+      fields: eventFields,
+      rateLimited: true,
+    }),
     create: createOperation('/events', {
       summary: 'Create a calendar event, or a series of them',
       fields: eventFields,

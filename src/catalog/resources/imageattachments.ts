@@ -1,7 +1,7 @@
 import { asyncOperation, filterKeys, key, resource } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { text } from '../fields/text.ts';
+import { text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { idValue } from '../filter/values.ts';
 import { EQUALS_IN } from '../operators.ts';
@@ -10,7 +10,7 @@ import { readOnly } from '../record.ts';
 /** Image attached to an insurance claim (D29). */
 export const imageAttachmentFields = {
   id: readOnly(id(), 'Attachment id'),
-  type: readOnly(text(), 'Always ImageAttachmentV1'),
+  type: readOnly(typeName('ImageAttachmentV1'), 'Always ImageAttachmentV1'),
   examId: readOnly(id(), 'Exam id'),
   examImageId: readOnly(id(), 'Image id within the exam'),
   examName: readOnly(text(), 'Name of the exam'),

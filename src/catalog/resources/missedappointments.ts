@@ -60,6 +60,8 @@ export const missedAppointments = resource({
       fields: missedAppointmentFields,
       body: missedAppointmentFields,
     }),
-    delete: deleteOperation('/missedappointments/{missedAppointmentId}', { summary: 'Delete a missed appointment for good' }),
+    delete: deleteOperation('/missedappointments/{missedAppointmentId}', {
+      summary: 'Delete a missed appointment for good',
+    }),
   },
 });

@@ -44,7 +44,10 @@ export const patientInsurancePlanFields: Fields = {
       object({
         startDate: readOnly(date(), 'First day'),
         endDate: readOnly(date(), 'Last day'),
-        paymentResponsibilityOrder: readOnly(choice(['PRIMARY', 'SECONDARY', 'TERTIARY', 'QUATERNARY']), 'Order of payment'),
+        paymentResponsibilityOrder: readOnly(
+          choice(['PRIMARY', 'SECONDARY', 'TERTIARY', 'QUATERNARY']),
+          'Order of payment',
+        ),
       }),
     ),
     'Order of payment over time',

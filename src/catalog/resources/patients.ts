@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link, list, object } from '../fields/composites.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import {
   choiceValue,
@@ -114,7 +114,10 @@ export const patientFilters = filterKeys({
   'phones.number': key(EQUALS_NOT_IN, digitsValue, 'Phone number, by its digits', { flags: { phone: '==' } }),
   emailAddress: key(EQUALS, exactTextValue, 'E-mail address', { flags: { email: '==' } }),
   chartNumber: key(['==', '.absent', '.present'], exactTextValue, 'Chart number', { flags: { 'chart-number': '==' } }),
-  'preferredLocation.id': key(EQUALS_NOT_IN, locationValue, 'Preferred location', { flags: { location: '->' }, willBeRequired: true }),
+  'preferredLocation.id': key(EQUALS_NOT_IN, locationValue, 'Preferred location', {
+    flags: { location: '->' },
+    willBeRequired: true,
+  }),
   'primaryGuarantor.id': key(EQUALS, idValue, 'Primary guarantor', { flags: { guarantor: '==' } }),
   'duplicateOfPatient.id': key(EQUALS, idValue, 'Patient this one duplicates'),
   'primaryContact.id': key(EQUALS, idValue, 'Primary contact'),
@@ -136,7 +139,7 @@ export const calculatedFields = {
 /** A billing type of a patient (D22). */
 export const billingTypeFields = {
   id: readOnly(id(), 'Billing type id'),
-  type: readOnly(text(), 'Always BillingTypeV1'),
+  type: readOnly(typeName('BillingTypeV1'), 'Always BillingTypeV1'),
   name: readOnly(text(), 'Name'),
 } as const;
 

@@ -1,7 +1,7 @@
 import { link, list } from '../fields/composites.ts';
 import { id, yesNo } from '../fields/numbers.ts';
 import { choice, text } from '../fields/text.ts';
-import { dateTime, timeOfDay, timeZone, date } from '../fields/times.ts';
+import { date, dateTime, timeOfDay, timeZone } from '../fields/times.ts';
 import { type Fields, optional, readOnly, required } from '../record.ts';
 
 /** Kinds that have no endpoint of their own and come in by import only (contract §7). */

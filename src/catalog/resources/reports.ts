@@ -31,9 +31,13 @@ const productionKeys = {
   'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, willBeRequired: true }),
   'provider.id': key(EQUALS_IN, idValue, 'Provider; not with patient or appointment', { flags: { provider: '->' } }),
   'patient.id': key(EQUALS_IN, idValue, 'Patient; not with provider or appointment', { flags: { patient: '->' } }),
-  'appointment.id': key(EQUALS_IN, idValue, 'Appointment; not with provider or patient', { flags: { appointment: '->' } }),
+  'appointment.id': key(EQUALS_IN, idValue, 'Appointment; not with provider or patient', {
+    flags: { appointment: '->' },
+  }),
   range: key(EQUALS, integerValue(1, 31), 'Days, one when not given', { flags: { range: '==' } }),
-  timezone: key(EQUALS, timeZoneValue, "Time zone the days are counted in; the location's when not given", { flags: { timezone: '==' } }),
+  timezone: key(EQUALS, timeZoneValue, "Time zone the days are counted in; the location's when not given", {
+    flags: { timezone: '==' },
+  }),
   isPrimaryWriteOff: key(EQUALS, yesNoValue, 'Deprecated: ignored with a warning'),
 };
 
@@ -139,7 +143,17 @@ export const aging = resource({
   fields: agingRecordFields,
   filters: agingFilters,
   computed: true,
-  tableColumns: ['id', 'lastName', 'firstName', 'current', 'thirtyDays', 'sixtyDays', 'ninetyDays', 'unAppliedCredits', 'balance'],
+  tableColumns: [
+    'id',
+    'lastName',
+    'firstName',
+    'current',
+    'thirtyDays',
+    'sixtyDays',
+    'ninetyDays',
+    'unAppliedCredits',
+    'balance',
+  ],
   operations: {
     report: reportOperation('/agingbalances/report', {
       summary: 'Balances of guarantors by age',
@@ -175,9 +189,14 @@ export const openingFilters = filterKeys({
   'operatory.id': key(EQUALS_IN, idValue, 'Operatory', { flags: { operatory: '->' } }),
   'provider.id': key(EQUALS_IN, idValue, 'Provider', { flags: { provider: '->' } }),
   minOpeningLength: key(EQUALS, integerValue(5, 1440), 'Shortest slot in minutes', { flags: { 'min-length': '==' } }),
-  'booking.type': key(EQUALS_IN, choiceValue(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT']), 'Booking type', {
-    flags: { 'booking-type': '->' },
-  }),
+  'booking.type': key(
+    EQUALS_IN,
+    choiceValue(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT']),
+    'Booking type',
+    {
+      flags: { 'booking-type': '->' },
+    },
+  ),
   'reason.id': key(EQUALS_IN, idValue, 'Schedule template reason', { flags: { reason: '->' } }),
 });
 

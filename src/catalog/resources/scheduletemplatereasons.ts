@@ -1,7 +1,7 @@
 import { filterKeys, key, listOperation, resource } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { text } from '../fields/text.ts';
+import { text, typeName } from '../fields/text.ts';
 import { idValue } from '../filter/values.ts';
 import { EQUALS } from '../operators.ts';
 import { STANDARD_PAGING } from '../paging.ts';
@@ -10,7 +10,7 @@ import { readOnly } from '../record.ts';
 /** Reason for which a slot of a schedule template is kept (D31). */
 export const scheduleTemplateReasonFields = {
   id: readOnly(id(), 'Reason id'),
-  type: readOnly(text(), 'Always ScheduleTemplateReasonV1'),
+  type: readOnly(typeName('ScheduleTemplateReasonV1'), 'Always ScheduleTemplateReasonV1'),
   reason: readOnly(text(), 'Reason'),
   durationMinutes: readOnly(integer({ min: 0 }), 'Usual length in minutes'),
   location: readOnly(link('Location'), 'Location'),

@@ -1,7 +1,7 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, list, map, object } from '../fields/composites.ts';
 import { dollars, id, yesNo } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, dateValue, idValue, locationValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_IN, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -22,7 +22,7 @@ export const LEDGER_TYPES = [
 /** Transaction of the unified ledger (specification, Transaction; D24). Amounts are dollars, charges positive, credits negative. */
 export const transactionFields = {
   id: readOnly(id(), 'Transaction id'),
-  type: readOnly(text(), 'Always Transaction'),
+  type: readOnly(typeName('Transaction'), 'Always Transaction'),
   ledgerType: readOnly(choice(LEDGER_TYPES), 'Kind of ledger entry'),
   amount: readOnly(dollars(), 'Dollars: charges positive, credits negative'),
   ownership: readOnly(choice(['PATIENT', 'GUARANTOR']), 'Who owns the entry'),

@@ -32,7 +32,10 @@ export async function runMolar(launcher: Launcher, args: readonly string[], sign
   });
   const [stdout, stderr, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), exitOf(child)]);
   if (code === 0) return { stdout, stderr };
-  throw new Failure(`molar ${args.join(' ')} failed: ${stderr.trim()}`, { code: 'run.partial', exitCode: code ?? EXIT.unexpected });
+  throw new Failure(`molar ${args.join(' ')} failed: ${stderr.trim()}`, {
+    code: 'run.partial',
+    exitCode: code ?? EXIT.unexpected,
+  });
 }
 
 /** Starts `molar serve` and waits until it listens. Throws a Failure with what it said when it does not. */
@@ -46,7 +49,10 @@ export async function startServer(launcher: Launcher, args: readonly string[]): 
   const ended = exitOf(child);
   const url = await Promise.race([listening(child.stdout), ended.then(() => undefined)]);
   if (url === undefined) {
-    throw new Failure(`The server did not start: ${(await stderr).trim()}`, { code: 'run.unexpected', exitCode: EXIT.unexpected });
+    throw new Failure(`The server did not start: ${(await stderr).trim()}`, {
+      code: 'run.unexpected',
+      exitCode: EXIT.unexpected,
+    });
   }
   return {
     url,

@@ -22,10 +22,28 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
 
   await say('\nHow many patients are there, and who are they?\n');
   await molar('patients', 'count');
-  await molar('patients', 'list', '--limit', '5', '--format', 'table', '--fields', 'id,lastName,firstName,patientStatus,dateOfBirth');
+  await molar(
+    'patients',
+    'list',
+    '--limit',
+    '5',
+    '--format',
+    'table',
+    '--fields',
+    'id,lastName,firstName,patientStatus,dateOfBirth',
+  );
 
   await say('\nExport the active ones for a spreadsheet.\n');
-  await molar('patients', 'list', '--status', 'ACTIVE', '--fields', 'id,lastName,firstName,phones,emailAddress', '--out', 'patients.csv');
+  await molar(
+    'patients',
+    'list',
+    '--status',
+    'ACTIVE',
+    '--fields',
+    'id,lastName,firstName,phones,emailAddress',
+    '--out',
+    'patients.csv',
+  );
   const csv = await readFile(join(launcher.folder, 'patients.csv'), 'utf8');
   await say(`\npatients.csv has ${csv.split('\n').length - 2} rows:\n${excerpt(csv)}`);
 
@@ -33,8 +51,28 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
   const patient = /^(\d+),/m.exec(csv)?.[1] ?? '';
   await writeFile(join(launcher.folder, 'consent.pdf'), samplePdf('Consent to treatment'));
   await writeFile(join(launcher.folder, 'panorama.png'), samplePng());
-  await molar('documents', 'upload', 'consent.pdf', 'panorama.png', '--patient', patient, '--tag', 'Intake', '--format', 'table');
-  const listed = await molar('documents', 'list', '--patient', patient, '--tag', 'Intake', '--fields', 'id,name,mimeType,tags');
+  await molar(
+    'documents',
+    'upload',
+    'consent.pdf',
+    'panorama.png',
+    '--patient',
+    patient,
+    '--tag',
+    'Intake',
+    '--format',
+    'table',
+  );
+  const listed = await molar(
+    'documents',
+    'list',
+    '--patient',
+    patient,
+    '--tag',
+    'Intake',
+    '--fields',
+    'id,name,mimeType,tags',
+  );
 
   await say('\nGet one back, byte for byte.\n');
   const document = /^(\d+),consent/m.exec(listed.stdout)?.[1] ?? '';
@@ -45,7 +83,10 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
 async function compare(folder: string, sent: string, got: string, say: Say): Promise<void> {
   const [before, after] = await Promise.all([readFile(join(folder, sent)), readFile(join(folder, got))]);
   if (!before.equals(after)) {
-    throw new Failure(`${got} is not the file that was sent as ${sent}.`, { code: 'run.unexpected', exitCode: EXIT.unexpected });
+    throw new Failure(`${got} is not the file that was sent as ${sent}.`, {
+      code: 'run.unexpected',
+      exitCode: EXIT.unexpected,
+    });
   }
   await say(`\n${got} and ${sent} are identical: ${before.length} bytes.\n`);
 }

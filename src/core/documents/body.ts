@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingBody } from '../transport/send.ts';
-import { type ContentSource, contentChanged, readFully } from './source.ts';
+import { type ContentSource, contentChanged, fill } from './source.ts';
 
 /** The fields of POST /api/v1/documents, `file` without its content (specification, Documents). */
 export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file?: Readonly<Record<string, number>> };
@@ -9,7 +9,7 @@ export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file
 export type StreamedBody = Exclude<OutgoingBody, string>;
 
 /** Bytes of content in one chunk: a multiple of three, so that base64 needs no padding between chunks. */
-const CHUNK = 192 * 1024;
+const CHUNK = 48 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
@@ -47,9 +47,10 @@ async function* base64(
 ): AsyncGenerator<Uint8Array> {
   const reader = await source.open();
   const hash = createHash('sha256');
+  const buffer = Buffer.alloc(chunk);
   try {
     for (let position = 0; position < source.size; ) {
-      const bytes = await readFully(reader, position, Math.min(chunk, source.size - position));
+      const bytes = await fill(reader, position, buffer.subarray(0, source.size - position));
       position += bytes.length;
       hash.update(bytes);
       const last = position >= source.size;

@@ -47,10 +47,14 @@ export function handleReader(handle: FileHandle, owned: boolean): ContentReader 
 }
 
 /** Up to `length` bytes from `position`, fewer only at the end of the content. */
-export async function readFully(reader: ContentReader, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
+export function readFully(reader: ContentReader, position: number, length: number): Promise<Buffer> {
+  return fill(reader, position, Buffer.alloc(length));
+}
+
+/** Fills a buffer from `position` on; gives the part of it that was filled, all of it unless the content ends. */
+export async function fill(reader: ContentReader, position: number, buffer: Buffer): Promise<Buffer> {
   let filled = 0;
-  while (filled < length) {
+  while (filled < buffer.length) {
     const read = await reader.read(buffer.subarray(filled), position + filled);
     if (read === 0) break;
     filled += read;
@@ -64,10 +68,11 @@ const HASH_CHUNK = 256 * 1024;
 export async function sha256Of(source: ContentSource): Promise<string> {
   const reader = await source.open();
   const hash = createHash('sha256');
+  const buffer = Buffer.alloc(HASH_CHUNK);
   try {
     let position = 0;
     for (;;) {
-      const bytes = await readFully(reader, position, HASH_CHUNK);
+      const bytes = await fill(reader, position, buffer);
       if (bytes.length === 0) break;
       hash.update(bytes);
       position += bytes.length;

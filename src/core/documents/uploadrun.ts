@@ -105,7 +105,7 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
   );
   for (const note of repeatNotes(plan, results)) await deps.note(note);
   const documents = results.flatMap(({ document }) => (document === undefined ? [] : [document]));
-  const hint = `Correct what is listed, then run the rest with --manifest ${prepared.results}.`;
+  const hint = `Put right what is listed, then run the rest with --manifest ${prepared.results}.`;
   return { documents, results, failure: failureOfRun(plan, results, hint) };
 }
 
@@ -130,7 +130,7 @@ export function failureOfChecks(plan: readonly PlannedUpload[]): Failure | undef
       ? { ...before, outcome: { ...outcome, status: 'done' as const, exitCode: 0 } }
       : before;
   });
-  return failureOfRun(plan, results, 'Correct what is listed.');
+  return failureOfRun(plan, results, 'Put right what is listed.');
 }
 
 function notesOf(plan: readonly PlannedUpload[]): string[] {

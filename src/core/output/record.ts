@@ -1,9 +1,18 @@
 import type Table from 'cli-table3';
 import { emittedFields, type Fields } from '../../catalog/record.ts';
 import type { Row } from '../pages/walk.ts';
-import { BARE_TABLE } from './baretable.ts';
 import { cellText, columnsOf, valueAt } from './columns.ts';
+import { GAP } from './tablewidths.ts';
 import { displayWidth, terminalText } from './terminaltext.ts';
+
+const EDGES = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
+const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
+
+/** Options of cli-table3 for a table without lines or colours, its columns apart by a gap. */
+const BARE_TABLE = {
+  chars: { ...Object.fromEntries([...EDGES, ...INNER].map((name) => [name, ''])), middle: ' '.repeat(GAP) },
+  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+};
 
 /**
  * One record as names and values for a terminal, nothing cut: long values wrap, a list has an entry a line. Fields

@@ -41,9 +41,10 @@ async function createUnlinked(folder: string): Promise<FileHandle> {
 }
 
 async function copy(file: FileHandle, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+  // One buffer will do: a write that has resolved no longer holds it.
+  const buffer = Buffer.allocUnsafe(CHUNK);
   for (let position = 0; ; ) {
-    // A fresh buffer each time: the stream may still hold the last one.
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position);
+    const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
     if (bytesRead === 0) return;
     await write(buffer.subarray(0, bytesRead));
     position += bytesRead;

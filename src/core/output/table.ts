@@ -1,13 +1,9 @@
-import type Table from 'cli-table3';
 import type { Row } from '../pages/walk.ts';
-import { BARE_TABLE } from './baretable.ts';
 import { type Column, cellText, valueAt } from './columns.ts';
 import type { Formatter } from './format.ts';
 import { compareRows, type SortOrder } from './sort.ts';
-import { tableWidths } from './tablewidths.ts';
+import { GAP, tableWidths } from './tablewidths.ts';
 import { displayWidth, fitText, terminalText } from './terminaltext.ts';
-
-type TableClass = typeof Table;
 
 export interface TableOptions {
   /** Columns of the terminal; undefined where there is none: then nothing is cut. */
@@ -19,18 +15,18 @@ export interface TableOptions {
 }
 
 /**
- * A table for people. Widths follow the first page and are kept, so that pages can be written as they come; sorting
- * holds every record back to the end. `CliTable` is the class of cli-table3, loaded by whoever needs a table.
+ * A table for people: one line a record, columns apart by a gap. Widths follow the first page and are kept, so that
+ * pages can be written as they come; sorting holds every record back to the end.
  */
-export function tableFormatter(CliTable: TableClass, columns: readonly Column[], options: TableOptions): Formatter {
+export function tableFormatter(columns: readonly Column[], options: TableOptions): Formatter {
+  const { sort, header } = options;
   let layout: Layout | undefined;
   const held: Row[] = [];
   const draw = (rows: readonly Row[]) => {
-    const first = layout === undefined;
+    const isFirst = layout === undefined;
     layout ??= layOut(rows, columns, options);
-    return layout.draw(CliTable, rows, first && options.header);
+    return (isFirst && header ? headerLines(layout) : '') + rows.map((row) => rowLine(row, layout)).join('');
   };
-  const { sort } = options;
   return {
     begin: () => '',
     rows: (rows) => {
@@ -38,62 +34,60 @@ export function tableFormatter(CliTable: TableClass, columns: readonly Column[],
       for (const row of rows) held.push(row);
       return '';
     },
-    end: () => {
-      if (sort !== undefined && held.length > 0) return draw(held.sort(compareRows(sort)));
-      return layout === undefined ? draw([]) : '';
-    },
+    end: () => (held.length > 0 || layout === undefined ? draw(sort ? held.sort(compareRows(sort)) : held) : ''),
   };
 }
 
-interface Layout {
-  readonly draw: (CliTable: TableClass, rows: readonly Row[], header: boolean) => string;
+interface LaidOut {
+  readonly column: Column;
+  readonly width: number;
+  /** Numbers stand at the right. */
+  readonly isRight: boolean;
+  /** Longer text is cut. */
+  readonly isCut: boolean;
 }
 
+type Layout = readonly LaidOut[];
+
 function layOut(rows: readonly Row[], columns: readonly Column[], options: TableOptions): Layout {
-  const cells = rows.map((row) => columns.map((column) => shown(row, column)));
-  const needs = columns.map((column, index) => ({
+  const needs = columns.map((column) => ({
     header: displayWidth(column.name),
-    cells: widest(cells, index, 0),
+    cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column))), 0),
     isId: column.isId,
   }));
   const widths = tableWidths(needs, options.width ?? Number.POSITIVE_INFINITY);
-  const kept = columns.slice(0, widths.length);
-  if (kept.length < columns.length) options.onHidden?.(columns.slice(kept.length).map((column) => column.name));
-  const right = kept.map((column) => !column.isId && rows.some((row) => typeof valueAt(row, column) === 'number'));
-  return {
-    draw(CliTable, page, header) {
-      const lines = page.map((row) => kept.map((column) => shown(row, column)));
-      const cut = options.width === undefined ? widths.map((width, at) => widest(lines, at, width)) : widths;
-      const head = kept.map((column) => column.name);
-      const all = header ? [head, cut.map((width) => '─'.repeat(width)), ...lines] : lines;
-      return drawLines(CliTable, all, cut, right, kept);
-    },
-  };
+  const hidden = columns.slice(widths.length).map((column) => column.name);
+  if (hidden.length > 0) options.onHidden?.(hidden);
+  return columns.slice(0, widths.length).map((column, at) => ({
+    column,
+    width: widths[at] ?? 0,
+    isRight: !column.isId && rows.some((row) => typeof valueAt(row, column) === 'number'),
+    isCut: !column.isId && options.width !== undefined,
+  }));
 }
 
-function widest(lines: readonly (readonly string[])[], at: number, least: number): number {
-  return lines.reduce((most, line) => Math.max(most, displayWidth(line[at] ?? '')), least);
+function headerLines(layout: Layout): string {
+  const names = layout.map(({ column, width, isRight }) => padded(fitText(column.name, width), width, isRight));
+  return line(names) + line(layout.map(({ width }) => '─'.repeat(width)));
 }
 
-function drawLines(
-  CliTable: TableClass,
-  lines: readonly (readonly string[])[],
-  widths: readonly number[],
-  right: readonly boolean[],
-  columns: readonly Column[],
-): string {
-  if (lines.length === 0) return '';
-  const table = new CliTable({
-    ...BARE_TABLE,
-    colAligns: right.map((numeric) => (numeric ? 'right' : 'left')),
-  });
-  for (const line of lines) {
-    table.push(
-      line.map((text, at) => (columns[at]?.isId && text !== columns[at]?.name ? text : fitText(text, widths[at] ?? 0))),
-    );
-  }
-  // Blanks up to the edge would wrap on a terminal that is exactly as wide.
-  return `${table.toString().replace(/ +$/gm, '')}\n`;
+function rowLine(row: Row, layout: Layout = []): string {
+  return line(
+    layout.map(({ column, width, isRight, isCut }) => {
+      const text = shown(row, column);
+      return padded(isCut ? fitText(text, width) : text, width, isRight);
+    }),
+  );
+}
+
+function padded(text: string, width: number, isRight: boolean): string {
+  const blanks = ' '.repeat(Math.max(0, width - displayWidth(text)));
+  return isRight ? blanks + text : text + blanks;
+}
+
+/** Without blanks at the end: on a terminal that is exactly as wide they would wrap. */
+function line(cells: readonly string[]): string {
+  return `${cells.join(' '.repeat(GAP)).trimEnd()}\n`;
 }
 
 function shown(row: Row, column: Column): string {

@@ -90,21 +90,25 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
 class Malformed extends Error {}
 
 async function readText(response: IncomingResponse): Promise<string> {
-  const chunks: Uint8Array[] = [];
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
   let length = 0;
-  for await (const chunk of response.body) {
-    chunks.push(chunk);
-    length += chunk.byteLength;
+  try {
+    for await (const chunk of response.body) {
+      text += decoder.decode(chunk, { stream: true });
+      length += chunk.byteLength;
+    }
+    text += decoder.decode();
+  } catch (cause) {
+    throw codeOf(cause) === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+      ? new Malformed('The answer is not valid UTF-8.')
+      : cause;
   }
   const announced = response.headers['content-length'];
   if (announced !== undefined && response.headers['content-encoding'] === undefined && Number(announced) !== length) {
     throw new Malformed(`The answer was cut off after ${length} of ${announced} bytes.`);
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, length));
-  } catch {
-    throw new Malformed('The answer is not valid UTF-8.');
-  }
+  return text;
 }
 
 /** Path and the names of the query's parameters: values may be about patients. */

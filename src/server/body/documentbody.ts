@@ -1,8 +1,8 @@
 import { type Problem, refusal } from '../../catalog/failures.ts';
 import { Base64Decoder } from '../files/base64.ts';
 import type { Files, Stage, StagedFile } from '../files/files.ts';
-import { JsonSplitter, type StringSink } from './jsonsplit.ts';
 import { parseJson, SMALL_BODY_BYTES } from './jsonbody.ts';
+import { JsonSplitter, type StringSink } from './jsonsplit.ts';
 
 /** The body of POST `/documents`: its JSON with `file.content` emptied, and the content decoded and staged. */
 export class DocumentBody {
@@ -34,7 +34,11 @@ export async function readDocumentBody(
     for await (const chunk of payload) {
       await splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
       if (splitter.keptBytes > SMALL_BODY_BYTES) {
-        throw refusal('body.too_large', 'body', `The body without the file must not have more than ${SMALL_BODY_BYTES} bytes.`);
+        throw refusal(
+          'body.too_large',
+          'body',
+          `The body without the file must not have more than ${SMALL_BODY_BYTES} bytes.`,
+        );
       }
     }
     const json = parseJson(splitter.rest());

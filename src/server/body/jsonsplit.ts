@@ -27,6 +27,8 @@ export class JsonSplitter {
   private readonly path: readonly string[];
   private readonly sink: StringSink;
   private readonly containers: ('object' | 'array')[] = [];
+  /** Containers open below MAX_DEPTH. */
+  private deeper = 0;
   private readonly keys: string[] = [];
   private key: Buffer[] | undefined;
   private expectsKey = false;
@@ -73,10 +75,12 @@ export class JsonSplitter {
 
   private follow(byte: number | undefined): void {
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      if (this.containers.length < MAX_DEPTH) this.containers.push(byte === OPEN_OBJECT ? 'object' : 'array');
+      if (this.containers.length === MAX_DEPTH) this.deeper++;
+      else this.containers.push(byte === OPEN_OBJECT ? 'object' : 'array');
       this.expectsKey = byte === OPEN_OBJECT;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      this.containers.pop();
+      if (this.deeper > 0) this.deeper--;
+      else this.containers.pop();
       this.keys.length = Math.min(this.keys.length, this.containers.length);
       this.expectsKey = false;
     } else if (byte === COMMA) {
@@ -112,7 +116,7 @@ export class JsonSplitter {
     this.key?.push(end < 0 ? piece : piece.subarray(0, -1));
     if (end < 0) return chunk.length;
     if (this.key !== undefined) {
-      this.keys[this.containers.length - 1] = Buffer.concat(this.key).toString();
+      this.keys[this.containers.length - 1] = unescaped(Buffer.concat(this.key).toString());
       this.key = undefined;
       this.expectsKey = false;
     }
@@ -145,5 +149,15 @@ export class JsonSplitter {
       this.escaped = true;
       at = slash + 1;
     }
+  }
+}
+
+/** A key without its escapes; one that is no JSON text is left as it is, for the parser to refuse. */
+function unescaped(key: string): string {
+  if (!key.includes('\\')) return key;
+  try {
+    return String(JSON.parse(`"${key}"`));
+  } catch {
+    return key;
   }
 }

@@ -92,7 +92,12 @@ function merged<T extends Record<string, unknown>>(resource: Resource, base: T, 
 }
 
 /** A body that is wrong already: its links are still worth checking, rules on the merged record are not. */
-async function refuseWithLinks(request: OperationRequest, resource: Resource, values: JsonRecord, problems: Problem[]): Promise<never> {
+async function refuseWithLinks(
+  request: OperationRequest,
+  resource: Resource,
+  values: JsonRecord,
+  problems: Problem[],
+): Promise<never> {
   await checkLinks(request.service.store.read, request.organization.org, linksOf(resource.fields, values), problems);
   throw new Refusal(problems);
 }

@@ -25,7 +25,8 @@ export class Base64Decoder {
   }
 
   end(): Buffer | undefined {
-    const fits = this.rest.length === 0 ? this.padding === 0 : this.rest.length > 1 && this.rest.length + this.padding === 4;
+    const fits =
+      this.rest.length === 0 ? this.padding === 0 : this.rest.length > 1 && this.rest.length + this.padding === 4;
     return this.broken || !fits ? undefined : Buffer.from(this.rest, 'base64');
   }
 }

@@ -68,7 +68,11 @@ export async function makeVariants(
     const { width, height } = metadata.autoOrient;
     checkBox(crop, width, height);
     const box = { left: crop.fromX, top: crop.fromY, width: crop.width, height: crop.height };
-    const scaled = { width: scale(crop.width, crop.ratio), height: scale(crop.height, crop.ratio), fit: 'fill' as const };
+    const scaled = {
+      width: scale(crop.width, crop.ratio),
+      height: scale(crop.height, crop.ratio),
+      fit: 'fill' as const,
+    };
     if (scaled.width * scaled.height > MAX_PIXELS) {
       throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${MAX_PIXELS} pixels.`);
     }
@@ -78,7 +82,11 @@ export async function makeVariants(
     await stageBytes(files, outputs.thumbnail, await upright().resize(small).toBuffer());
   } catch (error) {
     if (error instanceof ImageUnusable || isFileError(error)) throw error;
-    throw new ImageUnusable('file.content', 'file.content is no image that can be read: it is damaged, cut short or too large.', error);
+    throw new ImageUnusable(
+      'file.content',
+      'file.content is no image that can be read: it is damaged, cut short or too large.',
+      error,
+    );
   }
 }
 

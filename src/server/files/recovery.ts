@@ -24,5 +24,10 @@ export async function recoverFiles(store: Store, files: Files): Promise<void> {
     else await files.keep(name);
   }
   const removals = await store.read.all<{ name: string }>(sql`SELECT name FROM file_removals`);
-  if (removals.length > 0) await removeScheduled(store, files, removals.map((row) => row.name));
+  if (removals.length > 0)
+    await removeScheduled(
+      store,
+      files,
+      removals.map((row) => row.name),
+    );
 }

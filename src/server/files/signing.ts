@@ -27,7 +27,11 @@ export function isSigned(file: SignedFile, signature: string, key: Buffer): bool
 }
 
 /** Fresh absolute links for the variants that exist, in the order of the specification. */
-export function variantUrls(context: RenderContext, document: number, variants: readonly string[]): Record<string, string> {
+export function variantUrls(
+  context: RenderContext,
+  document: number,
+  variants: readonly string[],
+): Record<string, string> {
   const { service, organization, baseUrl } = context;
   const expires = Math.floor(service.clock() / 1000) + LINK_SECONDS;
   const existing = VARIANTS.filter((variant) => variants.includes(variant));

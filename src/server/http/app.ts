@@ -3,7 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { refusal } from '../../catalog/failures.ts';
-import { parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
+import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
+import { mountDocs } from '../docs/route.ts';
+import { mountMetrics } from '../metrics/route.ts';
+import { mountOpenApi } from '../openapi/route.ts';
 import type { Service } from '../service.ts';
 import { failureOf, failureText } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
@@ -11,8 +14,8 @@ import { mountHealth } from './health.ts';
 import { authenticate, identifyOrganization } from './identity.ts';
 import { type AccessLog, logAnswers } from './logging.ts';
 import { methodsAt, mountOperations } from './operations.ts';
-import { mountTokens } from './tokenroute.ts';
 import { answerTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
+import { mountTokens } from './tokenroute.ts';
 
 export interface AppOptions {
   readonly log: AccessLog;
@@ -56,7 +59,10 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   logAnswers(app, options.log);
+  mountMetrics(app, service);
   mountHealth(app, service);
+  mountOpenApi(app);
+  mountDocs(app);
   await mountTokens(app, service);
   mountFiles(app, service);
   await mountOperations(app, service, options.rateLimit);
@@ -81,14 +87,22 @@ function requestId(sent: string | string[] | undefined): string {
 /** Bodies are JSON in UTF-8, parsed by our own reader so that every refusal is one of our table. */
 function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(/^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length === 0 && request.method === 'DELETE') return undefined;
-    return parseJson(bytes);
-  });
+  app.addContentTypeParser<Buffer>(
+    JSON_MEDIA_TYPE,
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      if (bytes.length === 0 && request.method === 'DELETE') return undefined;
+      return parseJson(bytes);
+    },
+  );
 }
 
 /** An unknown route below the API is told only to those who may use the API at all (D2). */
-async function refuseUnknown(service: Service, request: FastifyRequest, allow: (methods: string) => void): Promise<never> {
+async function refuseUnknown(
+  service: Service,
+  request: FastifyRequest,
+  allow: (methods: string) => void,
+): Promise<never> {
   const path = request.url.split('?')[0] ?? '';
   if (path === API_PREFIX || path.startsWith(`${API_PREFIX}/`)) {
     const grant = await authenticate(service, request.headers.authorization);

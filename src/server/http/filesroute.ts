@@ -28,7 +28,9 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const document = asId(request.params.document) ?? 0;
       checkSignature(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
-      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, ['guid', 'variants']));
+      const row =
+        owner &&
+        (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, ['guid', 'variants']));
       if (row === undefined || !row.variants.split(',').includes(variant)) throw notFound(documents.one, document);
       return sendFile(service, fileName(row.guid, variant), row.json, request, reply);
     },
@@ -56,14 +58,18 @@ async function sendFile(service: Service, name: string, json: string, request: F
   reply.header('accept-ranges', 'bytes');
   reply.header('cache-control', 'private, no-store');
   const range = requestedRange(request.headers.range, size);
-  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
+  if (range === 'unsatisfiable')
+    return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
   reply.header('content-length', range === undefined ? size : range.end - range.start + 1);
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   return reply.send(await service.files.open(name, range));
 }
 
 /** One byte range; several at once, or another unit, are answered with the whole file, as HTTP allows. */
-function requestedRange(header: string | undefined, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
+function requestedRange(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
   if (header === undefined) return undefined;
   const ranges = parseRange(size, header);
   if (ranges === -1) return 'unsatisfiable';

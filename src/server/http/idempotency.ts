@@ -48,7 +48,11 @@ export class IdempotencyKeys {
   hold(place: KeyPlace): () => void {
     const name = JSON.stringify(Object.values(place));
     if (this.running.has(name)) {
-      throw refusal('idempotency.running', 'Idempotency-Key', 'The first request with this Idempotency-Key is still running.');
+      throw refusal(
+        'idempotency.running',
+        'Idempotency-Key',
+        'The first request with this Idempotency-Key is still running.',
+      );
     }
     this.running.add(name);
     return () => this.running.delete(name);
@@ -76,5 +80,7 @@ export function readKey(header: string | string[] | undefined): string {
 /** Tells whether two bodies are the same; a document counts with its content. */
 export function hashOf(body: unknown): string {
   const same = body instanceof DocumentBody ? [body.json, body.content?.sha256] : body;
-  return createHash('sha256').update(JSON.stringify(same) ?? '').digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify(same) ?? '')
+    .digest('hex');
 }

@@ -22,7 +22,11 @@ export async function authenticate(service: Service, authorization: string | und
 }
 
 /** The organization a request is for: 400 without the header, 403 when the token is not for it (D2). */
-export async function identifyOrganization(service: Service, grant: Grant, header: string | undefined): Promise<Organization> {
+export async function identifyOrganization(
+  service: Service,
+  grant: Grant,
+  header: string | undefined,
+): Promise<Organization> {
   const id = header?.trim() ?? '';
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
@@ -36,5 +40,9 @@ export async function identifyOrganization(service: Service, grant: Grant, heade
 
 export function requireScope(grant: Grant, scope: Scope): void {
   if (grant.scopes.includes(scope)) return;
-  throw refusal('auth.scope_missing', 'Authorization', `This needs the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`);
+  throw refusal(
+    'auth.scope_missing',
+    'Authorization',
+    `This needs the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`,
+  );
 }

@@ -4,6 +4,7 @@ import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
 import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
+import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
 import type { Handler, Organization, Service } from '../service.ts';
@@ -47,7 +48,7 @@ export async function mountOperations(app: FastifyInstance, service: Service, ra
   for (const operation of all.filter((candidate) => !candidate.largeBody)) mount(app, mounting, operation);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(/^application\/json/i, (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
+    scope.addContentTypeParser(JSON_MEDIA_TYPE, (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
       readDocumentBody(payload, service.files, fileName(randomUUID(), 'original'), service.maxDocumentBytes),
     );
     const limit = bodyLimit(service.maxDocumentBytes);
@@ -102,7 +103,8 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
       await dropStaged(mounting.service, request);
       return reply.code(claim.earlier.status).header('idempotency-replayed', 'true').send(claim.earlier.answer);
     }
-    const keep = (tx: Transaction, answer: string) => keys.keep(tx, claim.place, hash, { status: operation.success, answer });
+    const keep = (tx: Transaction, answer: string) =>
+      keys.keep(tx, claim.place, hash, { status: operation.success, answer });
     return reply.code(operation.success).send(await run(mounting, operation, request, keep));
   } finally {
     claim.release();
@@ -113,7 +115,12 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
 async function claimKey({ keys }: Mounting, operation: Operation, request: FastifyRequest, hash: string) {
   const { grant, organization } = request.caller as Caller;
   const name = readKey(request.headers['idempotency-key']);
-  const place: KeyPlace = { org: organization.org, token: grant.id, route: `${operation.id} ${pathIdOf(request) ?? ''}`, name };
+  const place: KeyPlace = {
+    org: organization.org,
+    token: grant.id,
+    route: `${operation.id} ${pathIdOf(request) ?? ''}`,
+    name,
+  };
   const release = keys.hold(place);
   try {
     return { place, release, earlier: await keys.earlier(place, hash) };
@@ -125,7 +132,8 @@ async function claimKey({ keys }: Mounting, operation: Operation, request: Fasti
 
 /** A document whose request goes no further leaves no file behind. */
 async function dropStaged(service: Service, request: FastifyRequest): Promise<void> {
-  if (request.body instanceof DocumentBody && request.body.content) await service.files.remove(request.body.content.name);
+  if (request.body instanceof DocumentBody && request.body.content)
+    await service.files.remove(request.body.content.name);
 }
 
 /** The envelope's text; `keep` gets it inside the transaction of a write. */
@@ -195,7 +203,10 @@ export function methodsAt(path: string): string[] {
     .map(({ operation }) => operation)
     .filter((operation) => {
       const pattern = (API_PREFIX + operation.path).split('/');
-      return pattern.length === segments.length && pattern.every((part, index) => part.startsWith('{') || part === segments[index]);
+      return (
+        pattern.length === segments.length &&
+        pattern.every((part, index) => part.startsWith('{') || part === segments[index])
+      );
     })
     .map((operation) => operation.method);
   return [...new Set(methods)];

@@ -10,10 +10,16 @@ const PATH = '/oauth/client_credential/accesstoken';
 export async function mountTokens(app: FastifyInstance, service: Service): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, async (_request: unknown, text: string) =>
-      Object.fromEntries(new URLSearchParams(text)),
+    scope.addContentTypeParser<string>(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      async (_request: unknown, text: string) => Object.fromEntries(new URLSearchParams(text)),
     );
-    scope.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes));
+    scope.addContentTypeParser<Buffer>(
+      'application/json',
+      { parseAs: 'buffer' },
+      async (_request: unknown, bytes: Buffer) => parseJson(bytes),
+    );
     scope.post(PATH, async (request) => {
       const form = { ...((request.body ?? {}) as Record<string, unknown>) };
       const query = request.query as Record<string, unknown>;

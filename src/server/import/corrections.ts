@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
-import { transactions } from '../../catalog/resources/transactions.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
-import { transactionBehaviour } from '../resources/transactions.ts';
+import { transactions } from '../../catalog/resources/transactions.ts';
 import { findOrganizationByKey } from '../organizations.ts';
+import { transactionBehaviour } from '../resources/transactions.ts';
 import type { Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord } from '../store/records.ts';
@@ -20,14 +20,18 @@ export class CorrectionBook {
   }
 
   async open(): Promise<void> {
-    await this.tx.run(sql`CREATE TEMP TABLE IF NOT EXISTS import_corrections (org INTEGER, original INTEGER, replacement INTEGER)`);
+    await this.tx.run(
+      sql`CREATE TEMP TABLE IF NOT EXISTS import_corrections (org INTEGER, original INTEGER, replacement INTEGER)`,
+    );
     await this.tx.run(sql`DELETE FROM import_corrections`);
   }
 
   async note(org: number, record: JsonRecord & { readonly id: number }): Promise<void> {
     const original = (record.previousTransaction as Link | null)?.id;
     if (original === undefined) return;
-    await this.tx.run(sql`INSERT INTO import_corrections (org, original, replacement) VALUES (${org}, ${original}, ${record.id})`);
+    await this.tx.run(
+      sql`INSERT INTO import_corrections (org, original, replacement) VALUES (${org}, ${original}, ${record.id})`,
+    );
   }
 
   async settle(service: Service, now: string): Promise<void> {
@@ -37,7 +41,13 @@ export class CorrectionBook {
     for (const { org, original, replacement } of rows) await this.replace(service, org, original, replacement, now);
   }
 
-  private async replace(service: Service, org: number, original: number, replacement: number, now: string): Promise<void> {
+  private async replace(
+    service: Service,
+    org: number,
+    original: number,
+    replacement: number,
+    now: string,
+  ): Promise<void> {
     const row = await findRecord(this.tx, org, transactions, original, transactionBehaviour.own);
     const organization = await findOrganizationByKey(this.tx, org);
     if (row === undefined || organization === undefined) return;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Service } from '../service.ts';
-import { importRecords, type ImportSummary } from './importer.ts';
+import { type ImportSummary, importRecords } from './importer.ts';
 import { readLines } from './lines.ts';
 
 /** Imports an NDJSON stream (contract §7). Throws `ImportRefused`. */

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import type { ReadContext } from '../../catalog/fields/kind.ts';
+import { utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
 import { saveClient } from '../tokens/clients.ts';
 import { secretHash } from '../tokens/hashes.ts';
@@ -12,11 +13,14 @@ import type { ImportState } from './records.ts';
 export async function importGlobal(state: ImportState, type: string, { line, record }: ImportLine): Promise<void> {
   const { type: _, deleted, ...given } = record;
   const fields = GLOBAL_KINDS[type] ?? {};
-  const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
+  // Tokens belong to no place: a time without a zone is UTC.
+  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf: utcMilliseconds };
   const values = readFields(fields, given, context);
-  const needed = deleted === true ? Object.keys(fields).slice(0, 1) : Object.keys(fields).filter((name) => fields[name]?.required);
+  const needed =
+    deleted === true ? Object.keys(fields).slice(0, 1) : Object.keys(fields).filter((name) => fields[name]?.required);
   for (const name of needed) {
-    if (given[name] == null) context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
+    if (given[name] == null)
+      context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
   }
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;

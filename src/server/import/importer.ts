@@ -1,9 +1,10 @@
+import { removeScheduled } from '../files/recovery.ts';
+import { settleLedger } from '../reports/aging/ledger.ts';
+import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { nowOf } from '../service.ts';
-import type { Transaction } from '../store/store.ts';
 import { raiseSequence } from '../store/records.ts';
-import { refreshReferred } from '../resources/patients.ts';
-import { removeScheduled } from '../files/recovery.ts';
+import type { Transaction } from '../store/store.ts';
 import { CorrectionBook } from './corrections.ts';
 import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
@@ -12,7 +13,7 @@ import type { ImportLine } from './lines.ts';
 import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
 import { ProblemList } from './problems.ts';
-import { importRecord, type ImportState, ZoneUnknown } from './records.ts';
+import { type ImportState, importRecord, ZoneUnknown } from './records.ts';
 
 /** What an import did: records by type, deleted ones apart. */
 export interface ImportSummary {
@@ -75,17 +76,23 @@ async function importInto(
     }
   }
   for (const entry of deferred) await importLine({ ...state, last: true }, entry);
-  state.organizations.settle(problems);
+  // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
+  for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
+  await state.organizations.settle(problems);
   await state.links.settle(problems);
   problems.throwIfAny();
   await state.corrections.settle(service, now);
-  for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
+  await settleLedger(tx);
   for (const { org, type, id } of state.highest.values()) await raiseSequence(tx, org, type, id);
   return { imported: state.counts, deleted: state.deleted };
 }
 
 async function importLine(state: ImportState, entry: ImportLine): Promise<void> {
-  const { type } = entry.record;
+  const { type, deleted } = entry.record;
+  if (deleted != null && typeof deleted !== 'boolean') {
+    state.problems.add(entry.line, 'deleted', 'deleted must be true or false.');
+    return;
+  }
   const kind = typeof type === 'string' ? RECORD_KINDS.get(type) : undefined;
   if (kind !== undefined) return importRecord(state, kind, entry);
   if (type === 'Organization') {

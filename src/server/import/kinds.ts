@@ -1,12 +1,9 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
-import { list } from '../../catalog/fields/composites.ts';
-import { dollars } from '../../catalog/fields/numbers.ts';
-import { text } from '../../catalog/fields/text.ts';
-import { dateTime } from '../../catalog/fields/times.ts';
-import { object } from '../../catalog/fields/composites.ts';
-import { isOrganizationId } from '../../catalog/fields/composites.ts';
-import { choice } from '../../catalog/fields/text.ts';
 import type { Resource } from '../../catalog/define.ts';
+import { isOrganizationId, list, object } from '../../catalog/fields/composites.ts';
+import { dollars } from '../../catalog/fields/numbers.ts';
+import { choice, text } from '../../catalog/fields/text.ts';
+import { dateTime } from '../../catalog/fields/times.ts';
 import { type Fields, optional, readOnly, required } from '../../catalog/record.ts';
 import { ORGANIZATION_FIELDS, REFERENCES } from '../../catalog/resources/references.ts';
 import { SCOPES } from '../../catalog/scopes.ts';

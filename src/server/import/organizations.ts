@@ -21,6 +21,7 @@ interface Known extends Organization {
 export class Organizations {
   private readonly known = new Map<string, Known>();
   private readonly firstLine = new Map<string, number>();
+  private readonly removals = new Map<string, number>();
   private readonly tx: Transaction;
   private readonly now: string;
 
@@ -34,7 +35,9 @@ export class Organizations {
     const known = this.known.get(id);
     if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
-    const found: Known = stored ? { ...stored, told: true } : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
+    const found: Known = stored
+      ? { ...stored, told: true }
+      : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
     this.known.set(id, found);
     if (!found.told) this.firstLine.set(id, line);
     return found;
@@ -45,25 +48,35 @@ export class Organizations {
     const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
     // Its own id stands under both names (contract §7); either will do.
     const values = readFields(ORGANIZATION_KIND, { ...given, id: given.id ?? organizationId }, context);
-    if (values.id == null) context.problems.push(missing('id'));
-    if (values.timezone == null && deleted !== true) context.problems.push(missing('timezone'));
-    if (organizationId != null && organizationId !== values.id) {
-      context.problems.push({ code: 'field.conflict', source: 'organizationId', description: 'organizationId must be the id of the organization.' });
+    if ((given.id ?? organizationId) == null) context.problems.push(missing('id'));
+    if (given.timezone == null && deleted !== true) context.problems.push(missing('timezone'));
+    if (organizationId != null && given.id != null && organizationId !== given.id) {
+      context.problems.push({
+        code: 'field.conflict',
+        source: 'organizationId',
+        description: 'organizationId must be the id of the organization.',
+      });
     }
     const zone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
     const created = readCreatedDate(createdDate, zone, context) ?? this.now;
     problems.addAll(line, context.problems);
     if (context.problems.length > 0) return;
     const id = String(values.id);
-    if (deleted === true) await this.remove(id, line, problems);
+    // Its records may be deleted by later lines.
+    if (deleted === true) this.removals.set(id, line);
     else this.known.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), told: true });
   }
 
-  /** Reports organizations that records named but no line and no store told of. */
-  settle(problems: ProblemList): void {
+  /** Deletes what was to be deleted; reports organizations that records named but no line and no store told of. */
+  async settle(problems: ProblemList): Promise<void> {
+    for (const [id, line] of this.removals) await this.remove(id, line, problems);
     for (const [id, { told }] of this.known) {
       if (told) continue;
-      problems.add(this.firstLine.get(id) ?? 0, 'organizationId', `There is no organization ${id}: give it a line of type Organization.`);
+      problems.add(
+        this.firstLine.get(id) ?? 0,
+        'organizationId',
+        `There is no organization ${id}: give it a line of type Organization.`,
+      );
     }
   }
 
@@ -77,7 +90,9 @@ export class Organizations {
     const organization = await findOrganization(this.tx, id);
     if (organization === undefined) return;
     for (const resource of STORED_RESOURCES) {
-      const left = await this.tx.get(sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${organization.org} LIMIT 1`);
+      const left = await this.tx.get(
+        sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${organization.org} LIMIT 1`,
+      );
       if (left === undefined) continue;
       problems.add(line, 'id', `Organization ${id} still has ${resource.many}; it cannot be deleted.`);
       return;

@@ -1,17 +1,19 @@
 import sql from 'sql-template-tag';
-import { asId } from '../../catalog/fields/numbers.ts';
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
+import { asId } from '../../catalog/fields/numbers.ts';
 import { type Fields, readFields } from '../../catalog/record.ts';
 import { linksOf, referenceRecord } from '../references.ts';
 import { blankRecord, emptyValue } from '../rendering.ts';
+import { forgetTransaction } from '../reports/aging/ledger.ts';
+import { filedUnder } from '../reports/filing.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Organization, Service } from '../service.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
-import { importDocument, removeDocument } from './documents.ts';
 import type { CorrectionBook } from './corrections.ts';
+import { importDocument, removeDocument } from './documents.ts';
 import type { ImportedFiles } from './files.ts';
 import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
@@ -57,7 +59,8 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   const context = await contextFor(state, organization, given);
   const values = readFields(kind.fields, given, context);
   for (const name of kind.needed) {
-    if (given[name] == null) context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
+    if (given[name] == null)
+      context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
   }
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;
@@ -103,17 +106,32 @@ function noteId(state: ImportState, org: number, type: string, id: number): void
 }
 
 /** The wire fields of an import line over a blank record; what only the import knows stays out. */
-function wireOf(fields: Fields, blank: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+function wireOf(
+  fields: Fields,
+  blank: Record<string, unknown>,
+  values: Record<string, unknown>,
+): Record<string, unknown> {
   for (const [name, value] of Object.entries(values)) {
     if (Object.hasOwn(blank, name)) blank[name] = value ?? emptyValue(fields, name);
   }
   return blank;
 }
 
-async function putReference(tx: Transaction, org: number, kind: RecordKind, id: number, values: Record<string, unknown>): Promise<void> {
-  const record = { ...Object.fromEntries(Object.keys(kind.fields).map((name) => [name, emptyValue(kind.fields, name)])), ...values, id };
-  await tx.run(sql`INSERT INTO reference_records (org, type, id, json) VALUES (${org}, ${kind.type}, ${id}, ${JSON.stringify(record)})
-    ON CONFLICT (org, type, id) DO UPDATE SET json = excluded.json`);
+async function putReference(
+  tx: Transaction,
+  org: number,
+  kind: RecordKind,
+  id: number,
+  values: Record<string, unknown>,
+): Promise<void> {
+  const record = {
+    ...Object.fromEntries(Object.keys(kind.fields).map((name) => [name, emptyValue(kind.fields, name)])),
+    ...values,
+    id,
+  };
+  await tx.run(sql`INSERT INTO reference_records (org, type, id, filed_under, json)
+    VALUES (${org}, ${kind.type}, ${id}, ${filedUnder(kind.type, record)}, ${JSON.stringify(record)})
+    ON CONFLICT (org, type, id) DO UPDATE SET filed_under = excluded.filed_under, json = excluded.json`);
 }
 
 async function putResource(
@@ -128,7 +146,11 @@ async function putResource(
   if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
   const behaviour = behaviourOf(resource);
   const blank = blankRecord(resource);
-  const after = { ...wireOf(resource.fields, blank, values), id, ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }) };
+  const after = {
+    ...wireOf(resource.fields, blank, values),
+    id,
+    ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }),
+  };
   const problems: Draft['problems'] = [];
   const draft: Draft = {
     service: state.service,
@@ -144,23 +166,39 @@ async function putResource(
   await behaviour.complete?.(state.tx, draft);
   state.problems.addAll(line, problems);
   if (problems.length > 0) return;
+  if (resource.type === 'PatientV1') await noteReferrers(state, organization.org, id, draft.after);
   await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
   await behaviour.indexed?.(state.tx, draft);
   if (resource.type === 'Transaction') await state.corrections.note(organization.org, draft.after);
-  if (resource.type === 'PatientV1') noteReferrer(state, organization.org, draft.after);
 }
 
-function noteReferrer(state: ImportState, org: number, patient: Readonly<Record<string, unknown>>): void {
-  const referrer = (patient.referredByPatient as { id: number } | null)?.id;
-  if (referrer === undefined) return;
+/** Notes the patients whose `referredPatients` a patient's line, or its deletion, may change: itself, too. */
+async function noteReferrers(
+  state: ImportState,
+  org: number,
+  id: number,
+  after?: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const before = await state.tx.get<{ referrer: number | null }>(
+    sql`SELECT referred_by_patient_id AS referrer FROM patients WHERE org = ${org} AND id = ${id}`,
+  );
+  const claimed = ((after?.referredPatients as readonly unknown[] | undefined) ?? []).length > 0;
+  const noted = [
+    before?.referrer,
+    (after?.referredByPatient as { id: number } | null | undefined)?.id,
+    before !== undefined || claimed ? id : undefined,
+  ];
   const referrers = state.referrers.get(org) ?? new Set<number>();
-  state.referrers.set(org, referrers.add(referrer));
+  for (const referrer of noted) if (referrer != null) referrers.add(referrer);
+  state.referrers.set(org, referrers);
 }
 
 async function remove(state: ImportState, kind: RecordKind, org: number, id: number, line: number): Promise<void> {
+  if (kind.type === 'PatientV1') await noteReferrers(state, org, id);
   if (kind.type === 'DocumentV1') await removeDocument(state, org, id);
   else if (kind.resource !== undefined) await removeRecord(state.tx, org, kind.resource, id);
   else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
+  if (kind.type === 'Transaction') await forgetTransaction(state.tx, org, id);
   state.links.noteDeleted(org, kind.type, id, line);
   noteId(state, org, kind.type, id);
   state.deleted++;

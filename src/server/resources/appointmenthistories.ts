@@ -7,7 +7,11 @@ import type { Draft } from './behaviour.ts';
 const COPIED = ['patient', 'provider', 'operatory', 'location', 'start', 'duration', 'status', 'note'] as const;
 
 /** Writes the immutable row for one change of an appointment made through the server (D26). */
-export async function recordHistory(tx: Transaction, draft: Draft, action: 'CREATE' | 'UPDATE' | 'DELETE'): Promise<void> {
+export async function recordHistory(
+  tx: Transaction,
+  draft: Draft,
+  action: 'CREATE' | 'UPDATE' | 'DELETE',
+): Promise<void> {
   const { organization, after, service } = draft;
   const now = new Date(service.clock()).toISOString();
   const id = await nextId(tx, organization.org, appointmentHistories.type);

@@ -1,12 +1,15 @@
 import type { Resource } from '../../catalog/define.ts';
 import { appointmentBehaviour } from './appointments.ts';
 import type { Behaviour } from './behaviour.ts';
-import { documentBehaviour } from './documents.ts';
 import { documentHandlers } from './documentfiles.ts';
-import { patientBehaviour } from './patients.ts';
+import { documentBehaviour } from './documents.ts';
+import { eventHandlers } from './eventhandlers.ts';
+import { eventBehaviour } from './events.ts';
 import { missedAppointmentBehaviour } from './missedappointments.ts';
-import { transactionTagBehaviour } from './transactiontags.ts';
+import { patientBehaviour } from './patients.ts';
 import { transactionBehaviour } from './transactions.ts';
+import { agingBehaviour, openingsBehaviour, productionBehaviour } from './reports.ts';
+import { transactionTagBehaviour } from './transactiontags.ts';
 
 const BEHAVIOURS: readonly Behaviour[] = [
   { ...documentBehaviour, handlers: documentHandlers },
@@ -15,6 +18,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   transactionBehaviour,
   transactionTagBehaviour,
   missedAppointmentBehaviour,
+  { ...eventBehaviour, handlers: eventHandlers },
 ];
 
 /** What the server adds to a resource; nothing where the catalog says it all. */

@@ -1,10 +1,10 @@
 import sql, { join } from 'sql-template-tag';
+import { operationOf } from '../../catalog/catalog.ts';
+import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
-import { operationOf } from '../../catalog/catalog.ts';
-import { patients } from '../../catalog/resources/patients.ts';
 import { readFields } from '../../catalog/record.ts';
+import { patients } from '../../catalog/resources/patients.ts';
 import { checkLinks } from '../references.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
 import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
@@ -17,7 +17,11 @@ type PatientRecord = JsonRecord & { readonly id: number; readonly billingTypes: 
 /** GET `/patients/{id}/billingtypes` (D22). */
 export const billingTypesListHandler: Handler = async (request) => {
   const id = pathIdOf(request, patients);
-  return items(request, request.service.store.read, (await patientOf(request, request.service.store.read, id)).billingTypes);
+  return items(
+    request,
+    request.service.store.read,
+    (await patientOf(request, request.service.store.read, id)).billingTypes,
+  );
 };
 
 /** POST `/patients/{id}/billingtypes`: replaces the whole list; duplicates are folded (D22). */
@@ -41,13 +45,18 @@ export const billingTypesSetHandler: Handler = async (request) => {
 };
 
 function readIds(request: OperationRequest): { ids: { id: number; at: string }[]; problems: Problem[] } {
-  if (!Array.isArray(request.body)) throw refusal('body.shape', 'body', 'The body must be an array of links: [{"id": 5}].');
+  if (!Array.isArray(request.body))
+    throw refusal('body.shape', 'body', 'The body must be an array of links: [{"id": 5}].');
   const fields = operationOf(patients, 'billingtypesSet').body ?? {};
   const context = readContext(request, 'create');
   const ids = request.body.flatMap((entry, index) => {
     const at = `[${index}]`;
     if (!isPlainObject(entry)) {
-      context.problems.push({ code: 'field.type', source: at, description: `${at} must be a link, written {"id": 5}.` });
+      context.problems.push({
+        code: 'field.type',
+        source: at,
+        description: `${at} must be a link, written {"id": 5}.`,
+      });
       return [];
     }
     const { id } = readFields(fields, entry, context, `${at}.`);

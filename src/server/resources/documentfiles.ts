@@ -1,16 +1,16 @@
 import { operationOf } from '../../catalog/catalog.ts';
+import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
+import { readFields } from '../../catalog/record.ts';
 import { isImage, type MimeType } from '../../catalog/resources/documentnames.ts';
 import { documents, type FileInput } from '../../catalog/resources/documents.ts';
-import { readFields } from '../../catalog/record.ts';
+import type { DocumentBody } from '../body/documentbody.ts';
+import { answerWith, settle, storeDraft } from '../engine/writing.ts';
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
 import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
 import { removeScheduled, scheduleRemoval } from '../files/recovery.ts';
 import { VARIANTS } from '../files/signing.ts';
-import { answerWith, settle, storeDraft } from '../engine/writing.ts';
-import { DocumentBody } from '../body/documentbody.ts';
 import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
@@ -34,7 +34,11 @@ const createDocument: Handler = async (request) => {
   return stored.answer;
 };
 
-const MISSING_CONTENT: Problem = { code: 'field.missing', source: 'file.content', description: 'file.content is required.' };
+const MISSING_CONTENT: Problem = {
+  code: 'field.missing',
+  source: 'file.content',
+  description: 'file.content is required.',
+};
 
 async function storeDocument(request: OperationRequest, body: DocumentBody) {
   const { service, organization } = request;
@@ -156,7 +160,11 @@ function ownedBy(organizationId: string, values: DocumentValues): Record<string,
 function checkImage(values: DocumentValues, content: StagedFile | undefined, problems: Problem[]): void {
   const type = values.mimeType as MimeType | undefined;
   if (type === undefined || content === undefined || looksLike(type, content.head)) return;
-  problems.push({ code: 'file.content', source: 'file.content', description: `file.content does not hold a ${type} image.` });
+  problems.push({
+    code: 'file.content',
+    source: 'file.content',
+    description: `file.content does not hold a ${type} image.`,
+  });
 }
 
 /** Makes the variants of an image when all five crop values are there; answers which variants exist (specification, Documents). */

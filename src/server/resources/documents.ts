@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
 import type { Problem } from '../../catalog/failures.ts';
-import { documents } from '../../catalog/resources/documents.ts';
-import { baseNameOf, baseNameProblem, type MimeType, storedName } from '../../catalog/resources/documentnames.ts';
 import { foldText } from '../../catalog/filter/values.ts';
+import { baseNameOf, baseNameProblem, type MimeType, storedName } from '../../catalog/resources/documentnames.ts';
+import { documents } from '../../catalog/resources/documents.ts';
 import { variantUrls } from '../files/signing.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { StoredRecord } from '../store/records.ts';
@@ -32,7 +32,14 @@ export const documentBehaviour: Behaviour = {
   },
   ownColumns(draft) {
     const { guid = '', variants = '', size = 0, sha256 = '' } = (draft.own ?? draft.row) as Partial<DocumentRow>;
-    return { guid, variants, size, sha256, owner: ownerKey(draft.after), base_fold: baseFold(draft.after.name as string) };
+    return {
+      guid,
+      variants,
+      size,
+      sha256,
+      owner: ownerKey(draft.after),
+      base_fold: baseFold(draft.after.name as string),
+    };
   },
   async stored(tx, draft) {
     await keepTags(tx, draft.organization.org, draft.after.tags as string[]);
@@ -42,9 +49,10 @@ export const documentBehaviour: Behaviour = {
 /** The base of a name has 1 to 70 characters; the name that GET returned is always accepted, however long numbering made it (D36). */
 export function checkName(after: JsonRecord, before: JsonRecord | undefined, problems: Problem[]): void {
   const { name, mimeType } = after as { name: string | null | undefined; mimeType: MimeType | null | undefined };
-  if (name == null || mimeType == null) return;
-  const base = baseNameOf(name, mimeType);
-  if (before?.name === storedName(base, mimeType)) return;
+  if (name == null) return;
+  // While the type is unknown, whatever looks like an extension does not count.
+  const base = mimeType == null ? name.replace(/\.[A-Za-z]{3,4}$/, '') : baseNameOf(name, mimeType);
+  if (mimeType != null && before?.name === storedName(base, mimeType)) return;
   const wrong = baseNameProblem(base);
   if (wrong !== undefined) problems.push({ code: 'field.length', source: 'name', description: wrong });
 }

@@ -18,14 +18,18 @@ export async function settleTags(read: Reader, draft: Draft): Promise<string[]> 
 }
 
 async function storedTag(read: Reader, org: number, fold: string): Promise<string | undefined> {
-  const row = await read.get<{ name: string }>(sql`SELECT name FROM document_tags WHERE org = ${org} AND fold = ${fold}`);
+  const row = await read.get<{ name: string }>(
+    sql`SELECT name FROM document_tags WHERE org = ${org} AND fold = ${fold}`,
+  );
   return row?.name;
 }
 
 /** Creates the tags that are new. */
 export async function keepTags(tx: Transaction, org: number, tags: readonly string[]): Promise<void> {
   for (const name of tags) {
-    await tx.run(sql`INSERT INTO document_tags (org, fold, name) VALUES (${org}, ${foldText(name)}, ${name}) ON CONFLICT DO NOTHING`);
+    await tx.run(
+      sql`INSERT INTO document_tags (org, fold, name) VALUES (${org}, ${foldText(name)}, ${name}) ON CONFLICT DO NOTHING`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
-import { patients } from '../../catalog/resources/patients.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
+import { patients } from '../../catalog/resources/patients.ts';
 import { projectRecord } from '../rendering.ts';
 import { gather, readSelection, readTerms } from '../requests.ts';
 import type { Handler, OperationRequest } from '../service.ts';
@@ -16,7 +16,10 @@ export const calculatedHandler: Handler = async (request) => {
   if (problems.length > 0) throw new Refusal(problems);
   const asked = terms.map((term) => new Set(term.values as number[]));
   const ids = [...(asked[0] ?? [])].filter((id) => asked.every((values) => values.has(id)));
-  const rows = await visits(request, ids.toSorted((a, b) => a - b));
+  const rows = await visits(
+    request,
+    ids.toSorted((a, b) => a - b),
+  );
   return { data: JSON.stringify(rows.map((row) => projectRecord({ ...row }, selected))) };
 };
 
@@ -44,7 +47,12 @@ async function visits(request: OperationRequest, ids: readonly number[]) {
   for (const row of rows) {
     const zone = (row.timezone && (JSON.parse(row.timezone) as { timezone: string | null }).timezone) || timezone;
     const dates = [latest.get(row.id), row.start && localDate(row.start, zone), row.procedure_date];
-    latest.set(row.id, dates.filter((date) => date != null).reduce<string | null>((max, date) => (max === null || date > max ? date : max), null));
+    latest.set(
+      row.id,
+      dates
+        .filter((date) => date != null)
+        .reduce<string | null>((max, date) => (max === null || date > max ? date : max), null),
+    );
   }
   return [...latest].map(([id, lastVisitDate]) => ({ id, lastVisitDate }));
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
-import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
+import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
 import { zoneOfLocation } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import type { JsonRecord } from '../store/layout.ts';
@@ -8,7 +8,17 @@ import { findRecord, nextId, putRecord, type StoredRecord } from '../store/recor
 import type { Transaction } from '../store/store.ts';
 import type { Behaviour, Draft } from './behaviour.ts';
 
-const COPIED = ['start', 'duration', 'status', 'operatory', 'provider', 'patient', 'location', 'other', 'note'] as const;
+const COPIED = [
+  'start',
+  'duration',
+  'status',
+  'operatory',
+  'provider',
+  'patient',
+  'location',
+  'other',
+  'note',
+] as const;
 
 /** Missed appointments: written by changes of appointments, changed and deleted by clients (D28). */
 export const missedAppointmentBehaviour: Behaviour = {
@@ -56,7 +66,12 @@ async function open(tx: Transaction, { organization, after }: Draft): Promise<vo
 }
 
 /** Changes the open record of an appointment; a client may have deleted it. */
-async function change(tx: Transaction, { organization, after }: Draft, changes: JsonRecord, stays: boolean): Promise<void> {
+async function change(
+  tx: Transaction,
+  { organization, after }: Draft,
+  changes: JsonRecord,
+  stays: boolean,
+): Promise<void> {
   const { org } = organization;
   const row = await tx.get<StoredRecord>(
     sql`SELECT id, json FROM missedappointments WHERE org = ${org} AND appointment_id = ${after.id} AND is_open = 1

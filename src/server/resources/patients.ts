@@ -2,8 +2,9 @@ import sql from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
 import { type Phone, patients } from '../../catalog/resources/patients.ts';
-import { findRecord, putRecord } from '../store/records.ts';
+import { followGuarantor } from '../reports/aging/ledger.ts';
 import type { JsonRecord } from '../store/layout.ts';
+import { findRecord, putRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { Behaviour, Draft } from './behaviour.ts';
 import { billingTypesListHandler, billingTypesSetHandler } from './billingtypes.ts';
@@ -21,6 +22,7 @@ export const patientBehaviour: Behaviour = {
     draft.after.primaryGuarantor ??= { id: draft.after.id };
     draft.after.phones = completePhones(phonesOf(draft.after), phonesOf(draft.before));
   },
+  indexed: followGuarantor,
   stored: followReferral,
   handlers: {
     [operationOf(patients, 'calculated').id]: calculatedHandler,
@@ -30,11 +32,18 @@ export const patientBehaviour: Behaviour = {
 };
 
 function checkDiscount({ after, problems }: Draft): void {
-  const needed: Readonly<Record<string, readonly string[]>> = { BASIC: ['discountPlan'], SLIDING_FEES: ['income', 'familySize'] };
+  const needed: Readonly<Record<string, readonly string[]>> = {
+    BASIC: ['discountPlan'],
+    SLIDING_FEES: ['income', 'familySize'],
+  };
   const discountType = typeof after.discountType === 'string' ? after.discountType : '';
   for (const name of needed[discountType] ?? []) {
     if (after[name] !== null && after[name] !== undefined) continue;
-    problems.push({ code: 'field.missing', source: name, description: `discountType ${discountType} requires ${name}.` });
+    problems.push({
+      code: 'field.missing',
+      source: name,
+      description: `discountType ${discountType} requires ${name}.`,
+    });
   }
 }
 
@@ -60,7 +69,8 @@ function completePhones(phones: readonly Phone[], before: readonly Phone[]): Pho
   const known = new Set(before.map((phone) => phone.id));
   const imported = before.length === 0;
   const taken = new Set<number | null>();
-  let nextId = Math.max(0, ...before.map((phone) => phone.id ?? 0), ...(imported ? phones.map((phone) => phone.id ?? 0) : [])) + 1;
+  let nextId =
+    Math.max(0, ...before.map((phone) => phone.id ?? 0), ...(imported ? phones.map((phone) => phone.id ?? 0) : [])) + 1;
   return phones.map((phone) => {
     const keeps = phone.id != null && (known.has(phone.id) || imported) && !taken.has(phone.id);
     const id = keeps ? phone.id : nextId++;

@@ -1,5 +1,7 @@
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { cents } from '../money.ts';
+import { noteTransaction } from '../reports/aging/ledger.ts';
+import type { JsonRecord } from '../store/layout.ts';
 import type { Behaviour } from './behaviour.ts';
 
 interface Kept {
@@ -15,6 +17,7 @@ export const transactionBehaviour: Behaviour = {
     after.isActive ??= true;
     after.isAutomaticallyPosted ??= false;
     after.isPartialPayment ??= false;
+    after.distributions = (after.distributions as readonly JsonRecord[]).map((part) => ({ ...part, isActive: part.isActive ?? true }));
     after.entryDate ??= imported?.lastModified ?? new Date(service.clock()).toISOString();
   },
   ownColumns({ after, imported, row }) {
@@ -27,4 +30,5 @@ export const transactionBehaviour: Behaviour = {
       estimated_write_off_cents: estimate ? cents(estimate.writeOff) : (kept?.estimated_write_off_cents ?? null),
     };
   },
+  indexed: noteTransaction,
 };

@@ -10,7 +10,8 @@ export const transactionTagBehaviour: Behaviour = {
   resource: transactionTags,
   answersDeleted: true,
   async complete(read, { before, after, organization, problems, imported }) {
-    if (before?.isPredefined === true && imported === undefined && differs(before, after)) problems.push(predefined('changed'));
+    if (before?.isPredefined === true && imported === undefined && differs(before, after))
+      problems.push(predefined('changed'));
     const twin = await read.get<{ id: number }>(
       sql`SELECT id FROM transactiontags WHERE org = ${organization.org} AND tag_type = ${after.tagType as string}
         AND tag_text_fold = ${foldText(after.tagText as string)} AND id <> ${after.id}`,

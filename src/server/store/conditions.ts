@@ -23,7 +23,7 @@ function conditionOf(resource: Resource, term: Term): Sql {
     case '.present':
       return sql`${column} IS NOT NULL`;
     case '==':
-      return sql`${column} = ${value}`;
+      return equals(term, column);
     case '!=':
       // The exact complement of ==: a record without a value satisfies it (D11).
       return sql`${column} IS DISTINCT FROM ${value}`;
@@ -38,6 +38,13 @@ function conditionOf(resource: Resource, term: Term): Sql {
   }
 }
 
+/** Text is indexed by its folded form only: the exact comparison picks from what the index finds. */
+function equals(term: Term, column: Sql): Sql {
+  const [value] = term.values;
+  if (term.key.value.match !== 'text') return sql`${column} = ${value}`;
+  return sql`${column} = ${value} AND ${raw(`r.${foldColumn(term.key.key)}`)} = ${foldText(String(value))}`;
+}
+
 function startsWith(column: Sql, prefix: string): Sql {
   return sql`${column} >= ${prefix} AND ${column} < ${prefix + LAST}`;
 }
@@ -45,7 +52,5 @@ function startsWith(column: Sql, prefix: string): Sql {
 function sideCondition(resource: Resource, term: Term): Sql {
   const values = join([...new Set(term.values)]);
   const matching = sql`SELECT s.id FROM ${raw(sideTable(resource, term.key.key))} s WHERE s.org = r.org AND s.value IN (${values})`;
-  return term.operator === '!='
-    ? sql`NOT EXISTS (${matching} AND s.id = r.id)`
-    : sql`r.id IN (${matching})`;
+  return term.operator === '!=' ? sql`NOT EXISTS (${matching} AND s.id = r.id)` : sql`r.id IN (${matching})`;
 }

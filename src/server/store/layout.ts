@@ -1,6 +1,6 @@
 import type { Resource } from '../../catalog/define.ts';
-import { digitsOf, foldText } from '../../catalog/filter/values.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
+import { digitsOf, foldText } from '../../catalog/filter/values.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 

@@ -38,7 +38,12 @@ export function listRecords<T extends StoredRecord>(
   );
 }
 
-export async function countRecords(read: Reader, org: number, resource: Resource, terms: readonly Term[]): Promise<number> {
+export async function countRecords(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  terms: readonly Term[],
+): Promise<number> {
   const row = await read.get<{ total: number }>(
     sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${org}${conditionsOf(resource, terms)}`,
   );
@@ -52,7 +57,9 @@ export function findRecord<T extends StoredRecord>(
   id: number,
   own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>(sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`);
+  return read.get<T>(
+    sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`,
+  );
 }
 
 function orderOf({ order }: Slice): Sql {
@@ -79,7 +86,13 @@ export async function putRecord(
   const layout = layoutOf(resource);
   await tx.run({
     ...upsertText(layout, Object.keys(own)),
-    values: [org, record.id, ...layout.columns.map((column) => column.of(record)), ...Object.values(own), JSON.stringify(record)],
+    values: [
+      org,
+      record.id,
+      ...layout.columns.map((column) => column.of(record)),
+      ...Object.values(own),
+      JSON.stringify(record),
+    ],
   });
   for (const side of layout.sides) {
     if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
@@ -97,7 +110,10 @@ function upsertText(layout: Layout, own: readonly string[]): { readonly sql: str
   if (known !== undefined) return known;
   const names = ['org', 'id', ...layout.columns.map((column) => column.name), ...own, 'json'];
   const places = (place: (index: number) => string) => names.map((_, index) => place(index + 1)).join(', ');
-  const overwrite = names.slice(2).map((name) => `${name} = excluded.${name}`).join(', ');
+  const overwrite = names
+    .slice(2)
+    .map((name) => `${name} = excluded.${name}`)
+    .join(', ');
   const write = (values: string) =>
     `INSERT INTO ${layout.table} (${names.join(', ')}) VALUES (${values}) ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
   const texts = { sql: write(places(() => '?')), text: write(places((index) => `$${index}`)) };

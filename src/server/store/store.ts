@@ -28,7 +28,15 @@ export interface Store {
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
+  /** How much has been written since the store was opened. */
+  readonly counts: Readonly<StoreCounts>;
   close(): Promise<void>;
+}
+
+/** Writes that were run, refused ones included, and the commits that they shared. */
+export interface StoreCounts {
+  writes: number;
+  commits: number;
 }
 
 /** The store cannot be used as it is: locked by another server, of a newer version, or damaged. */

@@ -17,7 +17,11 @@ export async function createToken(service: Service, request: TokenRequest) {
   const problems: Problem[] = [];
   for (const id of request.organizations) {
     if ((await findOrganization(service.store.read, id)) !== undefined) continue;
-    problems.push({ code: 'field.link_unknown', source: '--for', description: `There is no organization ${id} in this data folder.` });
+    problems.push({
+      code: 'field.link_unknown',
+      source: '--for',
+      description: `There is no organization ${id} in this data folder.`,
+    });
   }
   const expiresAt = request.expires === undefined ? null : expiry(request.expires, service.clock(), problems);
   if (problems.length > 0) throw new Refusal(problems);
@@ -40,7 +44,8 @@ function expiry(text: string, now: number, problems: Problem[]): string | undefi
     problems.push({ code: 'field.format', source: '--expires', description });
     return undefined;
   }
-  if (instant <= now) problems.push({ code: 'field.range', source: '--expires', description: '--expires is in the past.' });
+  if (instant <= now)
+    problems.push({ code: 'field.range', source: '--expires', description: '--expires is in the past.' });
   return new Date(Math.floor(instant)).toISOString();
 }
 
@@ -59,7 +64,15 @@ export function tokenText(grants: readonly Grant[]): string {
     `expires ${grant.expiresAt ?? 'never'}`,
   ]);
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`).join('');
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }
 
 /** Throws a Refusal (404) when there is no such token. */

@@ -40,7 +40,7 @@ export const documentFixture: ResourceFixture = {
   countNames: ['totalCount'],
   create: (n) => ({ name: `new-${n}`, mimeType: 'PDF', file }),
   required: ['name', 'mimeType', 'file.content'],
-  update: { name: 'renamed', tags: ['Renamed'] },
+  update: (n) => ({ name: `renamed-${n}`, tags: ['Renamed'] }),
   lengths: [['name', 1, 70]],
   choices: [['mimeType', ['PDF', 'JPEG', 'PNG', 'GIF', 'DOC', 'DOCX', 'PPT', 'PPTX', 'XLS', 'XLSX', 'MSG']]],
   links: [
@@ -49,7 +49,7 @@ export const documentFixture: ResourceFixture = {
   ],
   dates: ['userDefinedDate'],
   companions: (name, value): Readonly<Record<string, unknown>> => {
-    const bytes = BYTES[String(value).toUpperCase()];
+    const bytes = BYTES[String(value).trim().toUpperCase()];
     return name === 'mimeType' && bytes !== undefined ? { file: { content: bytes } } : {};
   },
 };

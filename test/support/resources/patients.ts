@@ -162,7 +162,7 @@ export const patientFixture: ResourceFixture = {
     'state',
     'postalCode',
   ],
-  update: { middleInitial: 'Q', city: 'Changed' },
+  update: (n) => ({ middleInitial: 'Q', city: `City ${n}` }),
   lengths: [
     ['firstName', 1, 25],
     ['lastName', 1, 25],
@@ -200,7 +200,7 @@ export const patientFixture: ResourceFixture = {
   dates: ['dateOfBirth'],
   companions: (name, value): Readonly<Record<string, unknown>> => {
     if (name !== 'discountType') return {};
-    return value === 'BASIC' ? { discountPlan: link(PLANS.senior) } : { income: 1, familySize: 1 };
+    return /basic/i.test(String(value)) ? { discountPlan: link(PLANS.senior) } : { income: 1, familySize: 1 };
   },
   samples: {
     calculated: { query: { filter: `patient.id->[${PATIENTS.ann},${NOWHERE}]`, responseFields: 'ALL' } },

@@ -27,7 +27,10 @@ export default class ServerTokensCreate extends ServerCommand<OpenFolder> {
       options: ['model:read', 'model:write', 'practice:read'],
       summary: 'What the token allows, model:read when not given; may be repeated',
     }),
-    expires: Flags.string({ helpValue: 'TIME', summary: 'Date or date-time when it stops working; never when not given' }),
+    expires: Flags.string({
+      helpValue: 'TIME',
+      summary: 'Date or date-time when it stops working; never when not given',
+    }),
     label: Flags.string({ helpValue: 'TEXT', summary: 'A name to know it by' }),
     json: Flags.boolean({ summary: 'Print one JSON object' }),
   };

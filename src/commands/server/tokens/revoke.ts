@@ -23,6 +23,8 @@ export default class ServerTokensRevoke extends ServerCommand<OpenFolder> {
   protected override async work(folder: OpenFolder, { args, flags }: CommandInput): Promise<string> {
     const { revoke } = await import('../../../server/tokens/admin.ts');
     await revoke(folder.service, String(args.id));
-    return isOn(flags, 'json') ? `${JSON.stringify({ id: args.id, revoked: true })}\n` : `Token ${String(args.id)} is revoked.\n`;
+    return isOn(flags, 'json')
+      ? `${JSON.stringify({ id: args.id, revoked: true })}\n`
+      : `Token ${String(args.id)} is revoked.\n`;
   }
 }

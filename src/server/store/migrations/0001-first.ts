@@ -20,16 +20,21 @@ function index(table: string, columns: string, where = ''): string {
 
 const present = (table: string, column: string) => index(table, column, `${column} IS NOT NULL`);
 
+/** Appointments that take up their operatory and provider; the planner knows it by these very words (reports/openings/busy.ts). */
+const OCCUPYING = "status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')";
+
 export const FIRST: Migration = {
   name: 'first',
   statements: [
     'CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
-    'CREATE TABLE organizations (org INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, timezone TEXT NOT NULL, created_date TEXT NOT NULL)',
+    'CREATE TABLE organizations (org INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT, timezone TEXT NOT NULL, created_date TEXT NOT NULL)',
     `CREATE TABLE access_tokens (hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, organizations TEXT NOT NULL, scopes TEXT NOT NULL,
       label TEXT, created_at TEXT NOT NULL, expires_at TEXT)`,
     'CREATE TABLE api_clients (client_id TEXT PRIMARY KEY, secret_hash TEXT NOT NULL, organizations TEXT NOT NULL, scopes TEXT NOT NULL)',
     'CREATE TABLE sequences (org INTEGER NOT NULL, type TEXT NOT NULL, last_id INTEGER NOT NULL, PRIMARY KEY (org, type)) WITHOUT ROWID',
-    'CREATE TABLE reference_records (org INTEGER NOT NULL, type TEXT NOT NULL, id INTEGER NOT NULL, json TEXT NOT NULL, PRIMARY KEY (org, type, id)) WITHOUT ROWID',
+    `CREATE TABLE reference_records (org INTEGER NOT NULL, type TEXT NOT NULL, id INTEGER NOT NULL, filed_under INTEGER, json TEXT NOT NULL,
+      PRIMARY KEY (org, type, id)) WITHOUT ROWID`,
+    'CREATE INDEX reference_records_by_filed_under ON reference_records (org, type, filed_under) WHERE filed_under IS NOT NULL',
 
     records(
       'patients',
@@ -78,6 +83,8 @@ export const FIRST: Migration = {
     index('appointments', 'location_id, start'),
     index('appointments', 'start'),
     index('appointments', 'last_modified'),
+    index('appointments', 'operatory_id, start', OCCUPYING),
+    index('appointments', 'provider_id, start', OCCUPYING),
 
     records('appointmenthistories', 'appointment_id INTEGER, last_modified TEXT'),
     index('appointmenthistories', 'appointment_id'),
@@ -100,6 +107,18 @@ export const FIRST: Migration = {
     index('transactions', 'transaction_date'),
     index('transactions', 'location_id, transaction_date'),
     index('transactions', 'last_modified'),
+    // What active credits actively distribute: cents of a credit on a charge.
+    `CREATE TABLE distributions (org INTEGER NOT NULL, charge_id INTEGER NOT NULL, credit_id INTEGER NOT NULL, cents INTEGER NOT NULL,
+      by_insurance INTEGER NOT NULL, PRIMARY KEY (org, charge_id, credit_id)) WITHOUT ROWID`,
+    'CREATE INDEX distributions_by_credit ON distributions (org, credit_id, charge_id, cents)',
+    // Active transactions as the aging report reads them: a page of a location lies together.
+    `CREATE TABLE ledger (org INTEGER NOT NULL, location_id INTEGER NOT NULL, guarantor_id INTEGER NOT NULL, id INTEGER NOT NULL,
+      transaction_date TEXT NOT NULL, is_charge INTEGER NOT NULL, open_cents INTEGER NOT NULL, insurance_cents INTEGER NOT NULL,
+      write_off_cents INTEGER NOT NULL, PRIMARY KEY (org, location_id, guarantor_id, id)) WITHOUT ROWID`,
+    'CREATE INDEX ledger_by_id ON ledger (org, id)',
+    'CREATE INDEX ledger_by_guarantor ON ledger (org, guarantor_id, open_cents)',
+    'CREATE TABLE ledger_changes (org INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (org, id)) WITHOUT ROWID',
+    'CREATE TABLE ledger_versions (org INTEGER PRIMARY KEY, version INTEGER NOT NULL)',
 
     records('transactiontags', 'tag_text TEXT, tag_text_fold TEXT, tag_type TEXT'),
     'CREATE UNIQUE INDEX transactiontags_by_text ON transactiontags (org, tag_type, tag_text_fold)',
@@ -123,6 +142,8 @@ export const FIRST: Migration = {
     index('events', 'location_id, start'),
     index('events', 'last_modified'),
     present('events', 'group_id'),
+    index('events', 'operatory_id, start', 'operatory_id IS NOT NULL'),
+    index('events', 'provider_id, start', 'provider_id IS NOT NULL'),
 
     `CREATE TABLE idempotency_keys (org INTEGER NOT NULL, token TEXT NOT NULL, route TEXT NOT NULL, name TEXT NOT NULL,
       body_hash TEXT NOT NULL, status INTEGER NOT NULL, answer TEXT NOT NULL, created_at TEXT NOT NULL,

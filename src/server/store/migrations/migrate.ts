@@ -15,7 +15,9 @@ export async function migrate(tx: Transaction): Promise<void> {
   await tx.run(
     sql`CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)`,
   );
-  const row = await tx.get<{ version: number }>(sql`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`);
+  const row = await tx.get<{ version: number }>(
+    sql`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`,
+  );
   const version = row?.version ?? 0;
   if (version > MIGRATIONS.length) {
     throw new StoreUnusable(

@@ -14,7 +14,11 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     connection.close();
     if (!isBusy(error)) throw error;
-    throw new StoreUnusable(`Another server is running on ${folder}.`, 'Stop it, or give this one a folder of its own with --data.', error);
+    throw new StoreUnusable(
+      `Another server is running on ${folder}.`,
+      'Stop it, or give this one a folder of its own with --data.',
+      error,
+    );
   }
   return () => release(connection);
 }

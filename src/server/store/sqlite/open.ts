@@ -62,7 +62,11 @@ function connect(Driver: Constructor, file: string, options: { readonly readonly
   } catch (cause) {
     if (cause instanceof StoreUnusable) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreUnusable(`The database ${file} cannot be opened: ${reason}.`, 'Check the folder and its permissions.', cause);
+    throw new StoreUnusable(
+      `The database ${file} cannot be opened: ${reason}.`,
+      'Check the folder and its permissions.',
+      cause,
+    );
   }
 }
 

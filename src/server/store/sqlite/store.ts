@@ -37,6 +37,7 @@ async function open(file: string, unlock: () => void): Promise<Store> {
     async ping() {
       statements.get({ sql: 'SELECT 1', text: 'SELECT 1', values: [] });
     },
+    counts: writer.counts,
     async close() {
       await writer.idle();
       reading.close();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transaction } from '../store.ts';
+import type { StoreCounts, Transaction } from '../store.ts';
 import { type Connection, isBusy } from './open.ts';
 import { Statements } from './statements.ts';
 
@@ -22,6 +22,7 @@ export class GroupWriter {
   private readonly statements: Statements;
   private readonly connection: Connection;
   readonly transaction: Transaction;
+  readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -61,6 +62,8 @@ export class GroupWriter {
       await this.begin();
       for (const job of group) answers.push(await this.runJob(job));
       this.connection.exec('COMMIT');
+      this.counts.writes += group.length;
+      this.counts.commits += 1;
     } catch (error) {
       if (this.connection.inTransaction) this.connection.exec('ROLLBACK');
       for (const job of group) job.reject(error);

@@ -1,0 +1,149 @@
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../catalog/paging.ts';
+import { DEFAULT_RATE } from '../http/ratelimit.ts';
+import { exampleFailure } from '../openapi/answers.ts';
+import { SCOPE_MEANINGS } from '../openapi/document.ts';
+import { TOKEN_PATH } from '../openapi/service.ts';
+import { jsonCode } from './code.ts';
+import { type Html, html } from './markup.ts';
+import { failuresTable, operatorsTable, table } from './tables.ts';
+
+/** A chapter of the reference that is about all operations. */
+export interface Guide {
+  readonly id: string;
+  readonly title: string;
+  readonly text: Html;
+}
+
+const shell = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
+
+/** The chapters before the resources, in reading order. */
+export function guides(): Guide[] {
+  return [start(), filters(), paging(), fields(), values(), errors(), idempotency(), limits()];
+}
+
+function start(): Guide {
+  return {
+    id: 'start',
+    title: 'First request',
+    text: html`<p>Every request carries a bearer token and names its organization. With the address, the token and the organization in the environment:</p>
+${shell(`curl -G "$MOLAR_URL/api/v1/patients" \\
+  -H "Authorization: Bearer $MOLAR_TOKEN" \\
+  -H "Organization-ID: $MOLAR_ORGANIZATION" \\
+  --data-urlencode 'filter=patientStatus==ACTIVE' \\
+  --data-urlencode 'lastId=0'`)}
+<p>Tokens are made by the server’s operator, or exchanged for client credentials:</p>
+${shell(`curl "$MOLAR_URL${TOKEN_PATH}?grant_type=client_credentials" \\
+  --data-urlencode "client_id=$MOLAR_CLIENT_ID" \\
+  --data-urlencode "client_secret=$MOLAR_CLIENT_SECRET"`)}
+<p>A token has scopes; each operation names the one it needs.</p>
+${table(
+  ['Scope', 'Allows'],
+  Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [html`<code>${scope}</code>`, meaning]),
+)}
+<p>Answers are envelopes: <code>data</code>, <code>warnings</code> and <code>errors</code>, and on bulk reads <code>meta.pagination</code>. A warning tells of something that was ignored or added; the request succeeded all the same. Every answer has an <code>X-Request-ID</code>; send your own to find it in both logs.</p>`,
+  };
+}
+
+function filters(): Guide {
+  return {
+    id: 'filters',
+    title: 'Filters',
+    text: html`<p><code>filter</code> is a list of terms joined by commas, each a key, an operator and a value. All terms must hold; a key may come several times.</p>
+${shell('filter=lastName~=Sm,patientStatus==ACTIVE,preferredLocation.id->[5,6]')}
+${operatorsTable()}
+<ul>
+<li>A value with commas, brackets or quotes is written in double quotes: <code>lastName=="Smith, Jr."</code>. Inside, <code>\\"</code> and <code>\\\\</code> stand for themselves.</li>
+<li>Each operation lists its keys and their operators; any other is refused, never ignored.</li>
+<li><code>key==</code> without a value is refused; ask with <code>.absent</code> where it is listed.</li>
+<li>Locations: an id, a list, or <code>ALL</code> (or <code>*</code>) for all of them.</li>
+<li>A date where a date-time is compared means midnight in the organization’s time zone.</li>
+<li>In a URL the filter is percent-encoded, as <code>--data-urlencode</code> does.</li>
+</ul>`,
+  };
+}
+
+function paging(): Guide {
+  return {
+    id: 'paging',
+    title: 'Paging',
+    text: html`<p>Lists are walked by id. Ask for <code>lastId=0</code> first, then for the id of the last record you got, and stop when <code>data</code> is empty. Repeat the filter on every page.</p>
+${shell(`lastId=0
+while true; do
+  page=$(curl -sG "$MOLAR_URL/api/v1/patients" -H "Authorization: Bearer $MOLAR_TOKEN" \\
+    -H "Organization-ID: $MOLAR_ORGANIZATION" --data-urlencode "lastId=$lastId")
+  test "$(jq '.data | length' <<<"$page")" = 0 && break
+  jq -c '.data[]' <<<"$page"
+  lastId=$(jq '.data[-1].id' <<<"$page")
+done`)}
+<ul>
+<li><code>pageSize</code> is ${DEFAULT_PAGE_SIZE} unless you say otherwise, and ${MAX_PAGE_SIZE} at most. A page is short only when it is the last.</li>
+<li>With <code>lastId</code> the ids ascend, always. New records have higher ids than all before them, so a walk misses none.</li>
+<li><code>page</code> counts from 1. It is slower the further it goes, and records that come or go move the pages; appointment histories know nothing else.</li>
+<li>Do not stop on <code>meta.pagination.total</code>: several lists do not count.</li>
+</ul>`,
+  };
+}
+
+function fields(): Guide {
+  return {
+    id: 'fields',
+    title: 'Choosing fields',
+    text: html`<p><code>responseFields</code> names the fields to answer, joined by commas. <code>id</code> and <code>type</code> always come. <code>ALL</code>, or leaving it out, answers every field. A part of a link may be named: <code>preferredLocation.id</code>. An unknown name is refused, with the known ones.</p>
+${shell('responseFields=firstName,lastName,preferredLocation.id')}
+<p>A record has every field on every answer: null where it has no value, an empty list where it has no entries.</p>`,
+  };
+}
+
+function values(): Guide {
+  return {
+    id: 'values',
+    title: 'Values',
+    text: html`<ul>
+<li>Ids are numbers up to 2<sup>53</sup>; numeric text is read too. Links are objects: <code>{"id": 5}</code>.</li>
+<li>Dates are <code>YYYY-MM-DD</code>. Date-times are answered in UTC (<code>2026-03-02T15:30:00.000Z</code>) and read with a zone, an offset, or none: then they are local to the record’s location.</li>
+<li>Listed values are read in any letter case and answered as listed.</li>
+<li>Text is trimmed; lengths count characters, not bytes.</li>
+<li>Money is in dollars with two decimals, except where a field says cents.</li>
+<li>In a body, null clears a value. A read-only property is ignored with a warning, an unknown one is refused.</li>
+</ul>`,
+  };
+}
+
+function errors(): Guide {
+  const example = exampleFailure(400, {
+    code: 'field.length',
+    source: 'firstName',
+    description: 'firstName must have 1 to 25 characters, it has 31.',
+  });
+  return {
+    id: 'errors',
+    title: 'Errors',
+    text: html`<p>Every refusal has the same form. All problems of a request are reported together, each with a stable <code>code</code>, and with the field, filter key, parameter or header at fault as <code>source</code>.</p>
+<pre tabindex="0"><code>${jsonCode(example)}</code></pre>
+<p>Repeat on 408, 429 and 5xx, waiting longer each time; a 400 will not get better. A record of another organization is answered like one that does not exist.</p>
+${failuresTable()}`,
+  };
+}
+
+function idempotency(): Guide {
+  return {
+    id: 'idempotency',
+    title: 'Repeating safely',
+    text: html`<p>Send an <code>Idempotency-Key</code> of your own making with a POST. When the connection is lost, send the same request again: if the first one was done, its answer comes again, with <code>Idempotency-Replayed: true</code>, and nothing is done twice.</p>
+<ul>
+<li>Keys are kept for 24 hours, for each organization, token and route.</li>
+<li>The same key with another body is refused (400); while the first request runs, the second is told to wait (409).</li>
+<li>A refused request does not use up its key.</li>
+</ul>
+<p>PUT and DELETE may always be repeated. A PUT that changes nothing is answered with 200 and leaves <code>lastModified</code> as it is.</p>`,
+  };
+}
+
+function limits(): Guide {
+  return {
+    id: 'limits',
+    title: 'Rate limits',
+    text: html`<p>Bulk reads, counts and calendar events share a rate for each organization and token: ${DEFAULT_RATE} requests a second, with bursts of ${DEFAULT_RATE * 2}, unless the server was set otherwise. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> tell where you stand. Beyond it: 429, with <code>Retry-After</code> in seconds.</p>
+<p>A request that takes too long is answered with 408: narrow the filter or ask for smaller pages.</p>`,
+  };
+}

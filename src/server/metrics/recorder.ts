@@ -1,0 +1,81 @@
+import type { StoreCounts } from '../store/store.ts';
+
+/** One answered request. `status` is `aborted` when the caller went away before the answer was whole. */
+export interface Answered {
+  readonly method: string;
+  /** Route template, so that ids and queries stay out; `unknown` where no route matched. */
+  readonly route: string;
+  readonly status: number | 'aborted';
+  readonly seconds: number;
+}
+
+/** What is counted, and how it is told. */
+export interface Recorder {
+  record(answered: Answered): void;
+  /** The Prometheus text, and its content type. */
+  report(): Promise<{ readonly text: string; readonly type: string }>;
+}
+
+/** What the gauges read when they are asked. */
+export interface Readings {
+  /** Requests that are being answered now. */
+  inFlight(): number;
+  /** What the store has written. */
+  store(): Readonly<StoreCounts>;
+}
+
+/** Seconds: from answers out of memory to uploads that take a minute. */
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+
+/**
+ * Counters and histograms of one app, in a registry of its own. prom-client is loaded here, so that a server has been
+ * listening for a while before it costs anything.
+ */
+export async function openRecorder(readings: Readings): Promise<Recorder> {
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const registers = [registry];
+  const labelNames = ['method', 'route', 'status'] as const;
+  const requests = new Counter({ name: 'molar_http_requests_total', help: 'Requests answered.', labelNames, registers });
+  const durations = new Histogram({
+    name: 'molar_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer.',
+    labelNames,
+    buckets: BUCKETS,
+    registers,
+  });
+  new Gauge({
+    name: 'molar_http_requests_in_flight',
+    help: 'Requests being answered now.',
+    registers,
+    collect() {
+      this.set(readings.inFlight());
+    },
+  });
+  const counted = (name: string, help: string, read: (counts: Readonly<StoreCounts>) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read(readings.store()));
+      },
+    });
+  counted('molar_store_writes_total', 'Writes that were run.', (counts) => counts.writes);
+  counted('molar_store_commits_total', 'Commits; writes that come together share one.', (counts) => counts.commits);
+  // Begun with the first scrape: the observers behind the defaults cost something all the time.
+  let defaults = false;
+  return {
+    record({ method, route, status, seconds }) {
+      const labels = { method, route, status: String(status) };
+      requests.inc(labels);
+      durations.observe(labels, seconds);
+    },
+    async report() {
+      if (!defaults) collectDefaultMetrics({ register: registry });
+      defaults = true;
+      return { text: await registry.metrics(), type: registry.contentType };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import sql from 'sql-template-tag';
+import type { Link } from '../../../catalog/fields/composites.ts';
+import { cents } from '../../money.ts';
+import type { Draft } from '../../resources/behaviour.ts';
+import type { Transaction } from '../../store/store.ts';
+
+/** A part of a credit that settles a charge, as it stands on the wire (D24). */
+interface Distribution {
+  readonly chargeId?: number | null;
+  readonly appliedAmount?: number | null;
+  readonly isActive: boolean | null;
+}
+
+/**
+ * Keeps the distributions of a stored transaction and notes every row of the ledger that it changes: its own, those
+ * of the charges it settled or settles, and those of the credits applied to it. `settleLedger` makes them again.
+ */
+export async function noteTransaction(tx: Transaction, { organization, after }: Draft): Promise<void> {
+  const { org } = organization;
+  await forgetTransaction(tx, org, after.id);
+  // Only an active credit settles anything; inactive distributions do not count (D34).
+  const settles = after.isActive === true && (after.amount as number) < 0;
+  const byInsurance = Number(after.ledgerType === 'InsurancePayment');
+  for (const { chargeId, appliedAmount, isActive } of settles ? (after.distributions as readonly Distribution[]) : []) {
+    if (isActive !== true || chargeId == null || appliedAmount == null) continue;
+    await tx.run(sql`INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance)
+      VALUES (${org}, ${chargeId}, ${after.id}, ${cents(appliedAmount)}, ${byInsurance})
+      ON CONFLICT (org, charge_id, credit_id) DO UPDATE SET cents = distributions.cents + excluded.cents`);
+    await tx.run(sql`INSERT INTO ledger_changes (org, id) VALUES (${org}, ${chargeId}) ON CONFLICT DO NOTHING`);
+  }
+}
+
+/** Takes a transaction's distributions out and notes the rows of the ledger that it had part in. */
+export async function forgetTransaction(tx: Transaction, org: number, id: number): Promise<void> {
+  await tx.run(sql`INSERT INTO ledger_changes (org, id)
+    SELECT ${org}, ${id}
+    UNION SELECT org, charge_id FROM distributions WHERE org = ${org} AND credit_id = ${id}
+    UNION SELECT org, credit_id FROM distributions WHERE org = ${org} AND charge_id = ${id}
+    ON CONFLICT DO NOTHING`);
+  await tx.run(sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id}`);
+}
+
+/** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
+export async function followGuarantor(tx: Transaction, { organization, after, imported }: Draft): Promise<void> {
+  const guarantor = (after.primaryGuarantor as Link).id;
+  const noted = await tx.run(sql`INSERT INTO ledger_changes (org, id)
+    SELECT l.org, l.id FROM transactions t JOIN ledger l ON l.org = t.org AND l.id = t.id
+    WHERE t.org = ${organization.org} AND t.patient_id = ${after.id} AND l.guarantor_id <> ${guarantor}
+    ON CONFLICT DO NOTHING`);
+  // An import settles the ledger once, when all its lines are in.
+  if (noted > 0 && imported === undefined) await settleLedger(tx);
+}
+
+/**
+ * Makes the noted rows of the ledger again: active transactions under their guarantor, with what is open of each. Of
+ * a charge that is its outstanding, and how much insurance is still estimated to pay of it; of a credit its
+ * undistributed part, negative (D34). Costs grow with what has changed, not with the ledger.
+ */
+export async function settleLedger(tx: Transaction): Promise<void> {
+  const changed = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
+  if (changed === undefined) return;
+  await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
+  await tx.run(sql`INSERT INTO ledger
+      (org, location_id, guarantor_id, id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents)
+    SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id, t.id, t.transaction_date,
+      CASE WHEN t.amount_cents > 0 THEN 1 ELSE 0 END,
+      t.amount_cents + CASE WHEN t.amount_cents > 0
+        THEN -COALESCE((SELECT SUM(d.cents) FROM distributions d WHERE d.org = t.org AND d.charge_id = t.id), 0)
+        ELSE COALESCE((SELECT SUM(d.cents) FROM distributions d
+          JOIN transactions c ON c.org = d.org AND c.id = d.charge_id AND c.is_active = 1 AND c.amount_cents > 0
+          WHERE d.org = t.org AND d.credit_id = t.id), 0) END,
+      COALESCE(t.estimated_insurance_cents, 0) - COALESCE((SELECT SUM(d.cents) FROM distributions d
+        WHERE d.org = t.org AND d.charge_id = t.id AND d.by_insurance = 1), 0),
+      COALESCE(t.estimated_write_off_cents, 0)
+    FROM ledger_changes n
+    JOIN transactions t ON t.org = n.org AND t.id = n.id AND t.is_active = 1
+    JOIN patients p ON p.org = t.org AND p.id = t.patient_id
+    ORDER BY t.org, location_id, p.primary_guarantor_id, t.id`);
+  await tx.run(sql`INSERT INTO ledger_versions (org, version) SELECT DISTINCT org, 1 FROM ledger_changes WHERE true
+    ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
+  await tx.run(sql`DELETE FROM ledger_changes`);
+}

@@ -1,0 +1,81 @@
+import sql, { type Sql } from 'sql-template-tag';
+import type { OperationRequest } from '../../service.ts';
+import type { Reader, Store } from '../../store/store.ts';
+
+/** First and last guarantor of a page. */
+export interface GuarantorRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The pages of a location that hold guarantors, by page number, and how many active transactions there are. */
+interface Directory {
+  readonly version: number;
+  readonly total: number;
+  readonly pages: ReadonlyMap<number, GuarantorRange>;
+}
+
+/** Directories of one store, the least recently asked for first. */
+const directories = new WeakMap<Store, Map<string, Directory>>();
+const KEPT = 256;
+
+/** The rows of the ledger that a location, or ALL, means; `l` is the alias of the table. */
+export function ledgerOf(org: number, location: number | 'ALL'): Sql {
+  return location === 'ALL' ? sql`l.org = ${org}` : sql`l.org = ${org} AND l.location_id = ${location}`;
+}
+
+/**
+ * The guarantors of a page: transactions are counted guarantor by guarantor in the order of ids, and a guarantor
+ * belongs to the page that its first one falls in (D35). The directory of a location is made once after each change
+ * of the ledger, at a cost that grows with the location; every page then is a look-up.
+ */
+export async function pagesOf(request: OperationRequest, location: number | 'ALL'): Promise<Directory> {
+  const { service, organization } = request;
+  const { read } = service.store;
+  const kept = directories.get(service.store) ?? new Map<string, Directory>();
+  directories.set(service.store, kept);
+  const name = `${organization.org} ${location} ${service.agingPageLimit}`;
+  const version = await versionOf(read, organization.org);
+  const known = kept.get(name);
+  const directory =
+    known?.version === version
+      ? known
+      : await makeDirectory(read, organization.org, location, service.agingPageLimit, version);
+  kept.delete(name);
+  kept.set(name, directory);
+  if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
+  return directory;
+}
+
+/** Changes with every change of an organization's ledger, whichever process made it. */
+async function versionOf(read: Reader, org: number): Promise<number> {
+  return (await read.get<{ version: number }>(sql`SELECT version FROM ledger_versions WHERE org = ${org}`))?.version ?? 0;
+}
+
+interface PageRow extends GuarantorRange {
+  readonly page: number;
+  readonly transactions: number;
+}
+
+async function makeDirectory(
+  read: Reader,
+  org: number,
+  location: number | 'ALL',
+  limit: number,
+  version: number,
+): Promise<Directory> {
+  const rows = await read.all<PageRow>(sql`
+    SELECT before / CAST(${limit} AS INTEGER) + 1 AS page, MIN(guarantor_id) AS first, MAX(guarantor_id) AS last,
+      SUM(transactions) AS transactions
+    FROM (
+      SELECT guarantor_id, transactions,
+        SUM(transactions) OVER (ORDER BY guarantor_id ROWS UNBOUNDED PRECEDING) - transactions AS before
+      FROM (SELECT l.guarantor_id, COUNT(*) AS transactions FROM ledger l WHERE ${ledgerOf(org, location)} GROUP BY l.guarantor_id) counts
+    ) ordinals
+    GROUP BY page ORDER BY page`);
+  return {
+    version,
+    total: rows.reduce((sum, row) => sum + row.transactions, 0),
+    pages: new Map(rows.map(({ page, first, last }) => [page, { first, last }])),
+  };
+}

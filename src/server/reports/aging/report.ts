@@ -1,0 +1,74 @@
+import { dollars } from '../../money.ts';
+import type { Handler } from '../../service.ts';
+import { zonesOfLocations } from '../places.ts';
+import { amountOf, BUCKETS, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
+import { openItems } from './openitems.ts';
+import { pagesOf } from './pages.ts';
+import { type GuarantorFacts, guarantorFacts } from './people.ts';
+import { readAgingQuestion } from './question.ts';
+
+/** GET `/agingbalances/report`: what guarantors owe by age, for a page of a location or for named guarantors (D34, D35). */
+export const agingHandler: Handler = async (request) => {
+  const { service, organization } = request;
+  const { read } = service.store;
+  const { location, guarantors, page, terms } = await readAgingQuestion(request);
+  const directory = guarantors === undefined ? await pagesOf(request, location) : undefined;
+  const chosen = guarantors ?? directory?.pages.get(page) ?? [];
+  const zoneOf = await zonesOfLocations(read, organization);
+  const items = await openItems(read, organization.org, location, chosen);
+  const balances = balancesOf(items, service.clock(), zoneOf).filter((balance) => passes(balance, terms));
+  const facts = await guarantorFacts(
+    read,
+    organization.org,
+    balances.map(({ id }) => id),
+  );
+  const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
+  const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
+  // Only the first page tells how many there are (specification, Paging rules 1 and 3).
+  if (directory === undefined || page > 1) return { data };
+  return { data, meta: { pagination: { limit: service.agingPageLimit, total: directory.total } } };
+};
+
+function wireRecord(balance: Balance, facts: GuarantorFacts | undefined) {
+  const all = sumOf(balance.buckets);
+  return {
+    id: String(balance.id),
+    firstName: facts?.firstName ?? null,
+    lastName: facts?.lastName ?? null,
+    ...named((name) => name, balance.buckets, (split) => dollars(amountOf(split))),
+    ...named((name) => `${name}Portion`, balance.buckets, portionOf),
+    balance: dollars(balanceOf(balance)),
+    guarantorPortionBalance: dollars(all.guarantor + balance.unapplied),
+    insurancePortionBalance: dollars(all.insurance),
+    writeOffBalance: dollars(all.writeOff),
+    unAppliedCredits: dollars(balance.unapplied),
+    claimsPending: facts?.claimsPending ?? 0,
+  };
+}
+
+function wireSums(balances: readonly Balance[]) {
+  const buckets = BUCKETS.map((_, index) => sumOf(balances.flatMap((balance) => balance.buckets[index] ?? [])));
+  const all = sumOf(buckets);
+  const unapplied = balances.reduce((sum, balance) => sum + balance.unapplied, 0);
+  return {
+    ...named((name) => `${name}Amount`, buckets, (split) => dollars(amountOf(split))),
+    ...named((name) => `${name}Portion`, buckets, portionOf),
+    totalPortions: portionOf(all),
+    total: dollars(amountOf(all)),
+    unappliedCreditsAmount: dollars(unapplied),
+    balance: dollars(amountOf(all) + unapplied),
+  };
+}
+
+function portionOf({ guarantor, insurance, writeOff }: Split) {
+  return {
+    guarantorPortion: dollars(guarantor),
+    insurancePortion: dollars(insurance),
+    writeOff: dollars(writeOff),
+  };
+}
+
+/** One property a bucket, under a name made from the bucket's. */
+function named<T>(name: (bucket: string) => string, splits: readonly Split[], value: (split: Split) => T): Record<string, T> {
+  return Object.fromEntries(splits.map((split, index) => [name(BUCKETS[index] ?? ''), value(split)]));
+}

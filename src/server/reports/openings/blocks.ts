@@ -1,0 +1,81 @@
+import sql from 'sql-template-tag';
+import type { Link } from '../../../catalog/fields/composites.ts';
+import { WEEKDAYS } from '../../../catalog/resources/events.ts';
+import type { Reader } from '../../store/store.ts';
+import { instantIn } from '../../zones.ts';
+import { addDays, wallAt } from '../days.ts';
+import type { Interval } from './free.ts';
+import type { OpeningsQuestion } from './question.ts';
+
+/** Hours of a provider in an operatory on a day of the week (contract §7); `validFrom` and `validTo` are inclusive. */
+interface Template {
+  readonly id: number;
+  readonly operatory: Link;
+  readonly provider: Link;
+  readonly dayOfWeek: (typeof WEEKDAYS)[number];
+  readonly start: string;
+  readonly end: string;
+  readonly bookingTypes: readonly string[];
+  readonly reasons: readonly Link[];
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+}
+
+/** A template on one day, in UTC milliseconds. */
+export interface Block extends Interval {
+  readonly day: string;
+  readonly provider: number;
+  readonly operatory: number;
+  readonly template: Template;
+}
+
+/** The blocks asked for: by day, provider, operatory, then start. */
+export async function blocksOf(read: Reader, org: number, zone: string, asked: OpeningsQuestion): Promise<Block[]> {
+  const rows = await read.all<{ json: string }>(
+    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'ScheduleTemplateV1' AND filed_under = ${asked.location}`,
+  );
+  const templates = rows.map((row) => JSON.parse(row.json) as Template).filter((template) => isAskedFor(template, asked));
+  const instantOf = instantIn(zone);
+  const blocks: Block[] = [];
+  for (let index = 0; index < asked.days; index++) {
+    const day = addDays(asked.startDate, index);
+    for (const template of templates.filter((candidate) => isOn(candidate, day))) {
+      const from = instantOf(wallAt(day, minutesOf(template.start)));
+      const to = instantOf(wallAt(day, minutesOf(template.end)));
+      blocks.push({ day, provider: template.provider.id, operatory: template.operatory.id, from, to, template });
+    }
+  }
+  return blocks.sort(byPlace);
+}
+
+function isAskedFor(template: Template, asked: OpeningsQuestion): boolean {
+  const { operatories, providers, bookingTypes, reasons } = asked;
+  return (
+    (operatories?.has(template.operatory.id) ?? true) &&
+    (providers?.has(template.provider.id) ?? true) &&
+    bookingTypes.every((types) => template.bookingTypes.some((type) => types.includes(type))) &&
+    reasons.every((ids) => template.reasons.some(({ id }) => ids.includes(id)))
+  );
+}
+
+function isOn({ dayOfWeek, validFrom, validTo }: Template, day: string): boolean {
+  if (WEEKDAYS[new Date(day).getUTCDay()] !== dayOfWeek) return false;
+  return (validFrom === null || validFrom <= day) && (validTo === null || day <= validTo);
+}
+
+/** Minutes since midnight of `HH:mm`; 24:00 is the end of the day. */
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}
+
+function byPlace(a: Block, b: Block): number {
+  if (a.day !== b.day) return a.day < b.day ? -1 : 1;
+  return (
+    a.provider - b.provider ||
+    a.operatory - b.operatory ||
+    a.from - b.from ||
+    a.to - b.to ||
+    a.template.id - b.template.id
+  );
+}

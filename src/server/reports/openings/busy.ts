@@ -1,0 +1,71 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
+import type { Reader } from '../../store/store.ts';
+import { DAY_MS } from '../days.ts';
+import { groupsOf } from '../groups.ts';
+import { remembered } from '../remembered.ts';
+import { type Interval, merged } from './free.ts';
+
+/** Where and when openings are looked for. */
+interface Search extends Interval {
+  readonly location: number;
+  readonly operatories: readonly number[];
+  readonly providers: readonly number[];
+}
+
+/** When a provider in an operatory is taken; merged, by start. */
+export type BusyTimes = (provider: number, operatory: number) => readonly Interval[];
+
+interface BusyRow {
+  readonly operatory_id: number | null;
+  readonly provider_id: number | null;
+  readonly start: string;
+  readonly json: string;
+}
+
+/** The very words of the migration: the planner takes the index of occupying appointments by them. */
+const OCCUPYING = raw("r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')");
+
+/**
+ * When a provider in an operatory is taken (D32): by appointments and events of either, wherever they stand, and by
+ * events of the whole location.
+ */
+export async function busyTimes(
+  read: Reader,
+  org: number,
+  search: Search,
+): Promise<BusyTimes> {
+  const inOperatory = sql`r.operatory_id IN (${join([...search.operatories])})`;
+  const ofProvider = sql`r.provider_id IN (${join([...search.providers])})`;
+  const ofLocation = sql`r.location_id = ${search.location} AND r.operatory_id IS NULL AND r.provider_id IS NULL`;
+  const rows = [
+    ...(await overlapping(read, org, 'appointments', search, sql`${inOperatory} AND ${OCCUPYING}`)),
+    ...(await overlapping(read, org, 'appointments', search, sql`${ofProvider} AND ${OCCUPYING}`)),
+    ...(await overlapping(read, org, 'events', search, inOperatory)),
+    ...(await overlapping(read, org, 'events', search, ofProvider)),
+    ...(await overlapping(read, org, 'events', search, ofLocation)),
+  ].map((row) => ({ ...row, interval: intervalOf(row) }));
+  const everywhere = rows.filter((row) => row.operatory_id === null && row.provider_id === null);
+  const byOperatory = groupsOf(rows, (row) => row.operatory_id);
+  const byProvider = groupsOf(rows, (row) => row.provider_id);
+  const timesOf = (provider: number, operatory: number) => {
+    const taken = [...everywhere, ...(byOperatory.get(operatory) ?? []), ...(byProvider.get(provider) ?? [])];
+    return merged(taken.map(({ interval }) => interval));
+  };
+  const known = remembered((provider: number) => remembered((operatory: number) => timesOf(provider, operatory)));
+  return (provider, operatory) => known(provider)(operatory);
+}
+
+/** Rows that may reach into the search: nothing takes longer than a day (specification, Limits; D27). */
+function overlapping(read: Reader, org: number, table: string, { from, to }: Search, condition: Sql): Promise<BusyRow[]> {
+  const before = formatInstant(Math.min(to, LAST_INSTANT));
+  return read.all<BusyRow>(sql`SELECT r.operatory_id, r.provider_id, r.start, r.json FROM ${raw(table)} r
+    WHERE r.org = ${org} AND ${condition} AND r.start > ${formatInstant(from - DAY_MS)} AND r.start <= ${before}`);
+}
+
+/** Both kinds carry their end; an hour where an imported event has none. */
+function intervalOf({ start, json }: BusyRow): Interval {
+  const { end, duration } = JSON.parse(json) as { end: string | null; duration: number | null };
+  const from = Date.parse(start);
+  return { from, to: end === null ? from + (duration ?? 60) * 60_000 : Date.parse(end) };
+}

@@ -1,0 +1,53 @@
+import { formatInstant } from '../../../catalog/fields/times.ts';
+import { zoneOfLocation } from '../../references.ts';
+import type { Handler } from '../../service.ts';
+import { instantIn } from '../../zones.ts';
+import { wallAt } from '../days.ts';
+import { groupsOf } from '../groups.ts';
+import { type Block, blocksOf } from './blocks.ts';
+import { type BusyTimes, busyTimes } from './busy.ts';
+import { freeParts, type Interval } from './free.ts';
+import { readOpeningsQuestion } from './question.ts';
+
+/** GET `/scheduleopenings`: free slots by day, provider and operatory (D32). */
+export const openingsHandler: Handler = async (request) => {
+  const { service, organization } = request;
+  const { read } = service.store;
+  const asked = readOpeningsQuestion(request);
+  const zone = (await zoneOfLocation(read, organization.org, asked.location)) ?? organization.timezone;
+  const blocks = await blocksOf(read, organization.org, zone, asked);
+  if (blocks.length === 0) return { data: '[]' };
+  const instantOf = instantIn(zone);
+  const busyOf = await busyTimes(read, organization.org, {
+    location: asked.location,
+    operatories: [...new Set(blocks.map(({ operatory }) => operatory))],
+    providers: [...new Set(blocks.map(({ provider }) => provider))],
+    from: instantOf(wallAt(asked.startDate, 0)),
+    to: instantOf(wallAt(asked.startDate, asked.days * 1440)),
+  });
+  const groups = groupsOf(blocks, ({ day, provider, operatory }) => `${day} ${provider} ${operatory}`);
+  const items = [...groups.values()]
+    .map((group) => itemOf(group, busyOf, asked.minMinutes * 60_000))
+    .filter(({ slots }) => slots.length > 0);
+  return { data: JSON.stringify(items) };
+};
+
+/** What is free of the blocks of one pair on one day, each block by itself. */
+function itemOf(blocks: readonly Block[], busyOf: BusyTimes, shortest: number) {
+  const [{ provider, operatory, day }] = blocks as [Block];
+  const slots = blocks.flatMap((block) =>
+    freeParts(block, busyOf(provider, operatory))
+      .filter(({ from, to }) => to - from >= shortest)
+      .map((part) => slotOf(part, block)),
+  );
+  return { provider: { id: provider }, operatory: { id: operatory }, day, slots };
+}
+
+function slotOf({ from, to }: Interval, { template }: Block) {
+  return {
+    start: formatInstant(from),
+    end: formatInstant(to),
+    scheduleTemplateBookingType: template.bookingTypes.map((type) => ({ id: type })),
+    scheduleTemplateReason: template.reasons.map(({ id }) => ({ id })),
+  };
+}

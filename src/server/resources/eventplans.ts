@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Refusal } from '../../catalog/failures.ts';
+import { recurrenceOf, recurs } from '../../catalog/recurrence/fields.ts';
+import { events } from '../../catalog/resources/events.ts';
+import { settle, storeDraft } from '../engine/writing.ts';
+import type { ZoneClock } from '../recurrence/zoneclock.ts';
+import { checkLinks, linksOf } from '../references.ts';
+import { blankRecord } from '../rendering.ts';
+import { notFound } from '../requests.ts';
+import { nowOf, type OperationRequest } from '../service.ts';
+import { findRecord, nextId, removeRecord } from '../store/records.ts';
+import type { Reader, Transaction } from '../store/store.ts';
+import { type EventBody, type EventDraft, type EventRecord, eventDraft } from './eventdrafts.ts';
+import { placeProblems } from './eventplaces.ts';
+import { changedRecurrence, dateOf, mergedRecurrence, occurrenceProblems, spread } from './eventrecurrence.ts';
+import { eventBehaviour } from './events.ts';
+import { followTarget, hasEarlierOccurrence, laterOccurrences } from './eventseries.ts';
+import { fillEvent, settleTimes, timesProblem } from './eventtimes.ts';
+
+export type RecurrenceTarget = 'SERIES' | 'OCCURRENCE';
+
+/** Everything that one request writes: the event it names and the occurrences that go with it. */
+export interface EventPlan {
+  readonly target: EventDraft;
+  /** Later occurrences that follow a change. */
+  readonly changed: readonly EventDraft[];
+  readonly removed: readonly EventRecord[];
+  /** Starts of new occurrences. */
+  readonly added: readonly string[];
+}
+
+const NOTHING_ELSE = { changed: [], removed: [], added: [] } as const;
+
+/** A new event, or the first of a new series and all others (D39). Throws a Refusal with every problem. */
+export async function planCreation(
+  read: Reader,
+  request: OperationRequest,
+  id: number,
+  body: EventBody,
+  clock: ZoneClock,
+): Promise<EventPlan> {
+  const blank = { ...(blankRecord(events) as EventRecord), id };
+  const target = eventDraft(request, { ...blank, ...body.values }, body, { before: undefined, row: undefined });
+  const { after } = target;
+  settleTimes(target, clock);
+  if (recurs(after) && after.start !== null) after.recurrenceStart ??= dateOf(after, clock);
+  const added = spread(target, clock);
+  await settleEvent(read, target);
+  return { ...NOTHING_ELSE, target, added };
+}
+
+/**
+ * A changed event with what that does to its series (D39). Throws a Refusal with every problem; a body that is wrong
+ * is told before a record that is missing (D2).
+ */
+export async function planUpdate(
+  read: Reader,
+  request: OperationRequest,
+  id: number,
+  body: EventBody,
+  recurrenceTarget: RecurrenceTarget | undefined,
+  clock: ZoneClock,
+): Promise<EventPlan> {
+  const { org } = request.organization;
+  const row = await findRecord(read, org, events, id);
+  if (row === undefined) return refuseMissing(read, org, id, body);
+  const before = JSON.parse(row.json) as EventRecord;
+  const after = { ...before, ...body.values, ...recurrenceOf(before) };
+  const target = { ...eventDraft(request, after, body, { before, row }), before };
+  settleTimes(target, clock);
+  const names = changedRecurrence(before, body.values);
+  const later = recurrenceTarget === 'OCCURRENCE' ? [] : await laterOccurrences(read, org, before);
+  let plan: EventPlan = { ...NOTHING_ELSE, target };
+  if (recurrenceTarget !== 'OCCURRENCE' && names.length > 0) {
+    Object.assign(after, mergedRecurrence(before, body.values, dateOf(after, clock)), { groupId: null });
+    // Earlier occurrences stay, so none is made beside them.
+    const from = (await hasEarlierOccurrence(read, org, before)) ? dateOf(after, clock) : undefined;
+    plan = { ...plan, removed: later, added: spread(target, clock, from) };
+  } else {
+    const changed = later.map((occurrence) => followTarget(target, occurrence, body.values, clock));
+    const late = [timesProblem(target, clock), ...changed.flatMap(({ problems }) => problems)];
+    target.problems.push(...occurrenceProblems(names), ...late.filter((problem) => problem !== undefined).slice(0, 1));
+    plan = { ...plan, changed };
+  }
+  await settleEvent(read, target);
+  return plan;
+}
+
+/** Reports everything that is wrong with the event a request names (D5). */
+async function settleEvent(read: Reader, draft: EventDraft): Promise<void> {
+  draft.problems.push(...(await placeProblems(read, draft)));
+  await settle(read, eventBehaviour, draft);
+}
+
+async function refuseMissing(read: Reader, org: number, id: number, body: EventBody): Promise<never> {
+  if (body.problems.length === 0) throw notFound(events.one, id);
+  const problems = [...body.problems];
+  await checkLinks(read, org, linksOf(events.fields, body.values), problems);
+  throw new Refusal(problems);
+}
+
+/** Writes a plan, in the order in which the stream tells of it (D40): changes, deletions, new occurrences. */
+export async function carryOut(tx: Transaction, { target, changed, removed, added }: EventPlan): Promise<void> {
+  const { organization, service } = target;
+  const now = nowOf(service);
+  for (const draft of [target, ...changed]) {
+    if (!isDeepStrictEqual(draft.after, draft.before)) await storeDraft(tx, eventBehaviour, draft, now);
+  }
+  await removeEvents(tx, organization.org, removed);
+  for (const start of added) {
+    const after = { ...target.after, id: await nextId(tx, organization.org, events.type), start };
+    fillEvent(after);
+    await storeDraft(tx, eventBehaviour, { ...target, before: undefined, row: undefined, after }, now);
+  }
+}
+
+/** The one way by which calendar events leave the store. */
+export async function removeEvents(tx: Transaction, org: number, removed: readonly EventRecord[]): Promise<void> {
+  for (const { id } of removed) await removeRecord(tx, org, events, id);
+}

@@ -1,0 +1,183 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { idsOf, rowOf, type WireRecord } from '../../support/calls.ts';
+import { dump } from '../../support/dump.ts';
+import { PDF } from '../../support/files.ts';
+import { big, ELSEWHERE, EXAMS, LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
+import { allRecords, bareRecords, line } from '../../support/practice.ts';
+import { FIXTURES } from '../../support/resources.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { places, refused } from './importing.ts';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await testService(bareRecords());
+});
+afterEach(() => service.close());
+
+const gone = (type: string, id: number) => line(type, { id, deleted: true });
+const patient = (id: number, record: WireRecord = {}) => line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
+
+describe('deletions', () => {
+  it('take a record out, and deleting it again changes nothing', async () => {
+    expect(await service.import([gone('PatientV1', PATIENTS.cleo)])).toEqual({ imported: {}, deleted: 1 });
+    expect((await service.call('GET', `/patients/${PATIENTS.cleo}`)).status).toBe(404);
+    await service.import([gone('PatientV1', PATIENTS.cleo)]);
+    expect(idsOf(await service.call('GET', '/patients'))).toEqual([PATIENTS.ann, PATIENTS.bob]);
+  });
+
+  it('are refused while another record links to what would go', async () => {
+    const problems = await refused(service, [patient(1), gone('PatientV1', PATIENTS.ann), gone('Location', LOCATIONS.east)]);
+    const text = problems.map((problem) => `${problem.line} ${problem.field} ${problem.message}`).join('\n');
+    expect(text).toContain(`2 id PatientV1 ${PATIENTS.ann} cannot be deleted: PerioExam ${EXAMS.one} links to it by patient.`);
+    expect(text).toContain(`3 id Location ${LOCATIONS.east} cannot be deleted: PatientV1 ${PATIENTS.ann} links to it by preferredLocation.`);
+    expect((await service.call('GET', '/patients/1')).status).toBe(404);
+  });
+
+  it('may come with the deletion of what links to it, in any order', async () => {
+    await service.import([patient(1), patient(2, { primaryGuarantor: { id: 1 } }), patient(3, { primaryContact: { id: 2 } })]);
+    await service.import([gone('PatientV1', 1), gone('PatientV1', 3), gone('PatientV1', 2)]);
+    expect(idsOf(await service.call('GET', '/patients'))).toEqual(Object.values(PATIENTS));
+  });
+
+  it('may come with a line that ends the link', async () => {
+    await service.import([patient(1), patient(2, { primaryGuarantor: { id: 1 } })]);
+    await service.import([gone('PatientV1', 1), patient(2)]);
+    expect(rowOf(await service.call('GET', '/patients/2'))).toMatchObject({ primaryGuarantor: { id: 2 } });
+  });
+
+  it('are refused when a line of the same import links to what goes', async () => {
+    for (const records of [
+      [gone('PatientV1', PATIENTS.cleo), patient(2, { primaryContact: { id: PATIENTS.cleo } })],
+      [patient(2, { primaryContact: { id: PATIENTS.cleo } }), gone('PatientV1', PATIENTS.cleo)],
+    ]) {
+      expect((await places(service, records)).length).toBeGreaterThan(0);
+      expect((await service.call('GET', '/patients/2')).status).toBe(404);
+    }
+  });
+
+  it('do not touch the other organization', async () => {
+    const shared = { id: 77, firstName: 'Shared', lastName: 'Id' };
+    await service.import([line('PatientV1', shared), line('PatientV1', shared, OTHER_ORGANIZATION)]);
+    await service.import([gone('PatientV1', 77)]);
+    const other = await service.call('GET', '/patients/77', { organization: OTHER_ORGANIZATION, token: TOKENS.other });
+    expect(other.status).toBe(200);
+  });
+
+  it('take the file of a document with it', async () => {
+    await service.import([line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', tags: ['T'], file: { content: PDF } })]);
+    const { guidName } = rowOf(await service.call('GET', '/documents/9'));
+    const file = join(service.path, 'files', String(guidName).slice(0, 2), `${guidName}-original`);
+    await access(file);
+    await service.import([gone('DocumentV1', 9)]);
+    await expect(access(file)).rejects.toThrow('ENOENT');
+    expect((await dump(service.service)).document_tags).toEqual([]);
+  });
+
+  it('take out whatever the fixtures put in', async () => {
+    await service.import(allRecords());
+    const fixtures = FIXTURES.flatMap(({ resource, records }) => records.map(({ id }) => gone(resource.type, Number(id))));
+    await service.import([...fixtures, gone('PerioExam', EXAMS.one), gone('PerioExam', EXAMS.two), gone('InsuranceClaim', big(71)), gone('InsuranceClaim', big(72))]);
+    const left = await dump(service.service);
+    for (const { resource } of FIXTURES) {
+      expect(left[resource.name]?.filter((row) => row.includes(ORGANIZATION)), resource.name).toEqual([]);
+    }
+  });
+});
+
+describe('referred patients', () => {
+  const referredBy = async (id: number) => rowOf(await service.call('GET', `/patients/${id}`)).referredPatients;
+  const link = (id: number) => ({ referredByPatient: { id } });
+
+  it('follow imports, whichever of the two comes first or comes again', async () => {
+    await service.import([patient(2, link(1)), patient(1), patient(3, link(1))]);
+    expect(await referredBy(1)).toEqual([{ id: 2 }, { id: 3 }]);
+    await service.import([patient(1)]);
+    expect(await referredBy(1)).toEqual([{ id: 2 }, { id: 3 }]);
+    await service.import([patient(2, link(3))]);
+    expect([await referredBy(1), await referredBy(3)]).toEqual([[{ id: 3 }], [{ id: 2 }]]);
+    await service.import([patient(2)]);
+    expect(await referredBy(3)).toEqual([]);
+  });
+
+  it('are what the referrals say, not what a line says', async () => {
+    await service.import([patient(1, { referredPatients: [{ id: PATIENTS.bob }] })]);
+    expect(await referredBy(1)).toEqual([]);
+  });
+
+  it('do not keep a patient from being deleted', async () => {
+    await service.import([patient(1), patient(2, link(1))]);
+    await service.import([gone('PatientV1', 2)]);
+    expect(await referredBy(1)).toEqual([]);
+    await service.import([patient(2, link(1))]);
+    expect(await places(service, [gone('PatientV1', 1)])).toEqual(['1 id']);
+  });
+});
+
+describe('deleted organizations', () => {
+  const organization = { type: 'Organization', id: OTHER_ORGANIZATION, deleted: true };
+  const there = (type: string, id: number) => line(type, { id, deleted: true }, OTHER_ORGANIZATION);
+  const exam = there('PerioExam', ELSEWHERE.exam);
+  const claim = there('InsuranceClaim', ELSEWHERE.claim);
+
+  it('go with their references, in any order with the deletion of their records', async () => {
+    const records = [organization, there('PatientV1', ELSEWHERE.patient), exam, claim];
+    await service.import(records);
+    const called = await service.call('GET', '/patients', { organization: OTHER_ORGANIZATION, token: TOKENS.other });
+    expect(called.status).toBe(403);
+    const left = await dump(service.service);
+    expect(left.organizations).toHaveLength(1);
+    expect(left.reference_records?.filter((row) => row.includes('lsewhere'))).toEqual([]);
+  });
+
+  it('leave nothing to an organization that comes after them', async () => {
+    await service.import([organization, there('PatientV1', ELSEWHERE.patient), exam, claim]);
+    await service.import([
+      { type: 'Organization', id: 'next', timezone: 'UTC' },
+      { type: 'AccessToken', token: 'next', organizations: ['next'], scopes: ['model:read', 'model:write'] },
+    ]);
+    const body = { name: 'a', mimeType: 'PDF', file: { content: PDF } };
+    const made = rowOf(await service.call('POST', '/documents', { organization: 'next', token: 'next', body }));
+    expect(made).toMatchObject({ id: 1, ownerOrganization: { id: 'next' } });
+    expect(idsOf(await service.call('GET', '/patients', { organization: 'next', token: 'next' }))).toEqual([]);
+  });
+});
+
+describe('sequences', () => {
+  const body = {
+    firstName: 'New',
+    lastName: 'Patient',
+    contactMethod: 'Call me',
+    languageType: 'English',
+    patientStatus: 'NEW',
+    gender: 'O',
+    dateOfBirth: '2000-01-01',
+    preferredLocation: { id: LOCATIONS.east },
+    address1: '1 Main St',
+    city: 'Denver',
+    state: 'CO',
+    postalCode: '80014',
+  };
+  const created = async () => rowOf(await service.call('POST', '/patients', { body })).id;
+
+  it('are above every id that ever was, deleted ones too (D15)', async () => {
+    await service.import([patient(big(5000))]);
+    expect(await created()).toBe(big(5001));
+    await service.import([gone('PatientV1', big(5001)), gone('PatientV1', big(5000))]);
+    expect(await created()).toBe(big(5002));
+    await service.import([patient(12), gone('PatientV1', big(6000))]);
+    expect(await created()).toBe(big(6001));
+  });
+
+  it('are not moved by an import that is refused', async () => {
+    const first = Number(await created());
+    await refused(service, [patient(big(70_000)), patient(1, { gender: 'X' })]);
+    expect(await created()).toBe(first + 1);
+  });
+
+  it('start at 1, and each organization and type has its own', async () => {
+    const made = rowOf(await service.call('POST', '/documents', { body: { name: 'a', mimeType: 'PDF', file: { content: PDF }, ownerPatient: { id: PATIENTS.ann } } }));
+    expect(made.id).toBe(1);
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowOf, type WireRecord } from '../../support/calls.ts';
+import { LOCATIONS, OPERATORIES, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
+import { bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+
+/** Denver is at UTC−7 in January, New York at −5, Los Angeles at −8. */
+const visit = (id: number, record: WireRecord) =>
+  line('AppointmentV1', { id, patient: { id: PATIENTS.ann }, provider: { id: PROVIDERS.ann }, ...record });
+
+const records = [
+  visit(1, { start: '2026-01-15T09:00:00', operatory: { id: OPERATORIES.one } }),
+  visit(2, { start: '2026-01-15 09:00', operatory: { id: OPERATORIES.three }, confirmed: '2026-01-14T08:00:00.25' }),
+  visit(3, { start: '2026-01-15T09:00:00Z', operatory: { id: OPERATORIES.one } }),
+  visit(4, { start: '2026-01-15T09:00:00+02:00', operatory: { id: OPERATORIES.one } }),
+  visit(5, { start: '2026-01-15T09:00:00', operatory: { id: 88 } }),
+  line('Operatory', { id: 88, location: { id: LOCATIONS.home } }),
+  line('PatientV1', { id: 6, firstName: 'A', lastName: 'B', firstVisitDate: '2026-01-15T09:00:00', preferredLocation: { id: LOCATIONS.home } }),
+];
+
+describe('local times of an import (D7)', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    // Every zone is told only after the times that stand in it.
+    service = await testService([...records, ...bareRecords().toReversed()]);
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    ["the operatory's location", 1, '2026-01-15T14:00:00.000Z'],
+    ['another location', 2, '2026-01-15T17:00:00.000Z'],
+    ['UTC where it says so', 3, '2026-01-15T09:00:00.000Z'],
+    ['an offset', 4, '2026-01-15T07:00:00.000Z'],
+    ["the organization, when the location has no zone", 5, '2026-01-15T16:00:00.000Z'],
+  ])('stand in the zone of %s', async (_name, id, start) => {
+    expect(rowOf(await service.call('GET', `/appointments/${id}`))).toMatchObject({ start });
+  });
+
+  it('stand there for every field of a record', async () => {
+    expect(rowOf(await service.call('GET', '/appointments/2'))).toMatchObject({ confirmed: '2026-01-14T16:00:00.250Z' });
+  });
+
+  it('stand in the zone of the organization where a record has no location', async () => {
+    expect(rowOf(await service.call('GET', '/patients/6'))).toMatchObject({ firstVisitDate: '2026-01-15T16:00:00.000Z' });
+  });
+
+  it('stand in UTC for tokens', async () => {
+    const token = (name: string, expiresAt: string) => ({ type: 'AccessToken', token: name, organizations: ['x'], scopes: [], expiresAt });
+    // The clock of the tests stands at 12:00 UTC.
+    await service.import([token('early', '2026-03-02T12:00:00'), token('late', '2026-03-02T12:00:01')]);
+    const status = async (name: string) => (await service.call('GET', '/patients', { token: name })).body.errors[0]?.code;
+    expect(await status('early')).toBe('auth.token_expired');
+    expect(await status('late')).toBe('auth.organization_forbidden');
+    expect(await status(TOKENS.full)).toBeUndefined();
+  });
+});
+
+describe('the creation date of an organization', () => {
+  it.each([
+    ['2020-01-01', '2020-01-01T07:00:00.000Z'],
+    ['2020-07-01', '2020-07-01T06:00:00.000Z'],
+    ['2020-01-01T10:00:00', '2020-01-01T17:00:00.000Z'],
+    ['2020-01-01T10:00:00+01:00', '2020-01-01T09:00:00.000Z'],
+    [undefined, '2026-03-02T12:00:00.000Z'],
+  ])('%s is %s', async (createdDate, created) => {
+    const service = await testService([{ type: 'Organization', id: 'x', timezone: 'America/Denver', createdDate }]);
+    const [row] = await service.service.store.read.all({ sql: 'SELECT created_date FROM organizations', text: '', values: [] });
+    expect(row).toEqual({ created_date: created });
+    await service.close();
+  });
+});
