@@ -26,6 +26,8 @@ export abstract class MolarCommand extends Command {
 
   /** Flags and arguments; throws oclif's errors, which `catch` turns into usage failures. */
   protected async input(): Promise<CommandInput> {
+    // A line that does not parse is reported by `catch`; oclif would warn on top of it.
+    this.parsed = true;
     const { flags, args } = await this.parse(this.ctor);
     this.given = { flags, args };
     return this.given;

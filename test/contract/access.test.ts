@@ -80,7 +80,9 @@ describe.each(operations())('%s', (_id, tested) => {
   });
 
   it('needs no other scope', async () => {
-    const token = { 'model:read': TOKENS.read, 'model:write': TOKENS.write, 'practice:read': TOKENS.practice }[scopeOf(tested)];
+    const token = { 'model:read': TOKENS.read, 'model:write': TOKENS.write, 'practice:read': TOKENS.practice }[
+      scopeOf(tested)
+    ];
     const called = await callSample(service, tested, { ...wrongFor(tested), token: token ?? '' });
     expect([200, 400, 404]).toContain(called.status);
   });
@@ -95,7 +97,10 @@ describe('a token', () => {
   });
 
   it('works under "bearer" in any letter case', async () => {
-    const called = await service.call('GET', '/patients', { token: null, headers: { authorization: `bEARER ${TOKENS.read}` } });
+    const called = await service.call('GET', '/patients', {
+      token: null,
+      headers: { authorization: `bEARER ${TOKENS.read}` },
+    });
     expect(called.status).toBe(200);
   });
 });

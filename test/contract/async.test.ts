@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Called, idsOf, refusalOf } from '../support/calls.ts';
-import { line } from '../support/practice.ts';
+import { allRecords, line } from '../support/practice.ts';
 import { sharedService, testService } from '../support/service.ts';
-import { allRecords } from '../support/practice.ts';
 import { filterWith, operations, type TestedOperation } from './operations.ts';
 import { oracleIds } from './oracle.ts';
 import { probesOf, some } from './probes.ts';
@@ -35,7 +34,10 @@ describe.each(operations('async'))('%s', (_id, tested) => {
     async (_name, key, operator) => {
       for (const probe of some(probesOf(key, operator, records), 6)) {
         const wanted = ordered(tested, oracleIds(records, [probe.term])).slice(0, 10);
-        const called = await ask(tested, { filter: filterWith(tested, probe.text), ...(resource.name === 'events' && { lastId: 0 }) });
+        const called = await ask(tested, {
+          filter: filterWith(tested, probe.text),
+          ...(resource.name === 'events' && { lastId: 0 }),
+        });
         expect(idsOf(called), probe.text).toEqual(wanted);
       }
     },
@@ -60,7 +62,9 @@ describe.each(operations('async'))('%s', (_id, tested) => {
 
 describe('the first records of patients', () => {
   it('are the ten newest, and those after lastId when one is sent', async () => {
-    const many = Array.from({ length: 15 }, (_, n) => line('PatientV1', { id: 500_000 + n, firstName: 'Many', lastName: 'More' }));
+    const many = Array.from({ length: 15 }, (_, n) =>
+      line('PatientV1', { id: 500_000 + n, firstName: 'Many', lastName: 'More' }),
+    );
     const crowded = await testService([...allRecords(), ...many]);
     const path = '/patients/async';
     const filter = 'firstName==Many';

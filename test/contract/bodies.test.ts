@@ -40,7 +40,10 @@ describe.each(operations('create'))('%s', (_id, tested) => {
     const body = newBody(tested);
     for (const absent of [undefined, null]) {
       const value = second === undefined ? absent : { ...(body[first] as WireRecord), [second]: absent };
-      expect(refusalOf(await post({ ...body, [first]: value }))).toEqual({ status: 400, errors: [`field.missing ${name}`] });
+      expect(refusalOf(await post({ ...body, [first]: value }))).toEqual({
+        status: 400,
+        errors: [`field.missing ${name}`],
+      });
     }
   });
 
@@ -78,7 +81,12 @@ describe.each(operations('create'))('%s', (_id, tested) => {
     expect(refusalOf(await post(text))).toEqual({ status: 400, errors: ['body.unknown_property __proto__'] });
   });
 
-  it.each([['an array', []], ['null', null], ['a text', '"text"'], ['a number', '5']])('refuses %s for a body', async (_name, body) => {
+  it.each([
+    ['an array', []],
+    ['null', null],
+    ['a text', '"text"'],
+    ['a number', '5'],
+  ])('refuses %s for a body', async (_name, body) => {
     expect(refusalOf(await post(body === null ? 'null' : body))).toEqual({ status: 400, errors: ['body.shape body'] });
   });
 });
@@ -93,7 +101,10 @@ describe.each(operations('update'))('%s', (_id, tested) => {
     const change = changedBody(tested);
     const called = await put(before.id, change);
     const changed = Object.keys(change);
-    const rest = (record: WireRecord) => Object.fromEntries(Object.entries(record).filter(([name]) => ![...changed, 'lastModified', 'storage'].includes(name)));
+    const rest = (record: WireRecord) =>
+      Object.fromEntries(
+        Object.entries(record).filter(([name]) => ![...changed, 'lastModified', 'storage'].includes(name)),
+      );
     expect(called.status).toBe(200);
     expect(rest(rowOf(called))).toEqual(rest(before));
     if (dated) expect(rowOf(called).lastModified).toBe(service.clock.text());
@@ -143,7 +154,10 @@ describe.each(operations('update'))('%s', (_id, tested) => {
     for (const name of tested.fixture.required ?? []) {
       const field = tested.resource.fields[name];
       if (field?.access !== 'readWrite') continue;
-      expect(refusalOf(await put(before.id, { [name]: null }))).toEqual({ status: 400, errors: [`field.missing ${name}`] });
+      expect(refusalOf(await put(before.id, { [name]: null }))).toEqual({
+        status: 400,
+        errors: [`field.missing ${name}`],
+      });
     }
     expect(await current(tested, before.id)).toEqual(before);
   });

@@ -24,7 +24,14 @@ const TRIED: Readonly<Record<string, string>> = {
 const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   id: ['abc', '0', '-1', '1.5', '1e3', '9007199254740992', '""', '5;6'],
   date: ['2026-02-30', '2026-1-1', '20260101', 'today', '2026-01-01T00:00:00Z', '""'],
-  dateTime: ['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '2026-01-01T10:00:00+25:00', 'yesterday', '1767225600000', '""'],
+  dateTime: [
+    '2026-02-30T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T10:00:00+25:00',
+    'yesterday',
+    '1767225600000',
+    '""',
+  ],
   choice: ['NOSUCH', '""', '5'],
   yesNo: ['yes', '1', '""'],
   digits: ['abc', '""'],
@@ -50,21 +57,28 @@ describe.each(operationsThat((operation) => operation.filters !== undefined))('%
     }
   });
 
-  it.each(keys.map((key) => [key.key, key] as const))('refuses the operators that %s does not take, and lists those it takes', async (name, key) => {
-    for (const [operator, value] of Object.entries(TRIED)) {
-      if (key.operators.some((own) => own === operator)) continue;
-      const called = await call(tested, filterWith(tested, name + operator + value));
-      expect(called.status, operator).toBe(400);
-      const error = called.body.errors.find((candidate) => candidate.code === 'filter.operator');
-      expect(error?.source).toBe(name);
-      for (const own of key.operators) expect(error?.description.split(/[\s.]+/).join(' ')).toContain(own.replace('.', ''));
-    }
-  });
+  it.each(keys.map((key) => [key.key, key] as const))(
+    'refuses the operators that %s does not take, and lists those it takes',
+    async (name, key) => {
+      for (const [operator, value] of Object.entries(TRIED)) {
+        if (key.operators.some((own) => own === operator)) continue;
+        const called = await call(tested, filterWith(tested, name + operator + value));
+        expect(called.status, operator).toBe(400);
+        const error = called.body.errors.find((candidate) => candidate.code === 'filter.operator');
+        expect(error?.source).toBe(name);
+        for (const own of key.operators)
+          expect(error?.description.split(/[\s.]+/).join(' ')).toContain(own.replace('.', ''));
+      }
+    },
+  );
 
   it.each(keys.map((key) => [key.key, key] as const))('refuses values that %s cannot have', async (name, key) => {
     for (const operator of key.operators.filter((own) => !own.startsWith('.'))) {
       for (const value of BAD_VALUES[key.value.name] ?? []) {
-        const called = await call(tested, filterWith(tested, name + operator + (operator === '->' ? `[${value}]` : value)));
+        const called = await call(
+          tested,
+          filterWith(tested, name + operator + (operator === '->' ? `[${value}]` : value)),
+        );
         expect(called.status, name + operator + value).toBe(400);
         expect(called.body.errors).toContainEqual(expect.objectContaining({ code: 'filter.value', source: name }));
       }
@@ -73,7 +87,10 @@ describe.each(operationsThat((operation) => operation.filters !== undefined))('%
 
   it('refuses !=ALL, and ALL among ids (D12)', async () => {
     for (const { key, operators, value } of keys.filter((candidate) => candidate.value.all)) {
-      const wrong = [...(operators.includes('!=') ? [`${key}!=ALL`, `${key}!=*`] : []), ...(operators.includes('->') ? [`${key}->[5,ALL]`] : [])];
+      const wrong = [
+        ...(operators.includes('!=') ? [`${key}!=ALL`, `${key}!=*`] : []),
+        ...(operators.includes('->') ? [`${key}->[5,ALL]`] : []),
+      ];
       expect(value.name).toBe('id');
       for (const filter of wrong) {
         const called = await call(tested, filterWith(tested, filter));
@@ -107,7 +124,10 @@ describe.each(operationsThat((operation) => operation.filters !== undefined))('%
     for (const filter of bad) {
       const called = await call(tested, filter);
       expect(called.status, filter).toBe(400);
-      expect(called.body.errors.every((error) => error.code.startsWith('filter.')), filter).toBe(true);
+      expect(
+        called.body.errors.every((error) => error.code.startsWith('filter.')),
+        filter,
+      ).toBe(true);
     }
   });
 

@@ -24,7 +24,9 @@ function expected({ fixture }: TestedOperation, terms: readonly OracleTerm[]): u
 
 function list(tested: TestedOperation, filter: string): Promise<Called> {
   const start = tested.operation.paging?.style === 'cursor' ? { lastId: 0 } : {};
-  return service.call('GET', tested.operation.path, { query: { filter: filterWith(tested, filter), pageSize: 500, ...start } });
+  return service.call('GET', tested.operation.path, {
+    query: { filter: filterWith(tested, filter), pageSize: 500, ...start },
+  });
 }
 
 /** Probes whose answer is not what the oracle says. */
@@ -33,7 +35,10 @@ async function mismatches(tested: TestedOperation, probes: readonly (readonly Pr
   for (const terms of probes) {
     const filter = terms.map((probe) => probe.text).join(',');
     const called = await list(tested, filter);
-    const wanted = expected(tested, terms.map((probe) => probe.term));
+    const wanted = expected(
+      tested,
+      terms.map((probe) => probe.term),
+    );
     const got = called.status === 200 ? idsOf(called) : called.text;
     if (JSON.stringify(got) !== JSON.stringify(wanted)) wrong.push({ filter, got, wanted });
   }
@@ -46,7 +51,12 @@ describe.each(operations('list'))('%s', (_id, tested) => {
   it.each(keysAndOperators(tested))('selects what the oracle selects by %s', async (_name, key, operator) => {
     const probes = probesOf(key, operator, records);
     const sizes = probes.map((probe) => expected(tested, [probe.term]).length);
-    expect(await mismatches(tested, probes.map((probe) => [probe]))).toEqual([]);
+    expect(
+      await mismatches(
+        tested,
+        probes.map((probe) => [probe]),
+      ),
+    ).toEqual([]);
     // Otherwise the fixture cannot tell a filter that works from one that does nothing.
     expect(Math.max(...sizes)).toBeGreaterThan(0);
     expect(Math.min(...sizes)).toBeLessThan(records.length);
@@ -72,7 +82,9 @@ describe.each(operations('list'))('%s', (_id, tested) => {
   });
 
   it('joins several filter parameters', async () => {
-    const [first, second] = keysAndOperators(tested).flatMap(([, key, operator]) => probesOf(key, operator, records).slice(0, 1));
+    const [first, second] = keysAndOperators(tested).flatMap(([, key, operator]) =>
+      probesOf(key, operator, records).slice(0, 1),
+    );
     if (first === undefined || second === undefined) return;
     const filter = [filterWith(tested, first.text), second.text];
     const called = await service.call('GET', tested.operation.path, { query: { filter } });

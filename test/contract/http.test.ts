@@ -20,22 +20,30 @@ function methodsByPath(): [path: string, methods: string[]][] {
 describe.each(methodsByPath())('%s', (path, methods) => {
   // A fixed path such as /patients/totalcount is also an id of the path beside it.
   const template = path.replace(/\/[^/{]+$/, '/{id}');
-  const also = path.includes('{') ? [] : (methodsByPath().find(([other]) => other.replace(/\{\w+\}/, '{id}') === template)?.[1] ?? []);
+  const also = path.includes('{')
+    ? []
+    : (methodsByPath().find(([other]) => other.replace(/\{\w+\}/, '{id}') === template)?.[1] ?? []);
   const served = new Set([...methods, ...also, 'HEAD']);
 
-  it.each(METHODS.filter((method) => !served.has(method)))('refuses %s with the methods it takes (D5)', async (method) => {
-    const called = await service.call(method, path.replace(/\{\w+\}/, '5'));
-    expect(refusalOf(called)).toEqual({ status: 405, errors: ['route.method null'] });
-    expect(new Set(called.headers.allow?.split(', '))).toEqual(new Set([...methods, ...also]));
-  });
+  it.each(METHODS.filter((method) => !served.has(method)))(
+    'refuses %s with the methods it takes (D5)',
+    async (method) => {
+      const called = await service.call(method, path.replace(/\{\w+\}/, '5'));
+      expect(refusalOf(called)).toEqual({ status: 405, errors: ['route.method null'] });
+      expect(new Set(called.headers.allow?.split(', '))).toEqual(new Set([...methods, ...also]));
+    },
+  );
 });
 
 describe('an unknown route', () => {
-  it.each(['/nosuch', '/PATIENTS', '/patients/5/nosuch', '/documents/5/6', '/'])('%s answers 404 in the envelope', async (path) => {
-    const called = await service.call('GET', path);
-    expect(refusalOf(called)).toEqual({ status: 404, errors: ['route.unknown null'] });
-    expect(called.body).toMatchObject({ statusCode: 404, data: null, warnings: [] });
-  });
+  it.each(['/nosuch', '/PATIENTS', '/patients/5/nosuch', '/documents/5/6', '/'])(
+    '%s answers 404 in the envelope',
+    async (path) => {
+      const called = await service.call('GET', path);
+      expect(refusalOf(called)).toEqual({ status: 404, errors: ['route.unknown null'] });
+      expect(called.body).toMatchObject({ statusCode: 404, data: null, warnings: [] });
+    },
+  );
 
   it('outside the API needs no token', async () => {
     const called = await service.call('GET', '//nosuch', { token: null, organization: null });
@@ -46,21 +54,28 @@ describe('an unknown route', () => {
     expect((await service.call('GET', '//beta/locationproductionnetschedule')).status).toBe(404);
   });
 
-  it.each(['/patients/', '/patients/%', '/patients/%zz', '/patients/%c3%28'])('%s answers in the envelope', async (path) => {
-    const called = await service.call('GET', path);
-    expect([400, 404]).toContain(called.status);
-    expect(called.body).toMatchObject({ statusCode: called.status, data: null, warnings: [] });
-  });
+  it.each(['/patients/', '/patients/%', '/patients/%zz', '/patients/%c3%28'])(
+    '%s answers in the envelope',
+    async (path) => {
+      const called = await service.call('GET', path);
+      expect([400, 404]).toContain(called.status);
+      expect(called.body).toMatchObject({ statusCode: called.status, data: null, warnings: [] });
+    },
+  );
 });
 
 const withBody = operationsThat((operation) => operation.method === 'POST' || operation.method === 'PUT');
 
 describe.each(withBody)('%s', (_id, tested) => {
-  const send = (body: unknown, options: CallOptions = {}): Promise<Called> => callSample(service, tested, { ...options, body });
+  const send = (body: unknown, options: CallOptions = {}): Promise<Called> =>
+    callSample(service, tested, { ...options, body });
 
-  it.each(['{', '{"a":1}x', '{"a":1,}', "{'a':1}", 'nonsense', '', '{"a":"\n"}'])('refuses %j, which is no JSON', async (text) => {
-    expect(refusalOf(await send(text))).toEqual({ status: 400, errors: ['body.not_json body'] });
-  });
+  it.each(['{', '{"a":1}x', '{"a":1,}', "{'a':1}", 'nonsense', '', '{"a":"\n"}'])(
+    'refuses %j, which is no JSON',
+    async (text) => {
+      expect(refusalOf(await send(text))).toEqual({ status: 400, errors: ['body.not_json body'] });
+    },
+  );
 
   it('reads past a byte order mark', async () => {
     expect(refusalOf(await send('\ufeff{'))).toEqual({ status: 400, errors: ['body.not_json body'] });
@@ -68,20 +83,33 @@ describe.each(withBody)('%s', (_id, tested) => {
   });
 
   it('refuses bytes that are no UTF-8', async () => {
-    expect(refusalOf(await send(Buffer.from('{"name":"\xff"}', 'latin1')))).toEqual({ status: 400, errors: ['body.not_json body'] });
+    expect(refusalOf(await send(Buffer.from('{"name":"\xff"}', 'latin1')))).toEqual({
+      status: 400,
+      errors: ['body.not_json body'],
+    });
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'application/jsonx', 'application/json; charset=latin1'])(
-    'refuses %s (D5)',
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonx',
+    'application/json; charset=latin1',
+  ])('refuses %s (D5)', async (type) => {
+    expect(refusalOf(await send('{}', { headers: { 'content-type': type } }))).toEqual({
+      status: 415,
+      errors: ['body.media_type null'],
+    });
+  });
+
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset="UTF-8"'])(
+    'takes %s',
     async (type) => {
-      expect(refusalOf(await send('{}', { headers: { 'content-type': type } }))).toEqual({ status: 415, errors: ['body.media_type null'] });
+      const called = await send('{', { headers: { 'content-type': type } });
+      expect(refusalOf(called)).toEqual({ status: 400, errors: ['body.not_json body'] });
     },
   );
-
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset="UTF-8"'])('takes %s', async (type) => {
-    const called = await send('{', { headers: { 'content-type': type } });
-    expect(refusalOf(called)).toEqual({ status: 400, errors: ['body.not_json body'] });
-  });
 
   it('refuses more than 1 MiB beside a file', async () => {
     const called = await send({ nosuch: 'x'.repeat(1024 * 1024) });
@@ -99,7 +127,9 @@ describe.each(operations())('%s', (_id, tested) => {
   it('echoes the request id of the caller, success or not (D5)', async () => {
     for (const options of [{}, { token: null }, { id: 'abc', query: { filter: 'nosuch' } }]) {
       const headers = { 'x-request-id': 'my-request_1/~!' };
-      expect((await callSample(service, tested, { ...options, headers })).headers['x-request-id']).toBe('my-request_1/~!');
+      expect((await callSample(service, tested, { ...options, headers })).headers['x-request-id']).toBe(
+        'my-request_1/~!',
+      );
     }
   });
 
@@ -138,11 +168,16 @@ describe('X-Request-ID', () => {
 
 describe('a failure', () => {
   it('tells nothing of the server', async () => {
-    const odd = ["'; DROP TABLE patients;--", '${7*7}', '../../etc/passwd', '%00', 'x'.repeat(5000)];
+    const odd = ["'; DROP TABLE patients;--", '{{7*7}}', '../../etc/passwd', '%00', 'x'.repeat(5000)];
     const reads = operations().filter(([, { operation }]) => operation.method === 'GET') as [string, TestedOperation][];
     for (const [, tested] of reads) {
       for (const text of odd) {
-        for (const query of [{ filter: text }, { responseFields: text }, { pageSize: text }, { filter: `lastName==${text}` }]) {
+        for (const query of [
+          { filter: text },
+          { responseFields: text },
+          { pageSize: text },
+          { filter: `lastName==${text}` },
+        ]) {
           const called = await service.call('GET', pathFor(tested, text.slice(0, 60)), { query });
           expect(called.status).toBeLessThan(500);
           expect(called.text).not.toMatch(/SELECT|SQLITE|node_modules|\.ts:|\.js:/);

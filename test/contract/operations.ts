@@ -79,7 +79,11 @@ export function hasId({ operation }: TestedOperation): boolean {
 }
 
 /** Calls an operation with its sample request, changed as told; a `query` is added to the sample's. */
-export function callSample(service: TestService, tested: TestedOperation, change: CallOptions & { id?: unknown } = {}): Promise<Called> {
+export function callSample(
+  service: TestService,
+  tested: TestedOperation,
+  change: CallOptions & { id?: unknown } = {},
+): Promise<Called> {
   const { id, query, body } = sample(tested);
   const { id: otherId, ...options } = change;
   return service.call(tested.operation.method, pathFor(tested, otherId ?? id), {

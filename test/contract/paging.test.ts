@@ -16,7 +16,11 @@ function page(tested: TestedOperation, query: Readonly<Record<string, string | n
 }
 
 /** Walks by `lastId` until a page is empty; answers the pages, the empty one included. */
-async function walk(tested: TestedOperation, size: number, more: Readonly<Record<string, string>> = {}): Promise<number[][]> {
+async function walk(
+  tested: TestedOperation,
+  size: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<number[][]> {
   const pages: number[][] = [];
   for (let lastId = 0; pages.length < 100; lastId = pages.at(-1)?.at(-1) ?? 0) {
     pages.push(idsOf(await page(tested, { ...more, pageSize: size, lastId })) as number[]);
@@ -62,7 +66,9 @@ describe.each(cursorLists)('%s by lastId (D15)', (_id, tested) => {
   });
 
   it('keeps the cursor when the fields do not have the id', async () => {
-    const [name = ''] = Object.keys(tested.operation.fields ?? {}).filter((field) => field !== 'id' && field !== 'type');
+    const [name = ''] = Object.keys(tested.operation.fields ?? {}).filter(
+      (field) => field !== 'id' && field !== 'type',
+    );
     const called = await page(tested, { lastId: 0, pageSize: 2, responseFields: name });
     expect(called.body.meta?.pagination.lastId).toBe(ids[1]);
   });
@@ -89,11 +95,14 @@ describe.each(operations('list'))('%s', (_id, tested) => {
     expect(refusalOf(await page(tested, { page: number }))).toEqual({ status: 400, errors: ['query.page page'] });
   });
 
-  it.each(['0', '501', '-1', '1.5', 'abc', '1e2', '99999999999999999999', '+5 0'])('refuses the pageSize %j (D14)', async (pageSize) => {
-    const called = await page(tested, { pageSize });
-    expect(refusalOf(called)).toEqual({ status: 400, errors: ['query.page_size pageSize'] });
-    expect(called.body.errors[0]?.description).toContain('1 to 500');
-  });
+  it.each(['0', '501', '-1', '1.5', 'abc', '1e2', '99999999999999999999', '+5 0'])(
+    'refuses the pageSize %j (D14)',
+    async (pageSize) => {
+      const called = await page(tested, { pageSize });
+      expect(refusalOf(called)).toEqual({ status: 400, errors: ['query.page_size pageSize'] });
+      expect(called.body.errors[0]?.description).toContain('1 to 500');
+    },
+  );
 
   it('takes 1, 500 and an empty page size', async () => {
     expect(idsOf(await page(tested, { pageSize: 1 }))).toEqual(ids.slice(0, 1));
@@ -103,9 +112,17 @@ describe.each(operations('list'))('%s', (_id, tested) => {
 
   it('reports everything that is wrong with the query together', async () => {
     const lastId = tested.operation.paging?.style === 'cursor' ? { lastId: 'x' } : {};
-    const called = await page(tested, { pageSize: 0, page: 0, responseFields: 'nosuch', filter: 'nosuch==1', ...lastId });
+    const called = await page(tested, {
+      pageSize: 0,
+      page: 0,
+      responseFields: 'nosuch',
+      filter: 'nosuch==1',
+      ...lastId,
+    });
     const sources = called.body.errors.map((error) => error.source);
-    expect(sources).toEqual(expect.arrayContaining(['nosuch', 'responseFields', 'pageSize', 'page', ...Object.keys(lastId)]));
+    expect(sources).toEqual(
+      expect.arrayContaining(['nosuch', 'responseFields', 'pageSize', 'page', ...Object.keys(lastId)]),
+    );
   });
 
   it('warns of a parameter that it does not know', async () => {
@@ -116,7 +133,11 @@ describe.each(operations('list'))('%s', (_id, tested) => {
 });
 
 /** `meta.pagination` by the rules of D17, for a page of the fixture records. */
-function metaRule(fixture: ResourceFixture, asked: { limit: number; page?: number; byCursor?: boolean }, found: readonly unknown[]) {
+function metaRule(
+  fixture: ResourceFixture,
+  asked: { limit: number; page?: number; byCursor?: boolean },
+  found: readonly unknown[],
+) {
   const { limit, page: number, byCursor = false } = asked;
   const offset = number === undefined ? 0 : (number - 1) * limit;
   const last = found.length === 0 ? {} : { lastId: found.at(-1) };
@@ -154,23 +175,35 @@ describe.each(operations('list'))('meta.pagination of %s (D17)', (_id, tested) =
   ])('of a cursor at %s', async (_name, lastId) => {
     if (tested.operation.paging?.style !== 'cursor') return;
     const called = await page(tested, { lastId, pageSize: 2 });
-    expect(called.body.meta).toEqual({ pagination: metaRule(tested.fixture, { limit: 2, byCursor: true }, idsOf(called)) });
+    expect(called.body.meta).toEqual({
+      pagination: metaRule(tested.fixture, { limit: 2, byCursor: true }, idsOf(called)),
+    });
   });
 });
 
 describe('the default page', () => {
   it('has 100 records, and the largest has 500', async () => {
     const many = Array.from({ length: 501 }, (_, n) => ({ id: n + 1, firstName: 'Many', lastName: 'More' }));
-    const crowded = await testService([...organizationRecords(), ...tokenRecords(), ...many.map((one) => line('PatientV1', one))]);
-    const sizes = async (query: Readonly<Record<string, number>>) => idsOf(await crowded.call('GET', '/patients', { query })).length;
-    expect([await sizes({}), await sizes({ pageSize: 500 }), await sizes({ pageSize: 500, page: 2 })]).toEqual([100, 500, 1]);
+    const crowded = await testService([
+      ...organizationRecords(),
+      ...tokenRecords(),
+      ...many.map((one) => line('PatientV1', one)),
+    ]);
+    const sizes = async (query: Readonly<Record<string, number>>) =>
+      idsOf(await crowded.call('GET', '/patients', { query })).length;
+    expect([await sizes({}), await sizes({ pageSize: 500 }), await sizes({ pageSize: 500, page: 2 })]).toEqual([
+      100, 500, 1,
+    ]);
     await crowded.close();
   });
 });
 
-describe.each(operationsThat((operation) => operation.paging === undefined && operation.method === 'GET'))('%s', (_id, tested) => {
-  it('has no meta.pagination.lastId', async () => {
-    const called = await callSample(service, tested);
-    expect(called.body.meta?.pagination.lastId).toBeUndefined();
-  });
-});
+describe.each(operationsThat((operation) => operation.paging === undefined && operation.method === 'GET'))(
+  '%s',
+  (_id, tested) => {
+    it('has no meta.pagination.lastId', async () => {
+      const called = await callSample(service, tested);
+      expect(called.body.meta?.pagination.lastId).toBeUndefined();
+    });
+  },
+);

@@ -24,7 +24,9 @@ export function probesOf(key: FilterKey, operator: Operator, records: readonly W
   if (operator !== '->') {
     return [
       ...wanted.map((value, index) => make([value], [spelling(value, index)])),
-      ...(key.value.all && operator !== '!=' ? ['ALL', '*', 'all', '"ALL"'].map((written) => make([], [written], true)) : []),
+      ...(key.value.all && operator !== '!='
+        ? ['ALL', '*', 'all', '"ALL"'].map((written) => make([], [written], true))
+        : []),
     ];
   }
   const lists = wanted.map((value, index) => [value, wanted[(index + 1) % wanted.length] ?? value]);
@@ -41,7 +43,9 @@ export function probesOf(key: FilterKey, operator: Operator, records: readonly W
 function variants(kind: string, operator: Operator, value: string): string[] {
   switch (kind) {
     case 'text':
-      return operator === '~=' || operator === '<>=' ? pieces(operator, value) : [value, value.normalize('NFD'), swapped(value)];
+      return operator === '~=' || operator === '<>='
+        ? pieces(operator, value)
+        : [value, value.normalize('NFD'), swapped(value)];
     case 'choice':
     case 'yesNo':
       return [value, value.toLowerCase()];
@@ -50,7 +54,14 @@ function variants(kind: string, operator: Operator, value: string): string[] {
     case 'digits':
       return [value, value.replace(/(\d)/g, '$1 '), value.replace(/\D/g, ''), `${value.replace(/\D/g, '')}0`];
     case 'dateTime':
-      return [value, value.replace('T', ' '), shifted(value, 0, '+02:00'), shifted(value, 0, '-07:30'), shifted(value, 1, 'Z'), shifted(value, -1, 'Z')];
+      return [
+        value,
+        value.replace('T', ' '),
+        shifted(value, 0, '+02:00'),
+        shifted(value, 0, '-07:30'),
+        shifted(value, 1, 'Z'),
+        shifted(value, -1, 'Z'),
+      ];
     case 'date':
       return [value, nextDay(value)];
     default:
@@ -62,8 +73,11 @@ function variants(kind: string, operator: Operator, value: string): string[] {
 function pieces(operator: Operator, value: string): string[] {
   const points = [...value.normalize('NFC')];
   const cut = (from: number, to: number) => points.slice(from, to).join('');
-  const plain = operator === '~=' ? [cut(0, 1), cut(0, 3), value] : [cut(1, 2), cut(1, 4), cut(-3, points.length), value];
-  return [...new Set(plain.flatMap((piece) => [piece, swapped(piece), piece.normalize('NFD')]))].filter((piece) => piece.trim() === piece && piece !== '');
+  const plain =
+    operator === '~=' ? [cut(0, 1), cut(0, 3), value] : [cut(1, 2), cut(1, 4), cut(-3, points.length), value];
+  return [...new Set(plain.flatMap((piece) => [piece, swapped(piece), piece.normalize('NFD')]))].filter(
+    (piece) => piece.trim() === piece && piece !== '',
+  );
 }
 
 function swapped(text: string): string {

@@ -13,12 +13,15 @@ describe('the fixtures', () => {
     expect(FIXTURES.map((fixture) => fixture.resource.name).sort()).toEqual(served.map(({ name }) => name).sort());
   });
 
-  it.each(FIXTURES.map((fixture) => [fixture.resource.name, fixture] as const))('of %s have ids in ascending order', (_name, fixture) => {
-    const ids = fixture.records.map((record) => record.id as number);
-    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    expect(fixture.elsewhere.some((record) => ids.includes(record.id as number))).toBe(true);
-    expect(fixture.elsewhere.some((record) => !ids.includes(record.id as number))).toBe(true);
-  });
+  it.each(FIXTURES.map((fixture) => [fixture.resource.name, fixture] as const))(
+    'of %s have ids in ascending order',
+    (_name, fixture) => {
+      const ids = fixture.records.map((record) => record.id as number);
+      expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+      expect(fixture.elsewhere.some((record) => ids.includes(record.id as number))).toBe(true);
+      expect(fixture.elsewhere.some((record) => !ids.includes(record.id as number))).toBe(true);
+    },
+  );
 });
 
 describe.each(operations())('%s', (_id, tested) => {
@@ -29,26 +32,35 @@ describe.each(operations())('%s', (_id, tested) => {
     if (writes) await used.close();
     expect(called.status, called.text).toBe(tested.operation.success);
     expect(called.headers['content-type']).toBe('application/json; charset=utf-8');
-    const keys = tested.operation.paging?.meta ? ['data', 'warnings', 'errors', 'meta'] : ['data', 'warnings', 'errors'];
+    const keys = tested.operation.paging?.meta
+      ? ['data', 'warnings', 'errors', 'meta']
+      : ['data', 'warnings', 'errors'];
     expect(Object.keys(called.body).sort()).toEqual(keys.sort());
     expect(called.body).toMatchObject({ warnings: [], errors: [] });
   });
 });
 
 describe.each(operations('get'))('%s', (_id, tested) => {
-  it.each(tested.fixture.records.map((record) => [record.id, record]))('answers record %s as it was imported', async (id, record) => {
-    const called = await service.call('GET', pathFor(tested, id));
-    const { importOnly = [], resource } = tested.fixture;
-    const expected = Object.fromEntries(Object.entries(record as object).filter(([name]) => !importOnly.includes(name)));
-    expect(rowOf(called)).toMatchObject(expected);
-    if ('type' in resource.fields) expect(rowOf(called).type).toBe(resource.type);
-  });
+  it.each(tested.fixture.records.map((record) => [record.id, record]))(
+    'answers record %s as it was imported',
+    async (id, record) => {
+      const called = await service.call('GET', pathFor(tested, id));
+      const { importOnly = [], resource } = tested.fixture;
+      const expected = Object.fromEntries(
+        Object.entries(record as object).filter(([name]) => !importOnly.includes(name)),
+      );
+      expect(rowOf(called)).toMatchObject(expected);
+      if ('type' in resource.fields) expect(rowOf(called).type).toBe(resource.type);
+    },
+  );
 });
 
 describe.each(operations('list'))('%s', (_id, tested) => {
   it('answers every record with the same keys (D19)', async () => {
     const rows = rowsOf(await callSample(service, tested));
-    const names = Object.keys(tested.resource.fields).filter((name) => tested.resource.fields[name]?.access !== 'input');
+    const names = Object.keys(tested.resource.fields).filter(
+      (name) => tested.resource.fields[name]?.access !== 'input',
+    );
     expect(rows.length).toBeGreaterThan(1);
     for (const row of rows) expect(Object.keys(row).sort()).toEqual(names.sort());
   });

@@ -28,7 +28,9 @@ function sendersOf(tested: TestedOperation): Sender[] {
     name: 'POST',
     takes: (name) => accessOf(name) !== 'readOnly',
     send: (name, value) =>
-      service.call('POST', tested.operation.path, { body: { ...newBody(tested), ...companions(name, value), [name]: value } }),
+      service.call('POST', tested.operation.path, {
+        body: { ...newBody(tested), ...companions(name, value), [name]: value },
+      }),
   };
   const [update] = operations('update').filter(([, other]) => other.resource === resource);
   if (update === undefined) return [post];
@@ -45,7 +47,10 @@ function sendersOf(tested: TestedOperation): Sender[] {
 }
 
 /** One row a field and way of sending it, for `it.each`. */
-function rows<T extends readonly [name: string, ...rest: unknown[]]>(tested: TestedOperation, table: readonly T[] = []) {
+function rows<T extends readonly [name: string, ...rest: unknown[]]>(
+  tested: TestedOperation,
+  table: readonly T[] = [],
+) {
   return sendersOf(tested).flatMap((sender) =>
     table.filter(([name]) => sender.takes(name)).map((row) => [`${sender.name} ${row[0]}`, sender, row] as const),
   );
@@ -59,7 +64,11 @@ async function refuses(sender: Sender, name: string, values: readonly unknown[],
   }
 }
 
-async function stores(sender: Sender, name: string, pairs: readonly (readonly [sent: unknown, kept: unknown])[]): Promise<void> {
+async function stores(
+  sender: Sender,
+  name: string,
+  pairs: readonly (readonly [sent: unknown, kept: unknown])[],
+): Promise<void> {
   for (const [sent, kept] of pairs) {
     const called = await sender.send(name, sent);
     expect(called.status, called.text).toBeLessThan(300);
@@ -72,75 +81,160 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
   // A stored file name has its extension behind the text that was sent (D36).
   const kept = (name: string, text: string) => (name === 'name' ? `${text}.pdf` : text);
 
-  it.each(rows(tested, fixture.lengths))('%s: length in code points, after trimming (D9)', async (_name, sender, [name, min, max]) => {
-    for (const length of new Set([min, max])) {
-      const [one, two, three] = [han(), han(), emoji()].map((unit) => unit.repeat(length)) as [string, string, string];
+  it.each(rows(tested, fixture.lengths))(
+    '%s: length in code points, after trimming (D9)',
+    async (_name, sender, [name, min, max]) => {
+      for (const length of new Set([min, max])) {
+        const [one, two, three] = [han(), han(), emoji()].map((unit) => unit.repeat(length)) as [
+          string,
+          string,
+          string,
+        ];
+        await stores(sender, name, [
+          [one, kept(name, one)],
+          [` \t${two}\n `, kept(name, two)],
+          [three, kept(name, three)],
+        ]);
+      }
+      await refuses(sender, name, ['x'.repeat(max + 1), emoji().repeat(max + 1)]);
+      if (min > 0) await refuses(sender, name, ['', '  ', 'x'.repeat(min - 1)]);
+    },
+  );
+
+  it.each(rows(tested, fixture.lengths))(
+    '%s: text only, without NUL or half characters',
+    async (_name, sender, [name]) => {
+      await refuses(sender, name, [5, true, [], {}, 'abc\0def', 'abcde\ud83e']);
+    },
+  );
+
+  it.each(rows(tested, fixture.choices))(
+    '%s: listed values in any letter case (D8)',
+    async (_name, sender, [name, values]) => {
+      const written = [
+        (value: string) => value,
+        (value: string) => value.toLowerCase(),
+        (value: string) => ` ${value.toUpperCase()} `,
+      ];
+      const few = values.length > 15 ? 1 : 3;
+      const pairs = values.flatMap((value, index) =>
+        written.slice(0, few).map((_, turn) => [written[(index + turn) % 3]?.(value), value] as const),
+      );
+      await stores(sender, name, pairs);
+      for (const wrong of ['NOSUCH', '', `${values[0]}x`, 'toString']) {
+        const called = await sender.send(name, wrong);
+        expect(refusalOf(called)).toEqual({ status: 400, errors: [`field.choice ${name}`] });
+        for (const value of values) expect(called.body.errors[0]?.description).toContain(value);
+      }
+      await refuses(sender, name, [5, true, [values[0]], {}]);
+    },
+  );
+
+  it.each(rows(tested, fixture.links))(
+    '%s: links by number or numeric text (D1)',
+    async (_name, sender, [name, here, elsewhere]) => {
       await stores(sender, name, [
-        [one, kept(name, one)],
-        [` \t${two}\n `, kept(name, two)],
-        [three, kept(name, three)],
+        [{ id: here }, { id: here }],
+        [{ id: String(here) }, { id: here }],
       ]);
-    }
-    await refuses(sender, name, ['x'.repeat(max + 1), emoji().repeat(max + 1)]);
-    if (min > 0) await refuses(sender, name, ['', '  ', 'x'.repeat(min - 1)]);
-  });
-
-  it.each(rows(tested, fixture.lengths))('%s: text only, without NUL or half characters', async (_name, sender, [name]) => {
-    await refuses(sender, name, [5, true, [], {}, 'abc\0def', 'abcde\ud83e']);
-  });
-
-  it.each(rows(tested, fixture.choices))('%s: listed values in any letter case (D8)', async (_name, sender, [name, values]) => {
-    const written = [(value: string) => value, (value: string) => value.toLowerCase(), (value: string) => ` ${value.toUpperCase()} `];
-    const few = values.length > 15 ? 1 : 3;
-    const pairs = values.flatMap((value, index) => written.slice(0, few).map((_, turn) => [written[(index + turn) % 3]?.(value), value] as const));
-    await stores(sender, name, pairs);
-    for (const wrong of ['NOSUCH', '', `${values[0]}x`, 'toString']) {
-      const called = await sender.send(name, wrong);
-      expect(refusalOf(called)).toEqual({ status: 400, errors: [`field.choice ${name}`] });
-      for (const value of values) expect(called.body.errors[0]?.description).toContain(value);
-    }
-    await refuses(sender, name, [5, true, [values[0]], {}]);
-  });
-
-  it.each(rows(tested, fixture.links))('%s: links by number or numeric text (D1)', async (_name, sender, [name, here, elsewhere]) => {
-    await stores(sender, name, [
-      [{ id: here }, { id: here }],
-      [{ id: String(here) }, { id: here }],
-    ]);
-    await refuses(sender, name, [{ id: NOWHERE }, { id: elsewhere }, { id: 'abc' }, { id: 0 }, { id: -1 }, { id: 1.5 }, { id: 2 ** 53 }, { id: null }], `${name}.id`);
-    await refuses(sender, name, [here, String(here), [], [{ id: here }], {}, 'x']);
-    await refuses(sender, name, [{ id: here, nosuch: 1 }], `${name}.nosuch`);
-  });
+      await refuses(
+        sender,
+        name,
+        [
+          { id: NOWHERE },
+          { id: elsewhere },
+          { id: 'abc' },
+          { id: 0 },
+          { id: -1 },
+          { id: 1.5 },
+          { id: 2 ** 53 },
+          { id: null },
+        ],
+        `${name}.id`,
+      );
+      await refuses(sender, name, [here, String(here), [], [{ id: here }], {}, 'x']);
+      await refuses(sender, name, [{ id: here, nosuch: 1 }], `${name}.nosuch`);
+    },
+  );
 
   it.each(rows(tested, fixture.ranges))('%s: numbers in their range', async (_name, sender, [name, min, max]) => {
     const least = min ?? -1000;
     const most = max ?? 1_000_000;
-    await stores(sender, name, [least, most, least + 1].flatMap((value) => [[value, value], [String(value), value]] as const));
+    await stores(
+      sender,
+      name,
+      [least, most, least + 1].flatMap(
+        (value) =>
+          [
+            [value, value],
+            [String(value), value],
+          ] as const,
+      ),
+    );
     if (min !== null) await refuses(sender, name, [min - 1, String(min - 1)]);
     if (max !== null) await refuses(sender, name, [max + 1, 1e300]);
     await refuses(sender, name, ['abc', '', true, [], {}, '1e3', '0x5']);
   });
 
-  it.each(rows(tested, fixture.dates?.map((name) => [name] as const)))('%s: dates that exist', async (_name, sender, [name]) => {
+  it.each(
+    rows(
+      tested,
+      fixture.dates?.map((name) => [name] as const),
+    ),
+  )('%s: dates that exist', async (_name, sender, [name]) => {
     await stores(sender, name, [
       ['2024-02-29', '2024-02-29'],
       ['0001-01-01', '0001-01-01'],
       [' 9999-12-31 ', '9999-12-31'],
     ]);
-    await refuses(sender, name, ['2023-02-29', '1900-02-29', '2024-13-01', '2024-00-10', '2024-04-31', '24-01-01', '2024-1-1', '01/02/2024', '2024-01-01T00:00:00Z', '0000-01-01', '', 20240101, {}]);
+    await refuses(sender, name, [
+      '2023-02-29',
+      '1900-02-29',
+      '2024-13-01',
+      '2024-00-10',
+      '2024-04-31',
+      '24-01-01',
+      '2024-1-1',
+      '01/02/2024',
+      '2024-01-01T00:00:00Z',
+      '0000-01-01',
+      '',
+      20240101,
+      {},
+    ]);
   });
 
-  it.each(rows(tested, fixture.dateTimes?.map((name) => [name] as const)))('%s: date-times, emitted in UTC (D7)', async (_name, sender, [name]) => {
+  it.each(
+    rows(
+      tested,
+      fixture.dateTimes?.map((name) => [name] as const),
+    ),
+  )('%s: date-times, emitted in UTC (D7)', async (_name, sender, [name]) => {
     await stores(sender, name, [
       ['2026-03-02T14:30:00Z', '2026-03-02T14:30:00.000Z'],
       ['2026-03-02T14:30:00.123456789Z', '2026-03-02T14:30:00.123Z'],
       ['2026-03-02 14:30:00.5-07:00', '2026-03-02T21:30:00.500Z'],
       ['2026-03-02T14:30+0530', '2026-03-02T09:00:00.000Z'],
     ]);
-    await refuses(sender, name, ['2026-02-30T00:00:00Z', '2026-03-02', '14:30', '2026-03-02T25:00:00Z', '2026-03-02T14:60:00Z', 'now', '', 1772461800, {}]);
+    await refuses(sender, name, [
+      '2026-02-30T00:00:00Z',
+      '2026-03-02',
+      '14:30',
+      '2026-03-02T25:00:00Z',
+      '2026-03-02T14:60:00Z',
+      'now',
+      '',
+      1772461800,
+      {},
+    ]);
   });
 
-  it.each(rows(tested, fixture.booleans?.map((name) => [name] as const)))('%s: true or false', async (_name, sender, [name]) => {
+  it.each(
+    rows(
+      tested,
+      fixture.booleans?.map((name) => [name] as const),
+    ),
+  )('%s: true or false', async (_name, sender, [name]) => {
     await stores(sender, name, [
       [false, false],
       [true, true],
@@ -155,7 +249,9 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
       ...(fixture.links ?? []).map(([name]) => [name, { id: NOWHERE }] as const),
       ['nosuch', 1] as const,
     ];
-    const called = await service.call('POST', tested.operation.path, { body: { ...newBody(tested), ...Object.fromEntries(wrong) } });
+    const called = await service.call('POST', tested.operation.path, {
+      body: { ...newBody(tested), ...Object.fromEntries(wrong) },
+    });
     const links = new Set((fixture.links ?? []).map(([name]) => name));
     for (const [name] of wrong) expect(sourcesOf(called)).toContain(links.has(name) ? `${name}.id` : name);
   });

@@ -53,6 +53,9 @@ describe('the tidiness checks', () => {
   it('find long and deep files', () => {
     expect(misplaced({ path: 'src/core/a.ts', text: 'x\n'.repeat(250) })).toBeUndefined();
     expect(misplaced({ path: 'src/core/a.ts', text: 'x\n'.repeat(251) })).toContain('251 lines');
+    expect(misplaced({ path: 'bin/a.js', text: 'x\n'.repeat(251) })).toContain('251 lines');
+    expect(misplaced({ path: 'test/a.test.ts', text: 'x\n'.repeat(300) })).toBeUndefined();
+    expect(misplaced({ path: 'test/a.test.ts', text: 'x\n'.repeat(301) })).toContain('301 lines');
     expect(misplaced({ path: 'src/server/store/sqlite/a.ts', text: '' })).toBeUndefined();
     expect(misplaced({ path: 'src/server/store/sqlite/deep/a.ts', text: '' })).toContain('4 folders deep');
   });

@@ -95,14 +95,16 @@ function parsed(text: string): Envelope {
 
 /** `data` of a list. */
 export function rowsOf(called: Called): WireRecord[] {
-  if (!Array.isArray(called.body.data)) throw new Error(`data is no array: ${called.status} ${called.text.slice(0, 500)}`);
+  if (!Array.isArray(called.body.data))
+    throw new Error(`data is no array: ${called.status} ${called.text.slice(0, 500)}`);
   return called.body.data as WireRecord[];
 }
 
 /** `data` of a single record. */
 export function rowOf(called: Called): WireRecord {
   const { data } = called.body;
-  if (typeof data !== 'object' || data === null) throw new Error(`data is no record: ${called.status} ${called.text.slice(0, 500)}`);
+  if (typeof data !== 'object' || data === null)
+    throw new Error(`data is no record: ${called.status} ${called.text.slice(0, 500)}`);
   return data as WireRecord;
 }
 

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import type { Service } from '../../src/server/service.ts';
 
 /** Tables whose rows say when, or how, the store was made rather than what it holds. */
-const OWN = new Set(['settings', 'schema_migrations', 'organizations', 'api_clients']);
+const OWN = new Set(['settings', 'schema_migrations', 'organizations', 'api_clients', 'ledger_versions']);
 /** Values that are made anew each time. */
 const RANDOM = new Set(['guid', 'guidName', 'thumbNailId']);
 
@@ -12,18 +12,28 @@ const RANDOM = new Set(['guid', 'guidName', 'thumbNailId']);
  */
 export async function dump(service: Service): Promise<Record<string, string[]>> {
   const { read } = service.store;
-  const organizations = await read.all<{ org: number; id: string }>(sql`SELECT org, id, timezone, created_date FROM organizations`);
+  const organizations = await read.all<{ org: number; id: string }>(
+    sql`SELECT org, id, timezone, created_date FROM organizations`,
+  );
   const named = new Map(organizations.map((row) => [row.org, row.id]));
-  const tables = await read.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`);
-  const found: Record<string, string[]> = { organizations: organizations.map(({ org: _, ...row }) => JSON.stringify(row)).sort() };
+  const tables = await read.all<{ name: string }>(
+    sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`,
+  );
+  const found: Record<string, string[]> = {
+    organizations: organizations.map(({ org: _, ...row }) => JSON.stringify(row)).sort(),
+  };
   for (const { name } of tables.filter((table) => !OWN.has(table.name))) {
     const rows = await read.all<Record<string, unknown>>(sql`SELECT * FROM ${raw(name)}`);
-    found[name] = rows.map((row) => JSON.stringify({ ...steady(row), ...('org' in row && { org: named.get(Number(row.org)) }) })).sort();
+    found[name] = rows
+      .map((row) => JSON.stringify({ ...steady(row), ...('org' in row && { org: named.get(Number(row.org)) }) }))
+      .sort();
   }
   return found;
 }
 
 function steady(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept = Object.entries(row).filter(([name]) => !RANDOM.has(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, name === 'json' ? steady(JSON.parse(String(value))) : value]));
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, name === 'json' ? steady(JSON.parse(String(value))) : value]),
+  );
 }

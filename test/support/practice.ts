@@ -35,7 +35,12 @@ export function organizationRecords(): ImportRecord[] {
 }
 
 export function tokenRecords(): ImportRecord[] {
-  const token = (name: keyof typeof TOKENS, organizations: readonly string[], scopes: readonly string[], expiresAt?: string) => ({
+  const token = (
+    name: keyof typeof TOKENS,
+    organizations: readonly string[],
+    scopes: readonly string[],
+    expiresAt?: string,
+  ) => ({
     type: 'AccessToken',
     token: TOKENS[name],
     organizations,

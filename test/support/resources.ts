@@ -2,7 +2,11 @@ import type { ResourceFixture } from './fixture.ts';
 import { appointmentFixture, appointmentHistoryFixture, missedAppointmentFixture } from './resources/appointments.ts';
 import { documentFixture } from './resources/documents.ts';
 import { patientFixture } from './resources/patients.ts';
-import { imageAttachmentFixture, patientInsurancePlanFixture, scheduleTemplateReasonFixture } from './resources/readonly.ts';
+import {
+  imageAttachmentFixture,
+  patientInsurancePlanFixture,
+  scheduleTemplateReasonFixture,
+} from './resources/readonly.ts';
 import { transactionFixture } from './resources/transactions.ts';
 import { transactionTagFixture } from './resources/transactiontags.ts';
 

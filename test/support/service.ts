@@ -35,7 +35,10 @@ export interface TestService {
 }
 
 /** Opens a service with the records given; the two practices of `practice.ts` when none are. */
-export async function testService(records: Records = allRecords(), options: TestServiceOptions = {}): Promise<TestService> {
+export async function testService(
+  records: Records = allRecords(),
+  options: TestServiceOptions = {},
+): Promise<TestService> {
   const clock = options.clock ?? new TestClock();
   const folder = await openFolder(options.data ?? ':memory:', {
     serving: true,

@@ -90,6 +90,7 @@ export async function downloadTo(
   });
 }
 
+/** The atomic file takes bytes as they are; the type of its sink names only text. */
 interface ByteSink {
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly commit: () => Promise<void>;

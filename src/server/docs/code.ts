@@ -34,6 +34,6 @@ export function jsonCode(value: unknown): Html {
 function jsonLine(line: string): string {
   const [, indent = '', name, rest = ''] = /^(\s*)(?:("(?:[^"\\]|\\.)*"):\s)?(.*)$/.exec(line) ?? [];
   const named = name === undefined ? '' : `<b>${escapeText(name)}</b>: `;
-  const value = rest.startsWith('"') ? `<i>${escapeText(rest)}</i>` : escapeText(rest);
-  return indent + named + value;
+  const [, text = '', end = ''] = /^(".*")(,?)$/.exec(rest) ?? [];
+  return indent + named + (text === '' ? escapeText(rest) : `<i>${escapeText(text)}</i>${end}`);
 }

@@ -15,12 +15,21 @@ export function fieldRows(fields: Fields, prefix = ''): FieldRow[] {
   const answered = emittedFields(fields);
   return Object.entries(fields).flatMap(([name, field]) => {
     const at = prefix + name;
-    const row = { name: at, type: typeOf(field.kind), access: accessOf(field), about: field.about, values: valuesOf(field.kind) };
+    const row = {
+      name: at,
+      type: typeOf(field.kind),
+      access: accessOf(field),
+      about: field.about,
+      values: valuesOf(field.kind),
+    };
     const parts = partsOf(field.kind);
     if (parts === undefined) return [row];
     const inside = fieldRows(parts, `${at}${field.kind.item === undefined ? '.' : '[].'}`);
     // Parts of a field that is read-only are too: saying so again for each adds nothing.
-    const shown = field.access === 'readOnly' || !answered.includes(name) ? inside.map((part) => ({ ...part, access: part.access === 'read-only' ? '' : part.access })) : inside;
+    const shown =
+      field.access === 'readOnly' || !answered.includes(name)
+        ? inside.map((part) => ({ ...part, access: part.access === 'read‑only' ? '' : part.access }))
+        : inside;
     return [row, ...shown];
   });
 }
@@ -32,9 +41,9 @@ function partsOf(kind: Kind): Fields | undefined {
 function accessOf({ access, required }: Field): string {
   switch (access) {
     case 'readOnly':
-      return 'read-only';
+      return 'read‑only';
     case 'createOnly':
-      return required ? 'required on create, then read-only' : 'on create, then read-only';
+      return required ? 'required on create, then read‑only' : 'on create, then read‑only';
     case 'input':
       return 'required on create, never answered';
     case 'readWrite':
@@ -53,7 +62,7 @@ const NAMES: Readonly<Record<string, string>> = {
   yesNo: 'true or false',
   timeZone: 'time zone',
   timeOfDay: 'time of day',
-  choice: 'one of',
+  choice: 'listed value',
 };
 
 /** A kind of value in words: `text, 1–25 characters`, `list of links to PatientV1`. */
@@ -65,7 +74,12 @@ export function typeOf(kind: Kind): string {
   const limits =
     kind.name === 'id'
       ? ''
-      : range(minLength ?? minimum, maxLength ?? maximum, exclusiveMinimum, kind.schema.type === 'string' ? ' characters' : '');
+      : range(
+          minLength ?? minimum,
+          maxLength ?? maximum,
+          exclusiveMinimum,
+          kind.schema.type === 'string' ? ' characters' : '',
+        );
   return (NAMES[kind.name] ?? kind.name) + (limits && `, ${limits}`);
 }
 

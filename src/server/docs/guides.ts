@@ -14,7 +14,7 @@ export interface Guide {
   readonly text: Html;
 }
 
-const shell = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
+const shell = (text: string): Html => html`<pre><code>${text}</code></pre>`;
 
 /** The chapters before the resources, in reading order. */
 export function guides(): Guide[] {
@@ -119,7 +119,7 @@ function errors(): Guide {
     id: 'errors',
     title: 'Errors',
     text: html`<p>Every refusal has the same form. All problems of a request are reported together, each with a stable <code>code</code>, and with the field, filter key, parameter or header at fault as <code>source</code>.</p>
-<pre tabindex="0"><code>${jsonCode(example)}</code></pre>
+<pre><code>${jsonCode(example)}</code></pre>
 <p>Repeat on 408, 429 and 5xx, waiting longer each time; a 400 will not get better. A record of another organization is answered like one that does not exist.</p>
 ${failuresTable()}`,
   };

@@ -21,7 +21,13 @@ function render(part: Part): string {
   return escapeText(String(part));
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);

@@ -23,6 +23,7 @@ export function operationSection(resource: Resource, operation: Operation): Html
 <div class="words">
 <h3><a href="#${operation.id}">${operation.summary}</a></h3>
 <p class="route">${methodLabel(operation.method)} <code>${pathWithBreaks(operation)}</code></p>
+<p class="access">Scope <code>${operation.scope}</code>${operation.rateLimited ? html`, <a href="#limits">rate limited</a>` : undefined}</p>
 ${notesOf(operation).map((note) => html`<p>${note}</p>`)}
 ${parametersPart(resource, operation)}
 ${filtersPart(resource, operation)}
@@ -31,9 +32,9 @@ ${failuresPart(resource, operation)}
 </div>
 <div class="example">
 <h4>Request</h4>
-<pre tabindex="0"><code>${curlOf(operation, request)}</code></pre>
+<pre><code>${curlOf(operation, request)}</code></pre>
 <h4>Answer <span class="status">${operation.success}</span></h4>
-<pre tabindex="0"><code>${jsonCode(exampleAnswer(resource, operation))}</code></pre>
+<pre><code>${jsonCode(exampleAnswer(resource, operation))}</code></pre>
 </div>
 </article>
 `;
@@ -58,7 +59,12 @@ function parametersPart(resource: Resource, operation: Operation): Html | undefi
     ...(paging ? [['pageSize', sizeNote(operation)] as [string, string]] : []),
     ...(paging?.style === 'cursor' ? [['lastId', 'Answer records after this id'] as [string, string]] : []),
     ...(paging
-      ? [['page', paging.pageIsDeprecated ? 'Page number, from 1; deprecated' : 'Page number, from 1'] as [string, string]]
+      ? [
+          ['page', paging.pageIsDeprecated ? 'Page number, from 1; deprecated' : 'Page number, from 1'] as [
+            string,
+            string,
+          ],
+        ]
       : []),
   ];
   if (rows.length === 0) return undefined;
@@ -90,7 +96,9 @@ function bodyPart(operation: Operation): Html | undefined {
   const required = writable.filter(([, field]) => mode === 'create' && field.required).map(([name]) => name);
   const optional = writable.map(([name]) => name).filter((name) => !required.includes(name));
   const names = (label: string, list: readonly string[]) =>
-    list.length === 0 ? undefined : html`<p class="names">${label}: ${list.map((name) => html`<code>${name}</code> `)}</p>`;
+    list.length === 0
+      ? undefined
+      : html`<p class="names">${label}: ${list.map((name) => html`<code>${name}</code> `)}</p>`;
   return html`<h4>Body${operation.bodyIsArray ? ': an array' : ''}</h4>${names('Required', required)}${names('Optional', optional)}`;
 }
 

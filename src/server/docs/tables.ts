@@ -1,17 +1,21 @@
-import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { FAILURES, type FailureCode } from '../../catalog/failures.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { OPERATOR_MEANINGS } from '../../catalog/operators.ts';
 import type { Fields } from '../../catalog/record.ts';
 import { keyNote } from '../openapi/parameters.ts';
 import { fieldRows } from './describe.ts';
 import { type Html, html } from './markup.ts';
 
-/** A table; cells of the first column head their rows. */
+/** A table; the first column heads its rows. On phones rows are stacked, so cells between first and last say what they are. */
 export function table(heads: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
-  return html`<div class="scroll" tabindex="0"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows.map(
-    ([first = '', ...rest]) =>
-      html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}</tbody></table></div>`;
+  const cell = (content: Html | string, index: number) => {
+    if (index === 0) return html`<th scope="row">${content}</th>`;
+    const between = index < heads.length - 1;
+    return html`<td${between ? html` data-head="${heads[index]}"` : undefined}>${content}</td>`;
+  };
+  const head = heads.map((text) => html`<th scope="col">${text}</th>`);
+  const body = rows.map((cells) => html`<tr>${cells.map(cell)}</tr>`);
+  return html`<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
 const codes = (texts: readonly string[]): Html[] => texts.map((text) => html`<code>${text}</code> `);
@@ -34,7 +38,7 @@ export function filtersTable(filters: FilterKeys): Html {
     Object.values(filters).map((key) => [
       html`<code>${key.key}</code>`,
       html`<span class="operators">${key.operators.map((operator) => html`<code title="${OPERATOR_MEANINGS[operator]}">${operator}</code> `)}</span>`,
-      html`${keyNote(key)}: ${key.value.expected}`,
+      html`${keyNote(key)}: <span class="expected">${key.value.expected}</span>`,
     ]),
   );
 }

@@ -59,7 +59,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   logAnswers(app, options.log);
-  mountMetrics(app, service);
+  mountMetrics(app, service.store);
   mountHealth(app, service);
   mountOpenApi(app);
   mountDocs(app);

@@ -71,6 +71,9 @@ function requestedRange(
   size: number,
 ): { start: number; end: number } | 'unsatisfiable' | undefined {
   if (header === undefined) return undefined;
+  // A suffix longer than the file means all of it (RFC 9110, 14.1.2); the parser finds it unsatisfiable.
+  const suffix = /^bytes=-(\d+)$/.exec(header.trim())?.[1];
+  if (suffix !== undefined && Number(suffix) > size && size > 0) return { start: 0, end: size - 1 };
   const ranges = parseRange(size, header);
   if (ranges === -1) return 'unsatisfiable';
   if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;

@@ -47,7 +47,7 @@ export async function removeDocument(state: ImportState, org: number, id: number
   if (row === undefined) return;
   const names = row.variants.split(',').map((variant) => fileName(row.guid, variant));
   await removeRecord(state.tx, org, documents, id);
-  await dropUnusedTags(state.tx, org, (JSON.parse(row.json) as { tags: string[] }).tags);
+  await dropUnusedTags(state.tx, org);
   await scheduleRemoval(state.tx, names);
   state.files.replaced.push(...names);
 }

@@ -14,8 +14,14 @@ const MAX_LINE_BYTES = 80 * 1024 * 1024;
 /** Reads NDJSON as it comes: blank lines are skipped, a line that is no JSON object is a problem. */
 export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<ImportLine> {
   let line = 0;
-  for await (const text of splitLines(source)) {
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  for await (const bytes of splitLines(source)) {
     line++;
+    const text = decoded(bytes, utf8);
+    if (text === undefined) {
+      problems.add(line, null, 'The line is not text in UTF-8.');
+      continue;
+    }
     const trimmed = line === 1 ? text.replace(/^\uFEFF/, '').trim() : text.trim();
     if (trimmed === '') continue;
     const record = parseObject(trimmed);
@@ -39,13 +45,21 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-async function* splitLines(source: Readable): AsyncGenerator<string> {
+function decoded(bytes: Buffer, utf8: { readonly decode: (bytes: Buffer) => string }): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* splitLines(source: Readable): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let size = 0;
   for await (const chunk of source) {
     let rest = chunk as Buffer;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      yield Buffer.concat([...pending, rest.subarray(0, end)]).toString();
+      yield Buffer.concat([...pending, rest.subarray(0, end)]);
       pending = [];
       size = 0;
       rest = rest.subarray(end + 1);
@@ -54,5 +68,5 @@ async function* splitLines(source: Readable): AsyncGenerator<string> {
     size += rest.length;
     if (size > MAX_LINE_BYTES) throw new Error(`A line of the import has more than ${MAX_LINE_BYTES} bytes.`);
   }
-  if (size > 0) yield Buffer.concat(pending).toString();
+  if (size > 0) yield Buffer.concat(pending);
 }

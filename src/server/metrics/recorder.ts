@@ -12,6 +12,8 @@ export interface Answered {
 /** What is counted, and how it is told. */
 export interface Recorder {
   record(answered: Answered): void;
+  /** Begins to watch the process: event loop, garbage collection, memory. Watching costs a little all the time. */
+  watch(): void;
   /** The Prometheus text, and its content type. */
   report(): Promise<{ readonly text: string; readonly type: string }>;
 }
@@ -36,10 +38,15 @@ export async function openRecorder(readings: Readings): Promise<Recorder> {
   const registry = new Registry();
   const registers = [registry];
   const labelNames = ['method', 'route', 'status'] as const;
-  const requests = new Counter({ name: 'molar_http_requests_total', help: 'Requests answered.', labelNames, registers });
+  const requests = new Counter({
+    name: 'molar_http_requests_total',
+    help: 'Requests answered.',
+    labelNames,
+    registers,
+  });
   const durations = new Histogram({
     name: 'molar_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last of its answer.',
+    help: 'Time from the headers of a request to the end of its answer.',
     labelNames,
     buckets: BUCKETS,
     registers,
@@ -64,17 +71,20 @@ export async function openRecorder(readings: Readings): Promise<Recorder> {
     });
   counted('molar_store_writes_total', 'Writes that were run.', (counts) => counts.writes);
   counted('molar_store_commits_total', 'Commits; writes that come together share one.', (counts) => counts.commits);
-  // Begun with the first scrape: the observers behind the defaults cost something all the time.
-  let defaults = false;
+  let watching = false;
+  const watch = () => {
+    if (!watching) collectDefaultMetrics({ register: registry });
+    watching = true;
+  };
   return {
+    watch,
     record({ method, route, status, seconds }) {
       const labels = { method, route, status: String(status) };
       requests.inc(labels);
       durations.observe(labels, seconds);
     },
     async report() {
-      if (!defaults) collectDefaultMetrics({ register: registry });
-      defaults = true;
+      watch();
       return { text: await registry.metrics(), type: registry.contentType };
     },
   };

@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { Service } from '../service.ts';
+import type { Store } from '../store/store.ts';
 import type { Recorder } from './recorder.ts';
 
+/** A server that listens begins to watch its process when it has been up for so long, so that starting stays quick. */
+const SETTLED_MS = 1000;
+
 /** `GET /metrics` (Prometheus text), and the hook that counts every request of this app. */
-export function mountMetrics(app: FastifyInstance, service: Service): void {
+export function mountMetrics(app: FastifyInstance, store: Pick<Store, 'counts'>): void {
   let inFlight = 0;
   let opened: Promise<Recorder> | undefined;
   const recorder = () => {
     opened ??= import('./recorder.ts').then(({ openRecorder }) =>
-      openRecorder({ inFlight: () => inFlight, store: () => service.store.counts }),
+      openRecorder({ inFlight: () => inFlight, store: () => store.counts }),
     );
     return opened;
   };
@@ -29,16 +32,21 @@ export function mountMetrics(app: FastifyInstance, service: Service): void {
         status: finished ? reply.statusCode : ('aborted' as const),
         seconds: (performance.now() - began) / 1000,
       };
-      // A recorder that cannot be opened is told by GET /metrics.
-      recorder().then(
-        (open) => open.record(answered),
-        () => {},
-      );
+      recorder().then((open) => open.record(answered), ignore);
     });
   });
+
+  let settling: NodeJS.Timeout | undefined;
+  app.addHook('onListen', async () => {
+    settling = setTimeout(() => recorder().then((open) => open.watch(), ignore), SETTLED_MS).unref();
+  });
+  app.addHook('onClose', async () => clearTimeout(settling));
 
   app.get('/metrics', async (_request, reply) => {
     const { text, type } = await (await recorder()).report();
     return reply.type(type).send(text);
   });
 }
+
+/** A recorder that cannot be opened is told by GET /metrics. */
+function ignore(): void {}

@@ -25,7 +25,7 @@ function operationObject(resource: Resource, operation: Operation): Json {
     operationId: operationName(operation),
     tags: [resource.name],
     summary: operation.summary,
-    description: [`${operation.summary}.`, ...notesOf(operation)].join('\n\n'),
+    description: [`${operation.summary}.`, accessNote(operation), ...notesOf(operation)].join('\n\n'),
     parameters: parametersOf(resource.one, operation),
     ...(body !== undefined && { requestBody: requestBody(resource, operation, body) }),
     responses: responsesOf(resource, operation),
@@ -42,12 +42,14 @@ function requestBody(resource: Resource, operation: Operation, body: string): Js
   return { required: true, content: { 'application/json': content } };
 }
 
+function accessNote({ scope, rateLimited }: Operation): string {
+  return `Needs the scope \`${scope}\`.${rateLimited ? ' Rate limited.' : ''}`;
+}
+
 /** What is worth knowing about an operation beside its parameters, one sentence each. */
 export function notesOf(operation: Operation): string[] {
-  const { defaultDate, newestFirst, order, rateLimited, shape, scope, countNames = [] } = operation;
+  const { defaultDate, newestFirst, order, shape, countNames = [] } = operation;
   return [
-    `Needs the scope ${scope}.`,
-    ...(rateLimited ? ['Rate limited.'] : []),
     ...(shape === 'update' ? ['Only what the body has changes; null clears a value that is not required.'] : []),
     ...(shape === 'replace' ? ['The body replaces the whole list; an empty one clears it.'] : []),
     ...(shape === 'async' ? ['Answers the first 10 records; all of them go to the streaming channel.'] : []),

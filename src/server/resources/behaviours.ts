@@ -19,6 +19,9 @@ const BEHAVIOURS: readonly Behaviour[] = [
   transactionTagBehaviour,
   missedAppointmentBehaviour,
   { ...eventBehaviour, handlers: eventHandlers },
+  productionBehaviour,
+  agingBehaviour,
+  openingsBehaviour,
 ];
 
 /** What the server adds to a resource; nothing where the catalog says it all. */

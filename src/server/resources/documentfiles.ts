@@ -204,7 +204,7 @@ const deleteDocument: Handler = async (request) => {
     const row = await findRecord<DocumentRow>(tx, organization.org, documents, id, documentBehaviour.own);
     if (row === undefined) throw notFound(documents.one, id);
     await removeRecord(tx, organization.org, documents, id);
-    await dropUnusedTags(tx, organization.org, (JSON.parse(row.json) as { tags: string[] }).tags);
+    await dropUnusedTags(tx, organization.org);
     const files = row.variants.split(',').map((variant) => fileName(row.guid, variant));
     await scheduleRemoval(tx, files);
     return files;

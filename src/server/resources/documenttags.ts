@@ -34,9 +34,7 @@ export async function keepTags(tx: Transaction, org: number, tags: readonly stri
 }
 
 /** Removes tags that no document has any more; deleting a document does this, changing one does not (D37). */
-export async function dropUnusedTags(tx: Transaction, org: number, tags: readonly string[]): Promise<void> {
-  for (const fold of tags.map(foldText)) {
-    await tx.run(sql`DELETE FROM document_tags WHERE org = ${org} AND fold = ${fold}
-      AND NOT EXISTS (SELECT 1 FROM ${uses} u WHERE u.org = ${org} AND u.value = ${fold})`);
-  }
+export async function dropUnusedTags(tx: Transaction, org: number): Promise<void> {
+  await tx.run(sql`DELETE FROM document_tags WHERE org = ${org}
+    AND NOT EXISTS (SELECT 1 FROM ${uses} u WHERE u.org = ${org} AND u.value = document_tags.fold)`);
 }

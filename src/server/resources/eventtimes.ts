@@ -53,7 +53,7 @@ export function timesProblem({ after, before, given, unread }: EventDraft, clock
 /** Later date-times have years of five digits and would not sort as text. */
 export function yearProblem({ start, duration }: EventRecord, source: string): Problem | undefined {
   if (start === null || duration === null || Date.parse(start) + duration * MINUTE_MS <= LAST_INSTANT) return undefined;
-  return { code: 'field.range', source, description: 'An event must end before the year 10000 (UTC).' };
+  return { code: 'field.range', source, description: `${source}: the event must end before the year 10000 (UTC).` };
 }
 
 /** By how much a start moved on the wall clock, and by how many days alone; both in milliseconds. */

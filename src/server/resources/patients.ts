@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import sql from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
@@ -113,5 +114,7 @@ export async function refreshReferred(tx: Transaction, org: number, referrer: nu
     sql`SELECT id FROM patients WHERE org = ${org} AND referred_by_patient_id = ${referrer} ORDER BY id`,
   );
   const record = JSON.parse(row.json) as JsonRecord & { id: number };
-  await putRecord(tx, org, patients, { ...record, referredPatients: referred.map(({ id }) => ({ id })) });
+  const referredPatients = referred.map(({ id }) => ({ id }));
+  if (isDeepStrictEqual(record.referredPatients, referredPatients)) return;
+  await putRecord(tx, org, patients, { ...record, referredPatients });
 }

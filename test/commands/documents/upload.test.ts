@@ -212,7 +212,7 @@ describe('documents upload', () => {
   });
 
   it('says with --json what went wrong as one object, and stops at a token that is not accepted', async () => {
-    const paths = [await file('a.pdf'), await file('b.pdf'), await file('c.pdf')];
+    const paths = [await file('not 1.pdf'), await file('not 2.pdf'), await file('not 3.pdf')];
     const ran = await upload([...paths, '--json', '--concurrency', '1'], { env: { MOLAR_TOKEN: 'wrong' } });
     expect([ran.exitCode, ran.stdout.length]).toEqual([3, 0]);
     const { error } = JSON.parse(ran.stderr);

@@ -10,7 +10,11 @@ interface Split {
 }
 
 /** Splits a text given in chunks of the sizes listed, the last of them repeated. */
-async function split(text: string, sizes: readonly number[] = [], path: readonly string[] = ['file', 'content']): Promise<Split> {
+async function split(
+  text: string,
+  sizes: readonly number[] = [],
+  path: readonly string[] = ['file', 'content'],
+): Promise<Split> {
   const values: string[] = [];
   let open: Buffer[] = [];
   const splitter = new JsonSplitter(path, {
@@ -38,13 +42,39 @@ describe('JsonSplitter', () => {
     ['the string at the path', '{"file":{"content":"abc","x":1}}', ['abc'], '{"file":{"content":"","x":1}}'],
     ['spaces everywhere', ' { "file" : { "content" : "abc" } } ', ['abc'], ' { "file" : { "content" : "" } } '],
     ['an empty string', '{"file":{"content":""}}', [''], '{"file":{"content":""}}'],
-    ['escapes in the value', String.raw`{"file":{"content":"a\"b\\"}}`, [String.raw`a\"b\\`], '{"file":{"content":""}}'],
-    ['escapes in the keys', String.raw`{"fil\u0065":{"\u0063ontent":"abc"}}`, ['abc'], String.raw`{"fil\u0065":{"\u0063ontent":""}}`],
-    ['a key that ends in an escape', String.raw`{"a\\":1,"file":{"content":"b"}}`, ['b'], String.raw`{"a\\":1,"file":{"content":""}}`],
-    ['the path after other members', '{"a":[{"file":1}],"b":{"c":{}},"file":{"n":[1,2],"content":"d"}}', ['d'], '{"a":[{"file":1}],"b":{"c":{}},"file":{"n":[1,2],"content":""}}'],
-    ['the path twice', '{"file":{"content":"a"},"file":{"content":"b"}}', ['a', 'b'], '{"file":{"content":""},"file":{"content":""}}'],
+    [
+      'escapes in the value',
+      String.raw`{"file":{"content":"a\"b\\"}}`,
+      [String.raw`a\"b\\`],
+      '{"file":{"content":""}}',
+    ],
+    [
+      'escapes in the keys',
+      String.raw`{"fil\u0065":{"\u0063ontent":"abc"}}`,
+      ['abc'],
+      String.raw`{"fil\u0065":{"\u0063ontent":""}}`,
+    ],
+    [
+      'a key that ends in an escape',
+      String.raw`{"a\\":1,"file":{"content":"b"}}`,
+      ['b'],
+      String.raw`{"a\\":1,"file":{"content":""}}`,
+    ],
+    [
+      'the path after other members',
+      '{"a":[{"file":1}],"b":{"c":{}},"file":{"n":[1,2],"content":"d"}}',
+      ['d'],
+      '{"a":[{"file":1}],"b":{"c":{}},"file":{"n":[1,2],"content":""}}',
+    ],
+    [
+      'the path twice',
+      '{"file":{"content":"a"},"file":{"content":"b"}}',
+      ['a', 'b'],
+      '{"file":{"content":""},"file":{"content":""}}',
+    ],
   ])('takes out %s', async (_name, text, values, rest) => {
-    for (const sizes of [[], [1], [2], [3, 5, 1]]) expect(await split(text, sizes)).toEqual({ values, rest, found: values.length });
+    for (const sizes of [[], [1], [2], [3, 5, 1]])
+      expect(await split(text, sizes)).toEqual({ values, rest, found: values.length });
   });
 
   it.each([
@@ -68,36 +98,80 @@ describe('JsonSplitter', () => {
     expect(await split(text)).toMatchObject({ values: ['x'], rest: `{"a":${deep},"file":{"b":${deep},"content":""}}` });
   });
 
-  it.each(['{"file":{"content":"abc', '{"file":{"content":"a\\', '{"file":', '}]}]{"file":{"content":"a"}}', '{{{"', String.raw`{"\u00":1}`])(
-    'leaves it to the parser to refuse %j',
-    async (text) => {
-      const { rest } = await split(text, [1]);
-      expect(() => JSON.parse(rest)).toThrow();
-    },
-  );
+  it.each([
+    '{"file":{"content":"abc',
+    '{"file":{"content":"a\\',
+    '{"file":',
+    '}]}]{"file":{"content":"a"}}',
+    '{{{"',
+    String.raw`{"\u00":1}`,
+  ])('leaves it to the parser to refuse %j', async (text) => {
+    const { rest } = await split(text, [1]);
+    expect(() => JSON.parse(rest)).toThrow();
+  });
 
   const escaped = fc.oneof(
     fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text).slice(1, -1)),
-    fc.array(fc.constantFrom('a', '\\"', '\\\\', '\\/', '\\n', '\\u0041', '\\ud83e\\uddb7', '\u00e9', '\u{1f9b7}', '{', '}', '[', ':', ','), { maxLength: 30 }).map((parts) => parts.join('')),
+    fc
+      .array(
+        fc.constantFrom(
+          'a',
+          '\\"',
+          '\\\\',
+          '\\/',
+          '\\n',
+          '\\u0041',
+          '\\ud83e\\uddb7',
+          '\u00e9',
+          '\u{1f9b7}',
+          '{',
+          '}',
+          '[',
+          ':',
+          ',',
+        ),
+        { maxLength: 30 },
+      )
+      .map((parts) => parts.join('')),
   );
   const json = fc.json({ maxDepth: 4 });
   const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 });
 
   it('splits any document in any chunks: the value is the same, the rest parses to the same (property)', async () => {
-    const members = fc.array(fc.tuple(fc.string().filter((key) => key !== 'file'), json), { maxLength: 4 });
-    const inner = fc.array(fc.tuple(fc.string().filter((key) => key !== 'content'), json), { maxLength: 4 });
+    const members = fc.array(
+      fc.tuple(
+        fc.string().filter((key) => key !== 'file'),
+        json,
+      ),
+      { maxLength: 4 },
+    );
+    const inner = fc.array(
+      fc.tuple(
+        fc.string().filter((key) => key !== 'content'),
+        json,
+      ),
+      { maxLength: 4 },
+    );
     const place = fc.integer({ min: 0, max: 4 });
     await fc.assert(
-      fc.asyncProperty(members, inner, place, place, escaped, sizes, async (outer, nested, at, nestedAt, value, chunks) => {
-        const object = (pairs: readonly (readonly [string, string])[], key: string, text: string, index: number) => {
-          const parts = pairs.map(([name, item]) => `${JSON.stringify(name)}:${item}`);
-          return `{${parts.toSpliced(index, 0, `"${key}":${text}`).join(',')}}`;
-        };
-        const whole = (content: string) => object(outer, 'file', object(nested, 'content', content, nestedAt), at);
-        const result = await split(whole(`"${value}"`), chunks);
-        expect(result.values).toEqual([value]);
-        expect(result.rest).toBe(whole('""'));
-      }),
+      fc.asyncProperty(
+        members,
+        inner,
+        place,
+        place,
+        escaped,
+        sizes,
+        async (outer, nested, at, nestedAt, value, chunks) => {
+          const object = (pairs: readonly (readonly [string, string])[], key: string, text: string, index: number) => {
+            const parts = pairs.map(([name, item]) => `${JSON.stringify(name)}:${item}`);
+            return `{${parts.toSpliced(index, 0, `"${key}":${text}`).join(',')}}`;
+          };
+          const whole = (content: string) => object(outer, 'file', object(nested, 'content', content, nestedAt), at);
+          const result = await split(whole(`"${value}"`), chunks);
+          expect(result.values).toEqual([value]);
+          expect(result.rest).toBe(whole('""'));
+        },
+      ),
       { numRuns: 300 },
     );
   });

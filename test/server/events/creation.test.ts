@@ -8,7 +8,11 @@ const service = sharedService(calendarRecords);
 
 describe('POST of an event', () => {
   it('fills what is not given', async () => {
-    const called = await post(service, { title: 'Closed', start: '2026-03-02T16:00:00Z', location: { id: PLACES.denver } });
+    const called = await post(service, {
+      title: 'Closed',
+      start: '2026-03-02T16:00:00Z',
+      location: { id: PLACES.denver },
+    });
     expect(called.status).toBe(201);
     expect(rowOf(called)).toEqual({
       id: expect.any(Number),
@@ -51,11 +55,25 @@ describe('POST of an event', () => {
 
   it('takes null for what may be absent', async () => {
     const nulls = Object.fromEntries(
-      ['description', 'duration', 'allDay', 'color', 'operatory', 'provider', 'recurrenceType', 'recurrenceEnd', 'recurrenceDays'].map(
-        (name) => [name, null],
-      ),
+      [
+        'description',
+        'duration',
+        'allDay',
+        'color',
+        'operatory',
+        'provider',
+        'recurrenceType',
+        'recurrenceEnd',
+        'recurrenceDays',
+      ].map((name) => [name, null]),
     );
-    expect(await create(service, nulls)).toMatchObject({ description: null, duration: 60, allDay: false, color: 'bbbbbb', groupId: null });
+    expect(await create(service, nulls)).toMatchObject({
+      description: null,
+      duration: 60,
+      allDay: false,
+      color: 'bbbbbb',
+      groupId: null,
+    });
     expect(await create(service, { recurrenceDays: [] })).toMatchObject({ groupId: null, recurrenceDays: null });
   });
 
@@ -169,15 +187,28 @@ describe('the local day of an event', () => {
   ])('%s', async (_name, id, start, duration, status) => {
     const called = await post(service, meeting({ location: { id }, start, duration }));
     expect(called.status, called.text).toBe(status);
-    if (status === 400) expect(called.body.errors[0]?.description).toMatch(/2026-\d\d-\d\d would end on 2026-\d\d-\d\d/);
+    if (status === 400)
+      expect(called.body.errors[0]?.description).toMatch(/2026-\d\d-\d\d would end on 2026-\d\d-\d\d/);
   });
 
   it.each([
     ['Denver', PLACES.denver, '2026-03-02T14:45', '2026-03-02T07:00', '2026-03-03T06:59'],
-    ['Denver, from an instant that is tomorrow in UTC', PLACES.denver, '2026-03-03T02:00:00Z', '2026-03-02T07:00', '2026-03-03T06:59'],
+    [
+      'Denver, from an instant that is tomorrow in UTC',
+      PLACES.denver,
+      '2026-03-03T02:00:00Z',
+      '2026-03-02T07:00',
+      '2026-03-03T06:59',
+    ],
     ['Denver, 23 hours', PLACES.denver, '2026-03-08T12:00', '2026-03-08T07:00', '2026-03-09T06:59'],
     ['Lord Howe', PLACES.lordHowe, '2026-03-02T12:30:00Z', '2026-03-01T13:00', '2026-03-02T12:59'],
-    ['Sao Paulo, where that midnight was skipped', PLACES.saoPaulo, '2018-11-04T15:00', '2018-11-04T03:00', '2018-11-05T02:59'],
+    [
+      'Sao Paulo, where that midnight was skipped',
+      PLACES.saoPaulo,
+      '2018-11-04T15:00',
+      '2018-11-04T03:00',
+      '2018-11-05T02:59',
+    ],
   ])('is the whole of it from midnight in %s', async (_name, id, start, from, to) => {
     const event = await create(service, { location: { id }, start, duration: 30, allDay: true });
     expect(event).toMatchObject({ start: `${from}:00.000Z`, end: `${to}:00.000Z`, duration: 1439, allDay: true });

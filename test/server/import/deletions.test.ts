@@ -4,7 +4,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { idsOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { PDF } from '../../support/files.ts';
-import { big, ELSEWHERE, EXAMS, LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
+import {
+  big,
+  ELSEWHERE,
+  EXAMS,
+  LOCATIONS,
+  ORGANIZATION,
+  OTHER_ORGANIZATION,
+  PATIENTS,
+  TOKENS,
+} from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { FIXTURES } from '../../support/resources.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -17,7 +26,8 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 const gone = (type: string, id: number) => line(type, { id, deleted: true });
-const patient = (id: number, record: WireRecord = {}) => line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
+const patient = (id: number, record: WireRecord = {}) =>
+  line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
 
 describe('deletions', () => {
   it('take a record out, and deleting it again changes nothing', async () => {
@@ -28,15 +38,27 @@ describe('deletions', () => {
   });
 
   it('are refused while another record links to what would go', async () => {
-    const problems = await refused(service, [patient(1), gone('PatientV1', PATIENTS.ann), gone('Location', LOCATIONS.east)]);
+    const problems = await refused(service, [
+      patient(1),
+      gone('PatientV1', PATIENTS.ann),
+      gone('Location', LOCATIONS.east),
+    ]);
     const text = problems.map((problem) => `${problem.line} ${problem.field} ${problem.message}`).join('\n');
-    expect(text).toContain(`2 id PatientV1 ${PATIENTS.ann} cannot be deleted: PerioExam ${EXAMS.one} links to it by patient.`);
-    expect(text).toContain(`3 id Location ${LOCATIONS.east} cannot be deleted: PatientV1 ${PATIENTS.ann} links to it by preferredLocation.`);
+    expect(text).toContain(
+      `2 id PatientV1 ${PATIENTS.ann} cannot be deleted: PerioExam ${EXAMS.one} links to it by patient.`,
+    );
+    expect(text).toContain(
+      `3 id Location ${LOCATIONS.east} cannot be deleted: PatientV1 ${PATIENTS.bob} links to it by preferredLocation.`,
+    );
     expect((await service.call('GET', '/patients/1')).status).toBe(404);
   });
 
   it('may come with the deletion of what links to it, in any order', async () => {
-    await service.import([patient(1), patient(2, { primaryGuarantor: { id: 1 } }), patient(3, { primaryContact: { id: 2 } })]);
+    await service.import([
+      patient(1),
+      patient(2, { primaryGuarantor: { id: 1 } }),
+      patient(3, { primaryContact: { id: 2 } }),
+    ]);
     await service.import([gone('PatientV1', 1), gone('PatientV1', 3), gone('PatientV1', 2)]);
     expect(idsOf(await service.call('GET', '/patients'))).toEqual(Object.values(PATIENTS));
   });
@@ -66,7 +88,9 @@ describe('deletions', () => {
   });
 
   it('take the file of a document with it', async () => {
-    await service.import([line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', tags: ['T'], file: { content: PDF } })]);
+    await service.import([
+      line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', tags: ['T'], file: { content: PDF } }),
+    ]);
     const { guidName } = rowOf(await service.call('GET', '/documents/9'));
     const file = join(service.path, 'files', String(guidName).slice(0, 2), `${guidName}-original`);
     await access(file);
@@ -77,11 +101,22 @@ describe('deletions', () => {
 
   it('take out whatever the fixtures put in', async () => {
     await service.import(allRecords());
-    const fixtures = FIXTURES.flatMap(({ resource, records }) => records.map(({ id }) => gone(resource.type, Number(id))));
-    await service.import([...fixtures, gone('PerioExam', EXAMS.one), gone('PerioExam', EXAMS.two), gone('InsuranceClaim', big(71)), gone('InsuranceClaim', big(72))]);
+    const fixtures = FIXTURES.flatMap(({ resource, records }) =>
+      records.map(({ id }) => gone(resource.type, Number(id))),
+    );
+    await service.import([
+      ...fixtures,
+      gone('PerioExam', EXAMS.one),
+      gone('PerioExam', EXAMS.two),
+      gone('InsuranceClaim', big(71)),
+      gone('InsuranceClaim', big(72)),
+    ]);
     const left = await dump(service.service);
     for (const { resource } of FIXTURES) {
-      expect(left[resource.name]?.filter((row) => row.includes(ORGANIZATION)), resource.name).toEqual([]);
+      expect(
+        left[resource.name]?.filter((row) => row.includes(ORGANIZATION)),
+        resource.name,
+      ).toEqual([]);
     }
   });
 });
@@ -177,7 +212,11 @@ describe('sequences', () => {
   });
 
   it('start at 1, and each organization and type has its own', async () => {
-    const made = rowOf(await service.call('POST', '/documents', { body: { name: 'a', mimeType: 'PDF', file: { content: PDF }, ownerPatient: { id: PATIENTS.ann } } }));
+    const made = rowOf(
+      await service.call('POST', '/documents', {
+        body: { name: 'a', mimeType: 'PDF', file: { content: PDF }, ownerPatient: { id: PATIENTS.ann } },
+      }),
+    );
     expect(made.id).toBe(1);
   });
 });

@@ -10,7 +10,9 @@ import { testService } from '../../support/service.ts';
 /** Lines read from bytes that arrive in chunks of one size, and the lines that could not be read. */
 async function read(text: string | Buffer, size = 65_536) {
   const bytes = Buffer.from(text as string);
-  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+    bytes.subarray(n * size, (n + 1) * size),
+  );
   const problems = new ProblemList();
   const lines: unknown[] = [];
   for await (const { line, record } of readLines(Readable.from(chunks), problems)) lines.push([line, record]);
@@ -19,15 +21,63 @@ async function read(text: string | Buffer, size = 65_536) {
 
 describe('readLines', () => {
   it.each<[string, string, unknown[], string[]]>([
-    ['lines', '{"a":1}\n{"a":2}\n', [[1, { a: 1 }], [2, { a: 2 }]], []],
-    ['a last line without an end', '{"a":1}\n{"a":2}', [[1, { a: 1 }], [2, { a: 2 }]], []],
-    ['CRLF', '{"a":1}\r\n{"a":2}\r\n', [[1, { a: 1 }], [2, { a: 2 }]], []],
-    ['a byte order mark', '\ufeff{"a":1}\n{"a":2}', [[1, { a: 1 }], [2, { a: 2 }]], []],
-    ['blank lines, which count', '\n  \n{"a":1}\n\t\r\n\n{"a":2}\n\n', [[3, { a: 1 }], [6, { a: 2 }]], []],
+    [
+      'lines',
+      '{"a":1}\n{"a":2}\n',
+      [
+        [1, { a: 1 }],
+        [2, { a: 2 }],
+      ],
+      [],
+    ],
+    [
+      'a last line without an end',
+      '{"a":1}\n{"a":2}',
+      [
+        [1, { a: 1 }],
+        [2, { a: 2 }],
+      ],
+      [],
+    ],
+    [
+      'CRLF',
+      '{"a":1}\r\n{"a":2}\r\n',
+      [
+        [1, { a: 1 }],
+        [2, { a: 2 }],
+      ],
+      [],
+    ],
+    [
+      'a byte order mark',
+      '\ufeff{"a":1}\n{"a":2}',
+      [
+        [1, { a: 1 }],
+        [2, { a: 2 }],
+      ],
+      [],
+    ],
+    [
+      'blank lines, which count',
+      '\n  \n{"a":1}\n\t\r\n\n{"a":2}\n\n',
+      [
+        [3, { a: 1 }],
+        [6, { a: 2 }],
+      ],
+      [],
+    ],
     ['nothing', '', [], []],
     ['a mark alone', '\ufeff', [], []],
     ['spaces around', '  {"a":1}\t\n', [[1, { a: 1 }]], []],
-    ['bad lines among good ones', '{"a":1}\n{"a":\nnull\n[1]\n"x"\n5\n{"a":2}', [[1, { a: 1 }], [7, { a: 2 }]], ['2 null', '3 null', '4 null', '5 null', '6 null']],
+    [
+      'bad lines among good ones',
+      '{"a":1}\n{"a":\nnull\n[1]\n"x"\n5\n{"a":2}',
+      [
+        [1, { a: 1 }],
+        [7, { a: 2 }],
+      ],
+      ['2 null', '3 null', '4 null', '5 null', '6 null'],
+    ],
     ['two objects on a line', '{"a":1}{"a":2}\n', [], ['1 null']],
     ['text beyond ASCII', '{"a":"é\u{1f9b7}\u2028"}\n', [[1, { a: 'é\u{1f9b7}\u2028' }]], []],
     ['an escaped line break', '{"a":"x\\ny"}', [[1, { a: 'x\ny' }]], []],
@@ -56,7 +106,9 @@ describe('readLines', () => {
 describe('importFile', () => {
   it('imports a file, and says what it did', async () => {
     const service = await testService([]);
-    const text = bareRecords().map((record) => JSON.stringify(record)).join('\n');
+    const text = bareRecords()
+      .map((record) => JSON.stringify(record))
+      .join('\n');
     const summary = await importFile(service.service, Readable.from([Buffer.from(text)]));
     expect(summary.imported.Location).toBe(5);
     expect(importText(summary).split('\n')).toContain('Location  5');
@@ -67,7 +119,9 @@ describe('importFile', () => {
 
   it('imports nothing when a line cannot be read', async () => {
     const service = await testService([]);
-    const text = `${bareRecords().map((record) => JSON.stringify(record)).join('\n')}\n{"type":`;
+    const text = `${bareRecords()
+      .map((record) => JSON.stringify(record))
+      .join('\n')}\n{"type":`;
     const importing = importFile(service.service, Readable.from([Buffer.from(text)]));
     await expect(importing).rejects.toMatchObject({ problems: [{ line: bareRecords().length + 1, field: null }] });
     expect((await service.call('GET', '/patients')).status).toBe(401);

@@ -15,7 +15,13 @@ const records = [
   visit(4, { start: '2026-01-15T09:00:00+02:00', operatory: { id: OPERATORIES.one } }),
   visit(5, { start: '2026-01-15T09:00:00', operatory: { id: 88 } }),
   line('Operatory', { id: 88, location: { id: LOCATIONS.home } }),
-  line('PatientV1', { id: 6, firstName: 'A', lastName: 'B', firstVisitDate: '2026-01-15T09:00:00', preferredLocation: { id: LOCATIONS.home } }),
+  line('PatientV1', {
+    id: 6,
+    firstName: 'A',
+    lastName: 'B',
+    firstVisitDate: '2026-01-15T09:00:00',
+    preferredLocation: { id: LOCATIONS.home },
+  }),
 ];
 
 describe('local times of an import (D7)', () => {
@@ -31,24 +37,35 @@ describe('local times of an import (D7)', () => {
     ['another location', 2, '2026-01-15T17:00:00.000Z'],
     ['UTC where it says so', 3, '2026-01-15T09:00:00.000Z'],
     ['an offset', 4, '2026-01-15T07:00:00.000Z'],
-    ["the organization, when the location has no zone", 5, '2026-01-15T16:00:00.000Z'],
+    ['the organization, when the location has no zone', 5, '2026-01-15T16:00:00.000Z'],
   ])('stand in the zone of %s', async (_name, id, start) => {
     expect(rowOf(await service.call('GET', `/appointments/${id}`))).toMatchObject({ start });
   });
 
   it('stand there for every field of a record', async () => {
-    expect(rowOf(await service.call('GET', '/appointments/2'))).toMatchObject({ confirmed: '2026-01-14T16:00:00.250Z' });
+    expect(rowOf(await service.call('GET', '/appointments/2'))).toMatchObject({
+      confirmed: '2026-01-14T16:00:00.250Z',
+    });
   });
 
   it('stand in the zone of the organization where a record has no location', async () => {
-    expect(rowOf(await service.call('GET', '/patients/6'))).toMatchObject({ firstVisitDate: '2026-01-15T16:00:00.000Z' });
+    expect(rowOf(await service.call('GET', '/patients/6'))).toMatchObject({
+      firstVisitDate: '2026-01-15T16:00:00.000Z',
+    });
   });
 
   it('stand in UTC for tokens', async () => {
-    const token = (name: string, expiresAt: string) => ({ type: 'AccessToken', token: name, organizations: ['x'], scopes: [], expiresAt });
+    const token = (name: string, expiresAt: string) => ({
+      type: 'AccessToken',
+      token: name,
+      organizations: ['x'],
+      scopes: [],
+      expiresAt,
+    });
     // The clock of the tests stands at 12:00 UTC.
     await service.import([token('early', '2026-03-02T12:00:00'), token('late', '2026-03-02T12:00:01')]);
-    const status = async (name: string) => (await service.call('GET', '/patients', { token: name })).body.errors[0]?.code;
+    const status = async (name: string) =>
+      (await service.call('GET', '/patients', { token: name })).body.errors[0]?.code;
     expect(await status('early')).toBe('auth.token_expired');
     expect(await status('late')).toBe('auth.organization_forbidden');
     expect(await status(TOKENS.full)).toBeUndefined();
@@ -64,7 +81,11 @@ describe('the creation date of an organization', () => {
     [undefined, '2026-03-02T12:00:00.000Z'],
   ])('%s is %s', async (createdDate, created) => {
     const service = await testService([{ type: 'Organization', id: 'x', timezone: 'America/Denver', createdDate }]);
-    const [row] = await service.service.store.read.all({ sql: 'SELECT created_date FROM organizations', text: '', values: [] });
+    const [row] = await service.service.store.read.all({
+      sql: 'SELECT created_date FROM organizations',
+      text: '',
+      values: [],
+    });
     expect(row).toEqual({ created_date: created });
     await service.close();
   });

@@ -24,7 +24,11 @@ export const rules: fc.Arbitrary<WalkedRule> = fc
     frequency: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 52 })),
     kind: fc.oneof(
       fc.subarray([...DAY_NAMES], { minLength: 1 }).map((days) => ({ type: 'WEEKLY' as const, days })),
-      fc.record({ type: fc.constant('MONTHLY' as const), week: fc.constantFrom(...WEEK_NAMES), day: fc.constantFrom(...DAY_NAMES) }),
+      fc.record({
+        type: fc.constant('MONTHLY' as const),
+        week: fc.constantFrom(...WEEK_NAMES),
+        day: fc.constantFrom(...DAY_NAMES),
+      }),
     ),
   })
   .map(({ start, length, frequency, kind }) => ({ ...kind, start, end: dayAfter(start, length), frequency }));

@@ -5,11 +5,15 @@ import { instantOfWall, jumpsOf, wallText } from './calendarwalk.ts';
 import { TRIED_ZONES } from './generatedrules.ts';
 
 const seconds = (wall: number) => new Date(wall).toISOString().slice(0, 19).replace('T', ' ');
-const instants = fc.integer({ min: Date.UTC(2016, 0, 1) / 1000, max: Date.UTC(2030, 0, 1) / 1000 }).map((at) => at * 1000);
+const instants = fc
+  .integer({ min: Date.UTC(2016, 0, 1) / 1000, max: Date.UTC(2030, 0, 1) / 1000 })
+  .map((at) => at * 1000);
 
 describe.each(TRIED_ZONES)('the clock of %s', (zone) => {
   const clock = zoneClock(zone);
-  const nearJumps = jumpsOf(zone).flatMap(({ instant }) => [-7_200_000, -60_000, -1000, 0, 1000, 60_000, 7_200_000].map((by) => instant + by));
+  const nearJumps = jumpsOf(zone).flatMap(({ instant }) =>
+    [-7_200_000, -60_000, -1000, 0, 1000, 60_000, 7_200_000].map((by) => instant + by),
+  );
 
   it('shows what Intl shows', () => {
     for (const instant of nearJumps) expect(seconds(clock.wallOf(instant))).toBe(wallText(instant, zone));
@@ -24,7 +28,9 @@ describe.each(TRIED_ZONES)('the clock of %s', (zone) => {
     for (const jump of jumpsOf(zone)) {
       for (let minutes = -150; minutes <= 150; minutes += 15) {
         const wall = jump.wallBefore + minutes * 60_000;
-        expect(new Date(clock.instantOf(wall)).toISOString()).toBe(instantOfWall(new Date(wall).toISOString().slice(0, 16), zone));
+        expect(new Date(clock.instantOf(wall)).toISOString()).toBe(
+          instantOfWall(new Date(wall).toISOString().slice(0, 16), zone),
+        );
       }
     }
   });

@@ -1,17 +1,7 @@
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import {
-  BILLING_TYPES,
-  big,
-  ELSEWHERE,
-  LOCATIONS,
-  NOWHERE,
-  PATIENTS,
-  PLANS,
-  PROVIDERS,
-  REFERRALS,
-} from '../ids.ts';
 import type { WireRecord } from '../calls.ts';
 import type { ResourceFixture } from '../fixture.ts';
+import { BILLING_TYPES, big, ELSEWHERE, LOCATIONS, NOWHERE, PATIENTS, PLANS, PROVIDERS, REFERRALS } from '../ids.ts';
 
 const link = (id: number) => ({ id });
 const phone = (id: number, phoneType: string, number: string, sequence = 1) => ({
@@ -37,7 +27,13 @@ const COMMON = {
 
 /** A patient of the fixture, with `primaryGuarantor` as the server fills it in when nothing is given (D20). */
 function patient(id: number, record: WireRecord): WireRecord {
-  return { id, ...COMMON, primaryGuarantor: link(id), lastModified: `2026-02-${String(id % 100).padStart(2, '0')}T08:00:00.000Z`, ...record };
+  return {
+    id,
+    ...COMMON,
+    primaryGuarantor: link(id),
+    lastModified: `2026-02-${String(id % 100).padStart(2, '0')}T08:00:00.000Z`,
+    ...record,
+  };
 }
 
 const RECORDS: readonly WireRecord[] = [
@@ -129,7 +125,12 @@ const RECORDS: readonly WireRecord[] = [
     chartNumber: 'A, "B"',
     lastModified: '2026-02-07T08:00:00.001Z',
   }),
-  patient(big(109), { firstName: '\u{1f9b7}\u{1f9b7}', lastName: 'Tooth', referredPatients: [], lastModified: '2026-02-07T08:00:00.000Z' }),
+  patient(big(109), {
+    firstName: '\u{1f9b7}\u{1f9b7}',
+    lastName: 'Tooth',
+    referredPatients: [],
+    lastModified: '2026-02-07T08:00:00.000Z',
+  }),
 ];
 
 const STATES =
@@ -142,8 +143,20 @@ export const patientFixture: ResourceFixture = {
     record.id === PATIENTS.bob ? { ...record, referredPatients: [link(big(106))] } : record,
   ),
   elsewhere: [
-    { ...COMMON, id: PATIENTS.ann, firstName: 'Ann', lastName: 'Elsewhere', preferredLocation: link(ELSEWHERE.location) },
-    { ...COMMON, id: ELSEWHERE.patient, firstName: 'Else', lastName: 'Where', preferredLocation: link(ELSEWHERE.location) },
+    {
+      ...COMMON,
+      id: PATIENTS.ann,
+      firstName: 'Ann',
+      lastName: 'Elsewhere',
+      preferredLocation: link(ELSEWHERE.location),
+    },
+    {
+      ...COMMON,
+      id: ELSEWHERE.patient,
+      firstName: 'Else',
+      lastName: 'Where',
+      preferredLocation: link(ELSEWHERE.location),
+    },
   ],
   meta: 'patients',
   countNames: ['totalCount', 'total'],
@@ -180,7 +193,19 @@ export const patientFixture: ResourceFixture = {
     ['contactMethod', ['Call me', 'Text me', 'Email me']],
     [
       'languageType',
-      ['English', 'Spanish', 'French', 'Portuguese', 'Chinese', 'Vietnamese', 'Korean', 'Tagalog', 'Russian', 'Arabic', 'Other'],
+      [
+        'English',
+        'Spanish',
+        'French',
+        'Portuguese',
+        'Chinese',
+        'Vietnamese',
+        'Korean',
+        'Tagalog',
+        'Russian',
+        'Arabic',
+        'Other',
+      ],
     ],
     ['state', STATES.split(' ')],
     ['discountType', ['BASIC', 'SLIDING_FEES']],

@@ -60,7 +60,13 @@ export const scheduleTemplateReasonFixture: ResourceFixture = {
 };
 
 function image(n: number, claim: number, record: WireRecord = {}): WireRecord {
-  return { id: big(n), examName: `Exam ${n}`, insuranceClaim: link(claim), lastModified: '2026-02-01T08:00:00.000Z', ...record };
+  return {
+    id: big(n),
+    examName: `Exam ${n}`,
+    insuranceClaim: link(claim),
+    lastModified: '2026-02-01T08:00:00.000Z',
+    ...record,
+  };
 }
 
 /** Image attachments (D29). */

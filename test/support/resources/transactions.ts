@@ -44,7 +44,11 @@ export const transactionFixture: ResourceFixture = {
       location: link(LOCATIONS.west),
       transactionDate: '2019-06-01',
     }),
-    row(404, 'PatientChargeAdjustment', 5, { patient: link(PATIENTS.bob), provider: link(PROVIDERS.ben), note: 'Note' }),
+    row(404, 'PatientChargeAdjustment', 5, {
+      patient: link(PATIENTS.bob),
+      provider: link(PROVIDERS.ben),
+      note: 'Note',
+    }),
     row(405, 'PatientCreditAdjustment', -5, {
       patient: link(PATIENTS.bob),
       provider: null,
@@ -57,8 +61,16 @@ export const transactionFixture: ResourceFixture = {
     row(408, 'PatientCreditCardVoid', 3, { isAutomaticallyPosted: true, location: null }),
   ],
   elsewhere: [
-    row(401, 'PatientProcedureLedger', 7, { patient: link(ELSEWHERE.patient), location: link(ELSEWHERE.location), provider: null }),
-    row(9401, 'PatientProcedureLedger', 8, { patient: link(ELSEWHERE.patient), location: link(ELSEWHERE.location), provider: null }),
+    row(401, 'PatientProcedureLedger', 7, {
+      patient: link(ELSEWHERE.patient),
+      location: link(ELSEWHERE.location),
+      provider: null,
+    }),
+    row(9401, 'PatientProcedureLedger', 8, {
+      patient: link(ELSEWHERE.patient),
+      location: link(ELSEWHERE.location),
+      provider: null,
+    }),
   ],
   meta: 'transactions',
   countNames: ['total'],

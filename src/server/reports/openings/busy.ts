@@ -63,9 +63,6 @@ function overlapping(read: Reader, org: number, table: string, { from, to }: Sea
     WHERE r.org = ${org} AND ${condition} AND r.start > ${formatInstant(from - DAY_MS)} AND r.start <= ${before}`);
 }
 
-/** Both kinds carry their end; an hour where an imported event has none. */
 function intervalOf({ start, json }: BusyRow): Interval {
-  const { end, duration } = JSON.parse(json) as { end: string | null; duration: number | null };
-  const from = Date.parse(start);
-  return { from, to: end === null ? from + (duration ?? 60) * 60_000 : Date.parse(end) };
+  return { from: Date.parse(start), to: Date.parse((JSON.parse(json) as { end: string }).end) };
 }

@@ -7,12 +7,13 @@ import { type Connection, isBusy, openConnection } from './open.ts';
  * is gone the moment the process is, however it died. Returns how to let go.
  */
 export function lockFolder(folder: string): () => void {
-  const connection = openConnection(join(folder, 'server.lock'));
+  let connection: Connection | undefined;
   try {
+    connection = openConnection(join(folder, 'server.lock'));
     connection.pragma('journal_mode = DELETE');
     connection.exec('BEGIN EXCLUSIVE');
   } catch (error) {
-    connection.close();
+    connection?.close();
     if (!isBusy(error)) throw error;
     throw new StoreUnusable(
       `Another server is running on ${folder}.`,
@@ -20,7 +21,8 @@ export function lockFolder(folder: string): () => void {
       error,
     );
   }
-  return () => release(connection);
+  const held = connection;
+  return () => release(held);
 }
 
 function release(connection: Connection): void {

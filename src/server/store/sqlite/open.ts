@@ -46,10 +46,15 @@ export function openConnection(file: string, options: { readonly readonly?: bool
       'Install better-sqlite3 12.11.1, which brings a safe version.',
     );
   }
-  connection.pragma('synchronous = FULL');
-  connection.pragma('foreign_keys = OFF');
-  connection.pragma('temp_store = FILE');
-  connection.pragma('cache_size = -32000');
+  try {
+    connection.pragma('synchronous = FULL');
+    connection.pragma('foreign_keys = OFF');
+    connection.pragma('temp_store = FILE');
+    connection.pragma('cache_size = -32000');
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   return connection;
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { migrate } from '../migrations/migrate.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
 import { lockFolder } from './lock.ts';
-import { openConnection } from './open.ts';
+import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
 import { GroupWriter } from './writer.ts';
 
@@ -22,6 +22,15 @@ export async function openSqliteStore(folder: string, options: { readonly servin
 
 async function open(file: string, unlock: () => void): Promise<Store> {
   const writing = openConnection(file);
+  try {
+    return await opened(writing, file, unlock);
+  } catch (error) {
+    writing.close();
+    throw error;
+  }
+}
+
+async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
   writing.pragma('journal_mode = WAL');
   const writer = new GroupWriter(writing);
   await writer.submit((tx) => migrate(tx));

@@ -1,0 +1,15 @@
+import { readdir } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { molar, workplace } from './molar.ts';
+
+test('the demo runs a working day, gets a document back byte for byte, and cleans up', async () => {
+  const place = await workplace();
+  const { code, stdout, stderr } = await molar(place.path, ['demo'], { TMPDIR: place.path });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('$ molar patients list');
+  expect(stdout).toMatch(/patients\.csv has \d+ rows/);
+  expect(stdout).toContain('$ molar documents upload consent.pdf panorama.png');
+  expect(stdout).toMatch(/copy\.pdf and consent\.pdf are identical: \d+ bytes/);
+  expect(await readdir(place.path)).toEqual([]);
+  await place.remove();
+});

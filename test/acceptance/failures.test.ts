@@ -1,0 +1,134 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connection, type Ended, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+
+let place: Awaited<ReturnType<typeof workplace>>;
+let served: Served;
+
+beforeAll(async () => {
+  place = await workplace();
+  await writeFixture(place.path, 20);
+  await mkdir(join(place.path, 'folder'));
+  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
+});
+
+afterAll(async () => {
+  await served.stop();
+  await place.remove();
+});
+
+type Env = Record<string, string>;
+interface Case {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly exit: number;
+  readonly env?: (env: Env) => Env;
+  readonly source?: string;
+  readonly says: RegExp;
+}
+
+const CASES: readonly Case[] = [
+  { name: 'unknown command', args: ['patients', 'lst'], exit: 2, says: /patients list/ },
+  { name: 'unknown flag', args: ['patients', 'list', '--fitler', 'x'], exit: 2, says: /--filter/ },
+  { name: 'missing argument', args: ['patients', 'get'], exit: 2, says: /missing/ },
+  {
+    name: 'unknown filter key',
+    args: ['patients', 'list', '--filter', 'lastNam==x'],
+    exit: 2,
+    source: 'lastNam',
+    says: /lastName/,
+  },
+  {
+    name: 'unsupported operator',
+    args: ['patients', 'list', '--filter', 'gender~=M'],
+    exit: 2,
+    source: 'gender',
+    says: /== !=/,
+  },
+  { name: 'unknown field', args: ['patients', 'list', '--fields', 'nosuch'], exit: 2, says: /nosuch/ },
+  { name: 'delete without --yes', args: ['documents', 'delete', '1'], exit: 2, says: /--yes/ },
+  {
+    name: 'unknown token',
+    args: ['patients', 'list'],
+    exit: 3,
+    env: (env) => ({ ...env, MOLAR_TOKEN: 'wrong' }),
+    says: /token/i,
+  },
+  {
+    name: 'other organization',
+    args: ['patients', 'list'],
+    exit: 3,
+    env: (env) => ({ ...env, MOLAR_ORGANIZATION: 'other' }),
+    source: 'Organization-ID',
+    says: /organization/i,
+  },
+  {
+    name: 'missing scope',
+    args: ['patients', 'update', String(PATIENT), '--city', 'X'],
+    exit: 3,
+    env: (env) => ({ ...env, MOLAR_TOKEN: 'reader' }),
+    says: /model:write/,
+  },
+  { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, says: /no patient 1/ },
+  {
+    name: 'refused by the server',
+    args: ['patients', 'update', String(PATIENT), '--preferred-location', '99'],
+    exit: 5,
+    source: 'preferredLocation.id',
+    says: /no Location 99/,
+  },
+  {
+    name: 'server down',
+    args: ['patients', 'list', '--max-retries', '0'],
+    exit: 8,
+    env: (env) => ({ ...env, MOLAR_URL: 'http://127.0.0.1:1' }),
+    says: /127\.0\.0\.1:1/,
+  },
+  { name: 'output that cannot be written', args: ['patients', 'list', '--out', 'folder'], exit: 9, says: /folder/ },
+  {
+    name: 'token over plain http',
+    args: ['patients', 'list'],
+    exit: 2,
+    env: (env) => ({ ...env, MOLAR_URL: 'http://api.example.com' }),
+    says: /http/,
+  },
+  { name: 'nothing to connect to', args: ['patients', 'list'], exit: 2, env: () => ({}), says: /MOLAR_URL/ },
+];
+
+const environment = (entry: Case): Env => (entry.env ?? ((env: Env) => env))({ ...connection(served.url) });
+
+describe.each(CASES)('$name', (entry) => {
+  test('for people: exit code, cause and a next step on stderr, nothing on stdout', async () => {
+    const ended = await molar(place.path, entry.args, environment(entry));
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
+    expect(ended.stderr).toMatch(entry.says);
+    expect(ended.stderr).toMatch(/^Error: /);
+    expect(ended.stderr).toMatch(/\nNext: /);
+    expectNoSecrets(ended);
+  });
+
+  test('with --json: one object on stderr, the same exit code, nothing on stdout', async () => {
+    const ended = await molar(place.path, [...entry.args, '--json'], environment(entry));
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
+    const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
+    expect(Object.keys(error)).toEqual(['code', 'message', 'exitCode', 'status', 'requestId', 'errors', 'hint']);
+    expect(error.exitCode).toBe(entry.exit);
+    if (entry.source !== undefined) {
+      expect((error.errors as { source: string }[]).map(({ source }) => source)).toContain(entry.source);
+    }
+    expectNoSecrets(ended);
+  });
+});
+
+function expectNoSecrets({ stderr }: Ended): void {
+  expect(stderr).not.toContain('acceptance-token');
+  expect(stderr).not.toMatch(/^\s+at .+:\d+/m);
+}
+
+test('a file that --out was to replace is untouched when the export fails', async () => {
+  await writeFile(join(place.path, 'kept.csv'), 'before\n');
+  const env = { ...connection(served.url), MOLAR_TOKEN: 'wrong' };
+  expect((await molar(place.path, ['patients', 'list', '--out', 'kept.csv'], env)).code).toBe(3);
+  expect(await readFile(join(place.path, 'kept.csv'), 'utf8')).toBe('before\n');
+});

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const RUN = resolve(import.meta.dirname, '../../bin/run.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/** A shell's environment without anything of the machine's own that molar reads. */
+function cleanEnv(more: Env): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(MOLAR_|HTTPS?_PROXY|NO_PROXY|CI$|NODE_ENV|NODE_OPTIONS)/i.test(name),
+  );
+  return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
+}
+
+/** Starts bin/run.js in a folder. */
+export function start(folder: string, args: readonly string[], env: Env = {}): ChildProcess {
+  return spawn(process.execPath, [RUN, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+/** Runs bin/run.js to its end. */
+export async function molar(folder: string, args: readonly string[], env: Env = {}, input = ''): Promise<Ended> {
+  const child = start(folder, args, env);
+  child.stdin?.end(input);
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);
+  return { code, stdout, stderr };
+}
+
+export async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream ?? []) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+export function exit(child: ChildProcess): Promise<number | null> {
+  return new Promise((done) => {
+    if (child.exitCode !== null || child.signalCode !== null) done(child.exitCode);
+    child.once('close', (code) => done(code));
+  });
+}
+
+/** A `molar serve` that listens. */
+export interface Served {
+  readonly url: string;
+  readonly child: ChildProcess;
+  readonly line: string;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `molar serve --port 0 --json` and waits for the line that says where it listens. */
+export async function serve(folder: string, args: readonly string[]): Promise<Served> {
+  const child = start(folder, ['serve', '--port', '0', '--json', ...args]);
+  const errors = text(child.stderr);
+  const ended = exit(child);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  const line = await Promise.race([
+    new Promise<string>((done) => lines.once('line', done)),
+    ended.then(() => undefined),
+  ]);
+  if (line === undefined) throw new Error(`serve ended with ${child.exitCode}: ${await errors}`);
+  const { url } = JSON.parse(line) as { url: string };
+  return {
+    url,
+    child,
+    line,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** A folder of its own for a test file. */
+export async function workplace(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'molar-acceptance-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+export const ORGANIZATION = '5f3c0ffee0000000000000a1';
+export const TOKEN = 'acceptance-token';
+export const PATIENT = 7000000000114;
+
+const LOCATION = 7000000000005;
+
+/** Patients of the fixture: every third is a Smith, Smyth or Smitson, every second inactive. */
+export function fixturePatients(count: number) {
+  const names = ['Smith', 'Jones', 'Nguyen', 'smyth', 'Ågren', "O'Hara", 'Smitson', '=Cruz', 'Vega, Jr'];
+  return Array.from({ length: count }, (_, index) => ({
+    type: 'PatientV1',
+    organizationId: ORGANIZATION,
+    id: PATIENT + index,
+    firstName: `First${index}`,
+    lastName: names[index % names.length] ?? '',
+    gender: 'O',
+    dateOfBirth: '1980-02-29',
+    patientStatus: index % 2 === 0 ? 'ACTIVE' : 'INACTIVE',
+    contactMethod: 'Email me',
+    languageType: 'English',
+    preferredLocation: { id: LOCATION },
+    address1: `${index} Example Street`,
+    city: 'Exampleton',
+    state: 'UT',
+    postalCode: '84101',
+    phones: [{ phoneType: 'MOBILE', number: '(801) 555-0123', sequence: 1 }],
+  }));
+}
+
+/** Writes an import file with an organization, a token and patients. */
+export async function writeFixture(folder: string, count: number, name = 'fixture.ndjson'): Promise<void> {
+  const records = [
+    {
+      type: 'Organization',
+      organizationId: ORGANIZATION,
+      id: ORGANIZATION,
+      name: 'Example',
+      timezone: 'America/Denver',
+      createdDate: '2020-01-01',
+    },
+    { type: 'Location', organizationId: ORGANIZATION, id: LOCATION, name: 'Main', timezone: 'America/Denver' },
+    { type: 'AccessToken', token: TOKEN, organizations: [ORGANIZATION], scopes: ['model:read', 'model:write'] },
+    { type: 'AccessToken', token: 'reader', organizations: [ORGANIZATION], scopes: ['model:read'] },
+    ...fixturePatients(count),
+  ];
+  await writeFile(join(folder, name), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+}
+
+export function connection(url: string, token = TOKEN): Env {
+  return { MOLAR_URL: url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: token };
+}

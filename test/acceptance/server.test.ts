@@ -1,0 +1,150 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  connection,
+  fixturePatients,
+  molar,
+  ORGANIZATION,
+  PATIENT,
+  type Served,
+  serve,
+  workplace,
+  writeFixture,
+} from './molar.ts';
+
+let place: Awaited<ReturnType<typeof workplace>>;
+const running: Served[] = [];
+
+async function started(...args: string[]): Promise<Served> {
+  const served = await serve(place.path, args);
+  running.push(served);
+  return served;
+}
+
+beforeEach(async () => {
+  place = await workplace();
+  await writeFixture(place.path, 5);
+});
+
+afterEach(async () => {
+  for (const served of running.splice(0)) await served.stop('SIGKILL');
+  await place.remove();
+});
+
+test('a second server on the same folder is refused, and the folder is free again after kill -9', async () => {
+  const first = await started('--data', 'd', '--import', 'fixture.ndjson');
+  const second = await molar(place.path, ['serve', '--port', '0', '--data', 'd']);
+  expect(second).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('Another server is running') });
+  await first.stop('SIGKILL');
+  const third = await started('--data', 'd');
+  expect((await molar(place.path, ['patients', 'count'], connection(third.url))).stdout).toBe('5\n');
+});
+
+test('what was answered before kill -9 is there afterwards', async () => {
+  const first = await started('--data', 'd', '--import', 'fixture.ndjson');
+  const { type: _, organizationId: __, id: ___, ...patient } = fixturePatients(1)[0] as Record<string, unknown>;
+  const ids: number[] = [];
+  for (let n = 0; n < 20; n++) {
+    const response = await fetch(`${first.url}/api/v1/patients`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer acceptance-token',
+        'organization-id': ORGANIZATION,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ ...patient, firstName: `New${n}` }),
+    });
+    ids.push(((await response.json()) as { data: { id: number } }).data.id);
+  }
+  await first.stop('SIGKILL');
+  const second = await started('--data', 'd');
+  const listed = await molar(place.path, ['patients', 'list', '--fields', 'id', '--no-header'], connection(second.url));
+  expect(listed.stdout.trim().split('\n').map(Number)).toEqual([...fixturePatients(5).map(({ id }) => id), ...ids]);
+});
+
+test('SIGTERM and SIGINT end the server with 0', async () => {
+  expect(await (await started('--data', 'd')).stop('SIGTERM')).toBe(0);
+  expect(await (await started('--data', 'd')).stop('SIGINT')).toBe(0);
+});
+
+test('folder 0700, files 0600', async () => {
+  await started('--data', 'd', '--import', 'fixture.ndjson');
+  expect((await stat(join(place.path, 'd'))).mode & 0o777).toBe(0o700);
+  for (const entry of await readdir(join(place.path, 'd'), { withFileTypes: true })) {
+    const { mode } = await stat(join(place.path, 'd', entry.name));
+    expect({ name: entry.name, mode: mode & 0o777 }).toEqual({
+      name: entry.name,
+      mode: entry.isDirectory() ? 0o700 : 0o600,
+    });
+  }
+});
+
+test('health and readiness need no token', async () => {
+  const { url } = await started('--data', ':memory:');
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+test('listening beyond this machine needs TLS or --behind-proxy', async () => {
+  const refused = await molar(place.path, ['serve', '--host', '0.0.0.0', '--port', '0', '--data', 'd']);
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--behind-proxy') });
+});
+
+test('a bad import file is refused before listening, each problem with its line and field', async () => {
+  const lines = [
+    { type: 'Organization', organizationId: 'o', id: 'o', timezone: 'America/Denver' },
+    { type: 'PatientV1', organizationId: 'o', id: 1, firstName: 'A', lastName: 'B', preferredLocation: { id: 7 } },
+    { type: 'Nonsense', organizationId: 'o', id: 1 },
+  ];
+  await writeFile(join(place.path, 'bad.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
+  const refused = await molar(place.path, ['serve', '--port', '0', '--data', 'd', '--import', 'bad.ndjson']);
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('line 2, preferredLocation.id');
+  expect(refused.stderr).toContain('line 3, type');
+  const missing = await molar(place.path, ['server', 'import', 'nosuch.ndjson', '--data', 'd']);
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nosuch.ndjson') });
+});
+
+test('import and tokens work on the data of a running server', async () => {
+  const { url } = await started('--data', 'd', '--import', 'fixture.ndjson');
+  const more = fixturePatients(7).map((patient) => `${JSON.stringify(patient)}\n`);
+  await writeFile(join(place.path, 'more.ndjson'), more.join(''));
+  const imported = await molar(place.path, ['server', 'import', 'more.ndjson', '--data', 'd', '--json']);
+  expect(JSON.parse(imported.stdout)).toEqual({ imported: { PatientV1: 7 }, deleted: 0 });
+  const made = await molar(place.path, ['server', 'tokens', 'create', '--for', ORGANIZATION, '--data', 'd', '--json']);
+  const { id, token } = JSON.parse(made.stdout) as { id: string; token: string };
+  expect((await molar(place.path, ['patients', 'count'], connection(url, token))).stdout).toBe('7\n');
+  const listed = await molar(place.path, ['server', 'tokens', 'list', '--data', 'd']);
+  expect(listed.stdout).toContain(id);
+  expect(listed.stdout).not.toContain(token);
+  expect((await molar(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(0);
+  expect((await molar(place.path, ['patients', 'count'], connection(url, token))).code).toBe(3);
+  expect((await molar(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(4);
+});
+
+test('logs hold neither tokens nor queries nor names', async () => {
+  const served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson', '--log-level', 'debug']);
+  running.push(served);
+  let logged = '';
+  served.child.stderr?.on('data', (chunk) => {
+    logged += String(chunk);
+  });
+  await molar(place.path, ['patients', 'list', '--last-name', 'Smith'], connection(served.url));
+  await molar(place.path, ['patients', 'get', String(PATIENT)], connection(served.url, 'guessed-token'));
+  await served.stop();
+  expect(logged).toContain('/api/v1/patients');
+  for (const secret of ['acceptance-token', 'guessed-token', 'Smith', 'lastName', String(PATIENT)]) {
+    expect(logged).not.toContain(secret);
+  }
+});
+
+test('a demo practice is served with the connection in a file for its owner', async () => {
+  const { url } = await started('--data', 'd', '--demo', 'small');
+  const file = await readFile(join(place.path, 'd', 'demo.env'), 'utf8');
+  const env = Object.fromEntries(
+    [...file.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]),
+  ) as Record<string, string>;
+  expect(env.MOLAR_URL).toBe(url);
+  expect((await molar(place.path, ['patients', 'count'], env)).stdout).toBe('2000\n');
+});

@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allOperations } from '../../../src/catalog/catalog.ts';
+import { sharedService } from '../../support/service.ts';
+
+const service = sharedService();
+
+/** Where Chromium is found; CHROMIUM_PATH comes first. */
+const PLACES = [
+  process.env.CHROMIUM_PATH ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+const executablePath = PLACES.find((path) => path !== '' && existsSync(path));
+
+/** As quiet as a browser can be: no look-ups of its own, and no sandbox, which containers have no room for. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+let browser: Browser | undefined;
+let origin: string;
+
+beforeAll(async () => {
+  if (executablePath === undefined) return;
+  origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+});
+
+afterAll(() => browser?.close());
+
+interface Seen {
+  readonly page: Page;
+  readonly requests: string[];
+  readonly complaints: string[];
+}
+
+/** Opens the page in a window of its own; tells what it asked for and complained about. */
+async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen> {
+  if (browser === undefined) throw new Error('There is no browser.');
+  const page = await browser.newPage({ viewport: { width, height: 844 }, colorScheme });
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  await page.goto(`${origin}/docs`, { waitUntil: 'load' });
+  return { page, requests, complaints };
+}
+
+const WITHOUT = `needs Chromium: install it, or set CHROMIUM_PATH (looked in ${PLACES.filter(Boolean).join(', ')})`;
+
+/** A test in a browser: without one it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
+function browserTest(name: string, run: () => Promise<void>): void {
+  it(name, async (context) => {
+    if (executablePath === undefined) {
+      if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
+      context.skip(WITHOUT);
+    }
+    await run();
+  });
+}
+
+describe('the page in a browser', () => {
+  browserTest('asks nobody but its own server, and complains of nothing', async () => {
+    const { page, requests, complaints } = await open(1440, 'light');
+    await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
+    await page.close();
+    expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
+    expect(requests).toContain(`${origin}/docs`);
+    expect(complaints).toEqual([]);
+  });
+
+  browserTest('has one main heading, and one for each operation', async () => {
+    const { page } = await open(1440, 'light');
+    const headings = (level: number) => page.getByRole('heading', { level }).allTextContents();
+    const [first, chapters, operations] = [await headings(1), await headings(2), await headings(3)];
+    await page.close();
+    expect(first).toEqual(['Practice Management API']);
+    expect(chapters).toEqual(expect.arrayContaining(['Filters', 'Paging', 'Errors', 'Patients', 'Documents']));
+    expect(operations).toEqual(allOperations().map(({ operation }) => operation.summary));
+  });
+
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [1000, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    browserTest(`fits into ${width} px, everything unfolded (${colorScheme})`, async () => {
+      const { page } = await open(width, colorScheme);
+      await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })');
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      const styled = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      await page.close();
+      expect(wide).toBeLessThanOrEqual(width);
+      expect(styled).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 24, 30)');
+    });
+  }
+
+  browserTest('unfolds its contents on a phone and goes where they lead', async () => {
+    const { page } = await open(390, 'light');
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Paging' });
+    expect(await link.isVisible()).toBe(false);
+    await page.getByText('Contents', { exact: true }).click();
+    await link.click();
+    const shown = await page.evaluate('Math.round(document.getElementById("paging").getBoundingClientRect().top)');
+    await page.close();
+    expect(shown).toBeGreaterThanOrEqual(0);
+    expect(shown).toBeLessThan(100);
+  });
+});

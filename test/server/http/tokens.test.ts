@@ -1,0 +1,136 @@
+import sql from 'sql-template-tag';
+import { describe, expect, it } from 'vitest';
+import type { CallOptions } from '../../support/calls.ts';
+import { ORGANIZATION } from '../../support/ids.ts';
+import { bareRecords } from '../../support/practice.ts';
+import { sharedService } from '../../support/service.ts';
+
+const SECRET = 'correct horse & battery=staple+ä';
+const client = {
+  type: 'ApiClient',
+  clientId: 'client one',
+  clientSecret: SECRET,
+  organizations: [ORGANIZATION],
+  scopes: ['model:read'],
+};
+const service = sharedService(() => [...bareRecords(), client]);
+
+const FORM = 'application/x-www-form-urlencoded';
+const PATH = '//oauth/client_credential/accesstoken';
+const GRANT = { grant_type: 'client_credentials' };
+
+function ask(
+  form: Readonly<Record<string, string>>,
+  query: CallOptions['query'] = GRANT,
+  headers: CallOptions['headers'] = {},
+) {
+  const body = new URLSearchParams(form).toString();
+  return service.call('POST', PATH, {
+    body,
+    token: null,
+    organization: null,
+    headers: { 'content-type': FORM, ...headers },
+    ...(query && { query }),
+  });
+}
+
+const RIGHT = { client_id: 'client one', client_secret: SECRET };
+const issued = async () => JSON.parse((await ask(RIGHT)).text) as Record<string, unknown>;
+
+describe('POST /oauth/client_credential/accesstoken (D4)', () => {
+  it('gives a token for the organizations and scopes of the client, for an hour', async () => {
+    const called = await ask(RIGHT);
+    expect([called.status, called.headers['cache-control']]).toEqual([200, 'no-store']);
+    const answer = JSON.parse(called.text) as Record<string, string>;
+    expect(answer).toEqual({
+      access_token: expect.stringMatching(/^[\x21-\x7e]{20,}$/),
+      token_type: 'Bearer',
+      expires_in: '3600',
+    });
+    const read = () => service.call('GET', '/patients', { token: answer.access_token ?? '' });
+    expect((await read()).status).toBe(200);
+    expect((await service.call('POST', '/patients', { token: answer.access_token ?? '', body: {} })).status).toBe(403);
+    service.clock.advance(3_599_999);
+    expect((await read()).status).toBe(200);
+    service.clock.advance(1);
+    expect((await read()).body.errors[0]?.code).toBe('auth.token_expired');
+  });
+
+  it('gives another token each time, and keeps none of them in the clear', async () => {
+    const [first, second] = [await issued(), await issued()];
+    expect(first.access_token).not.toBe(second.access_token);
+    const kept = JSON.stringify([
+      await service.service.store.read.all(sql`SELECT * FROM access_tokens`),
+      await service.service.store.read.all(sql`SELECT * FROM api_clients`),
+    ]);
+    for (const secret of [first.access_token, second.access_token, SECRET, 'token-full'])
+      expect(kept).not.toContain(secret);
+  });
+
+  it('takes the grant type in the form too', async () => {
+    expect((await ask({ ...RIGHT, ...GRANT }, {})).status).toBe(200);
+  });
+
+  it.each([
+    ['a wrong secret', { ...RIGHT, client_secret: 'wrong' }],
+    ['a secret in other letters', { ...RIGHT, client_secret: SECRET.toUpperCase() }],
+    ['an unknown client', { ...RIGHT, client_id: 'nosuch' }],
+  ])('refuses %s with 401', async (_name, form) => {
+    const called = await ask(form);
+    expect(called.status).toBe(401);
+    expect(called.body).toMatchObject({ statusCode: 401, data: null, errors: [{ code: 'auth.client_refused' }] });
+    expect(called.text).not.toContain('wrong');
+  });
+
+  it('does not tell a wrong secret from an unknown client', async () => {
+    const [secret, unknown] = [
+      await ask({ ...RIGHT, client_secret: 'wrong' }),
+      await ask({ ...RIGHT, client_id: 'nosuch' }),
+    ];
+    expect(secret.text).toBe(unknown.text);
+  });
+
+  it.each([
+    ['no grant type', RIGHT, {}, ['grant_type']],
+    ['another grant type', RIGHT, { grant_type: 'password' }, ['grant_type']],
+    ['an empty grant type', RIGHT, { grant_type: '' }, ['grant_type']],
+    ['no fields', {}, GRANT, ['client_id', 'client_secret']],
+    ['no secret', { client_id: 'x' }, GRANT, ['client_secret']],
+    ['an empty client', { ...RIGHT, client_id: '' }, GRANT, ['client_id']],
+  ])('refuses %s with 400', async (_name, form, query, sources) => {
+    const called = await ask(form as Record<string, string>, query);
+    expect(called.status).toBe(400);
+    expect(called.body.errors.map((error) => error.source)).toEqual(sources);
+  });
+
+  it('refuses other media types and methods', async () => {
+    expect((await ask(RIGHT, GRANT, { 'content-type': 'text/plain' })).status).toBe(415);
+    expect([404, 405]).toContain((await service.call('GET', PATH, { token: null, organization: null })).status);
+  });
+
+  it('forgets a client that an import deletes or changes', async () => {
+    await service.import([{ ...client, clientSecret: 'another' }]);
+    expect([(await ask(RIGHT)).status, (await ask({ ...RIGHT, client_secret: 'another' })).status]).toEqual([401, 200]);
+    await service.import([{ type: 'ApiClient', clientId: 'client one', deleted: true }]);
+    expect((await ask({ ...RIGHT, client_secret: 'another' })).status).toBe(401);
+  });
+});
+
+describe('imported tokens', () => {
+  const token = { type: 'AccessToken', token: 'mine', organizations: [ORGANIZATION], scopes: ['model:read'] };
+  const status = async () => (await service.call('GET', '/patients', { token: 'mine' })).status;
+
+  it('work, change and go with imports', async () => {
+    expect(await status()).toBe(401);
+    await service.import([token]);
+    expect(await status()).toBe(200);
+    await service.import([{ ...token, scopes: ['model:write'] }]);
+    expect(await status()).toBe(403);
+    await service.import([{ ...token, expiresAt: '2020-01-01T00:00:00Z' }]);
+    expect(await status()).toBe(401);
+    await service.import([{ ...token, expiresAt: '2999-01-01T00:00:00Z' }]);
+    expect(await status()).toBe(200);
+    await service.import([{ type: 'AccessToken', token: 'mine', deleted: true }]);
+    expect(await status()).toBe(401);
+  });
+});
