@@ -50,6 +50,9 @@ export async function readBody(
 async function readData(flags: FlagValues, stdin: () => Promise<string>): Promise<Body> {
   const source = textFlag(flags, 'data');
   if (source === undefined) return {};
+  if (/^\s*[{[]/.test(source)) {
+    throw usageFailure('--data takes a file name, or - for standard input; not the JSON itself.', { source: '--data' });
+  }
   const text =
     source === '-'
       ? await stdin()

@@ -38,6 +38,10 @@ async function reportFailure(error: unknown, argv: readonly string[], context: C
 const HELP_FLAGS = ['--help', '-h'];
 const VERSION_FLAGS = ['--version', '-v', '-V'];
 
+interface Startable {
+  readonly start: (argv: readonly string[], config: Config) => Promise<void>;
+}
+
 async function dispatch(argv: readonly string[], config: Config, context: Context): Promise<void> {
   if (VERSION_FLAGS.includes(argv[0] ?? '')) return context.streams.stdout.write(`${config.userAgent}\n`);
   const words = leadingWords(argv);
@@ -47,5 +51,6 @@ async function dispatch(argv: readonly string[], config: Config, context: Contex
   const wantsHelp = own.slice(0, dashes < 0 ? own.length : dashes).some((token) => HELP_FLAGS.includes(token));
   // Without a command there is only help to give; for words that name nothing it is refused.
   if (id === undefined || wantsHelp) return showHelp(words, config);
-  await config.runCommand(id, [...rest, ...own]);
+  const command = (await config.findCommand(id, { must: true }).load()) as unknown as Startable;
+  await command.start([...rest, ...own], config);
 }

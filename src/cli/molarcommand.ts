@@ -1,4 +1,5 @@
 import { Command } from '@oclif/core/command';
+import type { Config } from '@oclif/core/config';
 import type { ApiClient } from '../core/transport/client.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
@@ -6,6 +7,9 @@ import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { failureJson, failureOf, failureStack, failureText } from './report.ts';
 import { ClosedPipe } from './streams.ts';
 import { asksForJson, type CommandShape, usageFailureOf } from './usageerrors.ts';
+
+/** A command class as it is loaded and started. */
+export type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;
 
 export interface CommandInput {
   readonly flags: FlagValues;
@@ -17,6 +21,11 @@ export interface CommandInput {
  * subclass writes `run`, starts it with `await this.input()` and throws what goes wrong.
  */
 export abstract class MolarCommand extends Command {
+  /** Runs the command in a configuration whose context is set; oclif's own `run` would load another configuration. */
+  static async start(this: MolarCommandClass, argv: readonly string[], config: Config): Promise<void> {
+    await new this([...argv], config)._run();
+  }
+
   private given: CommandInput | undefined;
   private opened: Connections | undefined;
 

@@ -8,6 +8,7 @@ import { writePages } from '../core/output/writepages.ts';
 import type { Page } from '../core/pages/walk.ts';
 import type { Context } from './context.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
+import { memoryKeeper } from './memory.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './rowplan.ts';
 import { type Progress, unlessAborted } from './streams.ts';
 
@@ -30,6 +31,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const formatter = await formatterOf(plan, flags, context, (names) => hidden.push(...names));
   const sink = await sinkOf(plan, context);
   const counter = new RowCounter(context, isOn(flags, 'quiet') || plan.toTerminal, many);
+  const keepMemory = memoryKeeper();
   let total: number;
   try {
     const isRecord = plan.format === 'json' || plan.format === 'ndjson';
@@ -37,7 +39,10 @@ export async function writeRows(writing: RowWriting): Promise<void> {
       formatter,
       sink,
       ...(isRecord && { shape: (row) => project(row, plan.selection) }),
-      onRows: counter.at,
+      onRows: (rows) => {
+        counter.at(rows);
+        keepMemory(rows);
+      },
     });
   } finally {
     counter.stop();

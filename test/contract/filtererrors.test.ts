@@ -36,6 +36,8 @@ const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   yesNo: ['yes', '1', '""'],
   digits: ['abc', '""'],
   tag: ['""', '" "'],
+  integer: ['abc', '1.5', '-1', '1e1', '""'],
+  dollars: ['abc', '"1,5"', '$5', '""'],
   timeZone: ['Mars/Olympus', '+02:00', '""'],
 };
 

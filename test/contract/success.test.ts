@@ -13,15 +13,14 @@ describe('the fixtures', () => {
     expect(FIXTURES.map((fixture) => fixture.resource.name).sort()).toEqual(served.map(({ name }) => name).sort());
   });
 
-  it.each(FIXTURES.map((fixture) => [fixture.resource.name, fixture] as const))(
-    'of %s have ids in ascending order',
-    (_name, fixture) => {
-      const ids = fixture.records.map((record) => record.id as number);
-      expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-      expect(fixture.elsewhere.some((record) => ids.includes(record.id as number))).toBe(true);
-      expect(fixture.elsewhere.some((record) => !ids.includes(record.id as number))).toBe(true);
-    },
-  );
+  it.each(
+    FIXTURES.filter(({ resource }) => !resource.computed).map((fixture) => [fixture.resource.name, fixture] as const),
+  )('of %s have ids in ascending order', (_name, fixture) => {
+    const ids = fixture.records.map((record) => record.id as number);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(fixture.elsewhere.some((record) => ids.includes(record.id as number))).toBe(true);
+    expect(fixture.elsewhere.some((record) => !ids.includes(record.id as number))).toBe(true);
+  });
 });
 
 describe.each(operations())('%s', (_id, tested) => {
@@ -68,7 +67,7 @@ describe.each(operations('list'))('%s', (_id, tested) => {
   it('answers null for what is absent, and an empty list for lists (D19)', async () => {
     for (const row of rowsOf(await callSample(service, tested))) {
       for (const [name, field] of Object.entries(tested.resource.fields)) {
-        const isList = field.kind.name === 'list';
+        const isList = field.kind.empty !== undefined;
         if (isList) expect(row[name], name).toBeInstanceOf(Array);
         else if (field.access !== 'input') expect(row[name], name).not.toBeUndefined();
       }

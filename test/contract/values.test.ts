@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Called, refusalOf, rowOf, sourcesOf } from '../support/calls.ts';
 import { NOWHERE } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
-import { callSample, newBody, operations, pathFor, type TestedOperation } from './operations.ts';
+import { callSample, newBody, operations, type TestedOperation } from './operations.ts';
 
 const service = sharedService();
 
@@ -40,7 +40,7 @@ function sendersOf(tested: TestedOperation): Sender[] {
     takes: (name) => accessOf(name) === 'readWrite',
     async send(name, value) {
       id ??= rowOf(await callSample(service, tested)).id;
-      return service.call('PUT', pathFor(update[1], id), { body: { ...companions(name, value), [name]: value } });
+      return callSample(service, update[1], { id, body: { ...companions(name, value), [name]: value } });
     },
   };
   return [post, put];

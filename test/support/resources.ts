@@ -1,12 +1,14 @@
 import type { ResourceFixture } from './fixture.ts';
 import { appointmentFixture, appointmentHistoryFixture, missedAppointmentFixture } from './resources/appointments.ts';
 import { documentFixture } from './resources/documents.ts';
+import { eventFixture } from './resources/events.ts';
 import { patientFixture } from './resources/patients.ts';
 import {
   imageAttachmentFixture,
   patientInsurancePlanFixture,
   scheduleTemplateReasonFixture,
 } from './resources/readonly.ts';
+import { agingFixture, openingFixture, productionFixture } from './resources/reports.ts';
 import { transactionFixture } from './resources/transactions.ts';
 import { transactionTagFixture } from './resources/transactiontags.ts';
 
@@ -22,4 +24,8 @@ export const FIXTURES: readonly ResourceFixture[] = [
   patientInsurancePlanFixture,
   appointmentFixture,
   imageAttachmentFixture,
+  eventFixture,
+  productionFixture,
+  agingFixture,
+  openingFixture,
 ];

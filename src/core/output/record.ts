@@ -1,4 +1,5 @@
 import type Table from 'cli-table3';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { emittedFields, type Fields } from '../../catalog/record.ts';
 import type { Row } from '../pages/walk.ts';
 import { cellText, columnsOf, valueAt } from './columns.ts';
@@ -45,6 +46,15 @@ function recordLines(record: Row, fields: Fields, selection: readonly string[] |
 }
 
 function valueText(value: unknown): string {
-  if (!Array.isArray(value)) return terminalText(cellText(value));
-  return value.map((entry) => terminalText(cellText(entry))).join('\n');
+  if (Array.isArray(value)) return value.map(entryText).join('\n');
+  return terminalText(isPlainObject(value) ? entryText(value) : cellText(value));
+}
+
+/** An object within a record on one line, without what it leaves empty: `phoneType HOME, number 555-0100`. */
+function entryText(value: unknown): string {
+  if (!isPlainObject(value)) return terminalText(cellText(value));
+  const filled = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
+  const [only] = filled;
+  if (filled.length === 1 && only?.[0] === 'id') return terminalText(cellText(only[1]));
+  return terminalText(filled.map(([name, part]) => `${name} ${cellText(part)}`).join(', '));
 }

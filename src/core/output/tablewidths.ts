@@ -28,25 +28,28 @@ export function tableWidths(needs: readonly ColumnNeed[], available: number): nu
 function fitted(needs: readonly ColumnNeed[], available: number): number[] | undefined {
   const widths = needs.map(natural);
   let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (needs.length - 1) - available;
-  while (excess > 0) {
-    const at = widestAbove(widths, needs);
-    if (at === undefined) return undefined;
-    widths[at] = (widths[at] ?? 0) - 1;
-    excess--;
+  // A cut header can still be guessed; so headers give way before any cell does.
+  const floors = [
+    needs.map((need) => Math.max(NARROWEST, need.cells)),
+    needs.map((need) => (need.isId ? Math.max(NARROWEST, need.cells) : NARROWEST)),
+  ];
+  for (const floor of floors) {
+    for (let at = widestAbove(floor, widths); excess > 0 && at !== undefined; at = widestAbove(floor, widths)) {
+      widths[at] = (widths[at] ?? 0) - 1;
+      excess--;
+    }
   }
-  return widths;
+  return excess > 0 ? undefined : widths;
 }
 
 function natural(need: ColumnNeed): number {
   return Math.max(need.header, need.cells);
 }
 
-function widestAbove(widths: readonly number[], needs: readonly ColumnNeed[]): number | undefined {
+function widestAbove(floor: readonly number[], widths: readonly number[]): number | undefined {
   let best: number | undefined;
   for (const [index, width] of widths.entries()) {
-    const need = needs[index];
-    const least = Math.max(NARROWEST, need?.isId ? need.cells : 0);
-    if (width > least && (best === undefined || width > (widths[best] ?? 0))) best = index;
+    if (width > (floor[index] ?? 0) && (best === undefined || width > (widths[best] ?? 0))) best = index;
   }
   return best;
 }

@@ -6,7 +6,9 @@ import { importRecords } from '../import/importer.ts';
 import { numberRecords } from '../import/lines.ts';
 import { findOrganization } from '../organizations.ts';
 import { newToken, saveToken } from '../tokens/tokens.ts';
+import { demoActivity } from './activity.ts';
 import { DEMO_ORGANIZATION_ID } from './practice.ts';
+import type { DemoRecord } from './record.ts';
 import { demoRecords } from './records.ts';
 import type { Size } from './sizes.ts';
 
@@ -22,7 +24,7 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
   const known = await findOrganization(service.store.read, DEMO_ORGANIZATION_ID);
   if (known === undefined) {
     const today = new Date(service.clock()).toISOString().slice(0, 10);
-    await importRecords(service, () => numberRecords(demoRecords(size, { today })));
+    await importRecords(service, () => numberRecords(practice(size, today)));
   }
   const token = (await keptToken(path)) ?? newToken();
   await service.store.write((tx) =>
@@ -35,6 +37,12 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
     }),
   );
   return { organization: DEMO_ORGANIZATION_ID, token };
+}
+
+/** Two years of a practice; the large one is patients and documents only, for trying out size. */
+function* practice(size: Size, today: string): Generator<DemoRecord> {
+  yield* demoRecords(size, { today });
+  if (size !== 'large') yield* demoActivity(size, { today });
 }
 
 /** Writes the connection to a file that a shell can read, for its owner only; tokens go into no log. Returns its path. */

@@ -79,7 +79,7 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; b
 thead th { color: var(--soft); font-weight: 600; font-size: .8125rem; }
 tbody th { font-weight: 400; }
 tbody th code { white-space: nowrap; }
-.expected { color: var(--soft); }
+.expected { display: block; color: var(--soft); font-size: .95em; }
 .access { color: var(--soft); font-size: .9rem; }
 .operators code { white-space: nowrap; }
 .values { display: block; font-size: .85em; margin-top: .15rem; }

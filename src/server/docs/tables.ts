@@ -38,7 +38,7 @@ export function filtersTable(filters: FilterKeys): Html {
     Object.values(filters).map((key) => [
       html`<code>${key.key}</code>`,
       html`<span class="operators">${key.operators.map((operator) => html`<code title="${OPERATOR_MEANINGS[operator]}">${operator}</code> `)}</span>`,
-      html`${keyNote(key)}: <span class="expected">${key.value.expected}</span>`,
+      html`${keyNote(key)} <span class="expected">${key.value.expected}</span>`,
     ]),
   );
 }

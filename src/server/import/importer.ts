@@ -1,8 +1,10 @@
+import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { nowOf } from '../service.ts';
+import { tableOf } from '../store/layout.ts';
 import { raiseSequence } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { CorrectionBook } from './corrections.ts';
@@ -63,6 +65,7 @@ async function importInto(
     counts: {},
     deleted: 0,
   };
+  const indexes = await tx.fillFast(STORED_RESOURCES.map(tableOf));
   await state.links.open();
   await state.corrections.open();
   const deferred: ImportLine[] = [];
@@ -76,6 +79,7 @@ async function importInto(
     }
   }
   for (const entry of deferred) await importLine({ ...state, last: true }, entry);
+  await indexes.restore();
   // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
   for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
   await state.organizations.settle(problems);

@@ -103,7 +103,7 @@ const filesItem: Json = {
     tags: ['files'],
     summary: 'Download a file by its signed link',
     description:
-      'Download a file by one of the links in a document’s `storage`. The signature stands in for a token; a link is valid for 15 minutes. Byte ranges are supported.',
+      'Download a file by one of the links in a document’s storage. The signature stands in for a token; a link is valid for 15 minutes. Byte ranges are supported.',
     parameters: [
       pathParameter('organization', 'Id of the organization.', { type: 'string' }),
       pathParameter('document', 'Id of the document.', { type: 'integer', format: 'int64', minimum: 1 }),

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
-import type { Term } from '../../catalog/filter/check.ts';
 import { formatInstant, LAST_INSTANT } from '../../catalog/fields/times.ts';
+import type { Term } from '../../catalog/filter/check.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
 import { production } from '../../catalog/resources/reports.ts';
 import { projectRecord } from '../rendering.ts';
@@ -64,7 +64,12 @@ function readQuestion(request: OperationRequest, operation: Operation, problems:
     const description = 'Filter isPrimaryWriteOff is deprecated.';
     request.warnings.push({ title: 'Deprecated filter', description, source: 'isPrimaryWriteOff' });
   }
-  return { fromDate, days: days ?? 1, zone, terms: terms.filter(({ key }) => key.key.endsWith('.id')).map(onAppointments) };
+  return {
+    fromDate,
+    days: days ?? 1,
+    zone,
+    terms: terms.filter(({ key }) => key.key.endsWith('.id')).map(onAppointments),
+  };
 }
 
 /** An appointment's own id is `appointment.id` here. */

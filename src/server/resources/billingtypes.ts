@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import sql, { join } from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
@@ -31,10 +32,10 @@ export const billingTypesSetHandler: Handler = async (request) => {
   await checkLinks(request.service.store.read, request.organization.org, links, problems);
   if (problems.length > 0) throw new Refusal(problems);
   const id = pathIdOf(request, patients);
-  const billingTypes = [...new Set(ids.map((entry) => entry.id))].map((value) => ({ id: value }));
+  const billingTypes = linksTo(ids.map((entry) => entry.id));
   return request.service.store.write(async (tx) => {
     const patient = await patientOf(request, tx, id);
-    if (JSON.stringify(patient.billingTypes) !== JSON.stringify(billingTypes)) {
+    if (!isDeepStrictEqual(linksTo(patient.billingTypes.map((link) => link.id)), billingTypes)) {
       const changed = { ...patient, billingTypes, lastModified: nowOf(request.service) };
       await putRecord(tx, request.organization.org, patients, changed);
     }
@@ -43,6 +44,11 @@ export const billingTypesSetHandler: Handler = async (request) => {
     return answer;
   });
 };
+
+/** A set of links in the order in which they are shown: by id. */
+function linksTo(ids: readonly number[]): Link[] {
+  return [...new Set(ids)].sort((a, b) => a - b).map((id) => ({ id }));
+}
 
 function readIds(request: OperationRequest): { ids: { id: number; at: string }[]; problems: Problem[] } {
   if (!Array.isArray(request.body))

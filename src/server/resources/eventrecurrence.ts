@@ -4,6 +4,7 @@ import type { Problem } from '../../catalog/failures.ts';
 import { formatInstant } from '../../catalog/fields/times.ts';
 import {
   checkRecurrence,
+  NAMES_OF_TYPE,
   noOccurrence,
   RECURRENCE_NAMES,
   type RecurrenceFields,
@@ -22,8 +23,15 @@ export function changedRecurrence(before: RecurrenceFields, values: EventValues)
     if (!Object.hasOwn(values, name)) return false;
     // Cleared, it is the target's date like one that was not sent.
     if (name === 'recurrenceStart' && values[name] === null) return false;
+    if (name === 'recurrenceType' && isHalf(values)) return true;
     return !isDeepStrictEqual(comparable(values[name]), comparable(before[name]));
   });
+}
+
+/** A type without the days, or week and day, that must come with it: no update of nothing, so that they are asked for. */
+function isHalf({ recurrenceType: type, ...values }: EventValues): boolean {
+  const needed: readonly RecurrenceName[] = type ? NAMES_OF_TYPE[type] : [];
+  return needed.some((name) => !Object.hasOwn(values, name));
 }
 
 function comparable(value: unknown): unknown {

@@ -13,7 +13,7 @@ export async function laterOccurrences(read: Reader, org: number, event: EventRe
   const { groupId, id, location, start } = event;
   if (groupId === null) return [];
   const rows = await read.all<{ json: string }>(
-    sql`SELECT json FROM events WHERE org = ${org} AND group_id = ${groupId} AND location_id = ${location?.id}
+    sql`SELECT json FROM events WHERE org = ${org} AND group_id = ${groupId} AND location_id = ${location?.id ?? null}
       AND (start, id) > (${start}, ${id}) ORDER BY start, id`,
   );
   return rows.map((row) => JSON.parse(row.json) as EventRecord);
@@ -23,7 +23,7 @@ export async function hasEarlierOccurrence(read: Reader, org: number, event: Eve
   const { groupId, id, location, start } = event;
   if (groupId === null) return false;
   const row = await read.get(
-    sql`SELECT 1 AS found FROM events WHERE org = ${org} AND group_id = ${groupId} AND location_id = ${location?.id}
+    sql`SELECT 1 AS found FROM events WHERE org = ${org} AND group_id = ${groupId} AND location_id = ${location?.id ?? null}
       AND (start, id) < (${start}, ${id}) LIMIT 1`,
   );
   return row !== undefined;

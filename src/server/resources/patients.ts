@@ -66,7 +66,8 @@ function phonesOf(record: JsonRecord | undefined): readonly Phone[] {
 }
 
 /** Gives every phone an id of its own and a sequence free within its type; known ids stay. */
-function completePhones(phones: readonly Phone[], before: readonly Phone[]): Phone[] {
+function completePhones(sent: readonly Phone[], before: readonly Phone[]): Phone[] {
+  const phones = recognized(sent, before);
   const known = new Set(before.map((phone) => phone.id));
   const imported = before.length === 0;
   const taken = new Set<number | null>();
@@ -86,6 +87,22 @@ function completePhones(phones: readonly Phone[], before: readonly Phone[]): Pho
   });
 }
 
+/** Phones sent without an id that the patient has already get the id they have, so that sending them again changes nothing (D44). */
+function recognized(sent: readonly Phone[], before: readonly Phone[]): readonly Phone[] {
+  const free = before.filter((phone) => sent.every((other) => other.id !== phone.id));
+  return sent.map((phone) => {
+    if (phone.id != null) return phone;
+    const at = free.findIndex(
+      (known) =>
+        known.phoneType === phone.phoneType &&
+        known.number === phone.number &&
+        known.extension === (phone.extension ?? null),
+    );
+    const [found] = at < 0 ? [] : free.splice(at, 1);
+    return found === undefined ? phone : { ...phone, id: found.id };
+  });
+}
+
 /** The lowest sequence from 1 on that no phone of the type was given; unnumbered ones take turns. */
 function freeSequence(phones: readonly Phone[], phone: Phone): number {
   const same = phones.filter((other) => other.phoneType === phone.phoneType);
@@ -102,19 +119,22 @@ async function followReferral(tx: Transaction, draft: Draft): Promise<void> {
   const after = (draft.after.referredByPatient as Link | null)?.id;
   if (before === after) return;
   for (const referrer of [before, after]) {
-    if (referrer !== undefined) await refreshReferred(tx, draft.organization.org, referrer);
+    if (referrer === undefined) continue;
+    const referred = await refreshReferred(tx, draft.organization.org, referrer);
+    if (referrer === draft.after.id) draft.after.referredPatients = referred;
   }
 }
 
-/** Rewrites `referredPatients` of one patient from the referrals that name them. */
-export async function refreshReferred(tx: Transaction, org: number, referrer: number): Promise<void> {
+/** Rewrites `referredPatients` of one patient from the referrals that name them; answers them. */
+export async function refreshReferred(tx: Transaction, org: number, referrer: number): Promise<readonly Link[]> {
   const row = await findRecord(tx, org, patients, referrer);
-  if (row === undefined) return;
+  if (row === undefined) return [];
   const referred = await tx.all<Link>(
     sql`SELECT id FROM patients WHERE org = ${org} AND referred_by_patient_id = ${referrer} ORDER BY id`,
   );
   const record = JSON.parse(row.json) as JsonRecord & { id: number };
   const referredPatients = referred.map(({ id }) => ({ id }));
-  if (isDeepStrictEqual(record.referredPatients, referredPatients)) return;
+  if (isDeepStrictEqual(record.referredPatients, referredPatients)) return referredPatients;
   await putRecord(tx, org, patients, { ...record, referredPatients });
+  return referredPatients;
 }

@@ -17,7 +17,10 @@ export const transactionBehaviour: Behaviour = {
     after.isActive ??= true;
     after.isAutomaticallyPosted ??= false;
     after.isPartialPayment ??= false;
-    after.distributions = (after.distributions as readonly JsonRecord[]).map((part) => ({ ...part, isActive: part.isActive ?? true }));
+    after.distributions = (after.distributions as readonly JsonRecord[]).map((part) => ({
+      ...part,
+      isActive: part.isActive ?? true,
+    }));
     after.entryDate ??= imported?.lastModified ?? new Date(service.clock()).toISOString();
   },
   ownColumns({ after, imported, row }) {

@@ -2,20 +2,34 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { foldText } from '../../catalog/filter/values.ts';
+import type { Operator } from '../../catalog/operators.ts';
 import { columnName, foldColumn, sideTable } from './layout.ts';
 
 /** Beyond every text that starts with a prefix: the last code point sorts after all others in UTF-8 order. */
 const LAST = '\u{10FFFF}';
 
+/** Operators that select a range of values rather than some of them. */
+const RANGES: readonly Operator[] = ['>', '>=', '<', '<=', '~='];
+
+/** How the terms of a filter find their records: by the indexes of their columns, or along the ids, checking each. */
+export type Way = 'indexes' | 'ids';
+
+/** Terms that an index can answer only out of id order. */
+export function rangeTerms(terms: readonly Term[]): Term[] {
+  return terms.filter((term) => RANGES.includes(term.operator));
+}
+
 /** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table. */
-export function conditionsOf(resource: Resource, terms: readonly Term[]): Sql {
-  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(resource, term)})`);
+export function conditionsOf(resource: Resource, terms: readonly Term[], way: Way = 'indexes'): Sql {
+  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(resource, term, way)})`);
   return limits.length === 0 ? empty : sql` AND ${join(limits, ' AND ')}`;
 }
 
-function conditionOf(resource: Resource, term: Term): Sql {
+function conditionOf(resource: Resource, term: Term, way: Way): Sql {
   if (term.key.value.match === 'many') return sideCondition(resource, term);
   const column = raw(`r.${columnName(term.key.key)}`);
+  // A unary plus keeps SQLite from using an index of the column.
+  const ranged = way === 'ids' ? '+' : '';
   const [value] = term.values;
   switch (term.operator) {
     case '.absent':
@@ -30,11 +44,11 @@ function conditionOf(resource: Resource, term: Term): Sql {
     case '->':
       return sql`${column} IN (${join([...new Set(term.values)])})`;
     case '~=':
-      return startsWith(raw(`r.${foldColumn(term.key.key)}`), foldText(String(value)));
+      return startsWith(raw(`${ranged}r.${foldColumn(term.key.key)}`), foldText(String(value)));
     case '<>=':
       return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${foldText(String(value))}) > 0`;
     default:
-      return sql`${column} ${raw(term.operator)} ${value}`;
+      return sql`${raw(ranged)}${column} ${raw(term.operator)} ${value}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
-import { conditionsOf } from './conditions.ts';
+import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
 import type { Reader, Transaction } from './store.ts';
 
@@ -23,7 +23,10 @@ export interface Slice {
 /** Values of columns that the catalog does not know of, by column name. */
 export type OwnColumns = Readonly<Record<string, string | number | null>>;
 
-export function listRecords<T extends StoredRecord>(
+/** At most so many rows are picked by an index and then sorted by id; more are found along the ids. */
+const SORTED_ROWS = 1000;
+
+export async function listRecords<T extends StoredRecord>(
   read: Reader,
   org: number,
   resource: Resource,
@@ -33,9 +36,32 @@ export function listRecords<T extends StoredRecord>(
 ): Promise<T[]> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
+  const conditions = conditionsOf(resource, terms, await wayOf(read, org, resource, terms, slice));
   return read.all<T>(
-    sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditionsOf(resource, terms)} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`,
+    sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`,
   );
+}
+
+/**
+ * A range that selects few records is read by its index and sorted; one that selects many is checked along the ids,
+ * where a page is full soon. A look at the index, which ends after a bounded number of rows, tells which it is.
+ */
+async function wayOf(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  terms: readonly Term[],
+  slice: Slice,
+): Promise<Way> {
+  const ranges = rangeTerms(terms);
+  if (ranges.length === 0 || typeof slice.order === 'object') return 'indexes';
+  const exact = terms.some((term) => term.operator === '==' && !term.all);
+  if (exact) return 'ids';
+  const row = await read.get<{ found: number }>(
+    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
+      WHERE r.org = ${org}${conditionsOf(resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS some`,
+  );
+  return (row?.found ?? 0) > SORTED_ROWS ? 'ids' : 'indexes';
 }
 
 export async function countRecords(

@@ -17,6 +17,8 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Number of rows changed. */
   run(statement: Statement): Promise<number>;
+  /** Makes filling empty tables fast; `restore` must run before the transaction ends. */
+  fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 
 /**

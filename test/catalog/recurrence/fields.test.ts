@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { checkRecurrence, NO_RECURRENCE, type RecurrenceFields, recurs, ruleOf } from '../../../src/catalog/recurrence/fields.ts';
+import {
+  checkRecurrence,
+  NO_RECURRENCE,
+  type RecurrenceFields,
+  recurs,
+  ruleOf,
+} from '../../../src/catalog/recurrence/fields.ts';
 
 const span = { recurrenceStart: '2026-03-02', recurrenceEnd: '2026-04-30', recurrenceFrequency: 1 };
 const weekly: RecurrenceFields = { ...NO_RECURRENCE, ...span, recurrenceType: 'WEEKLY', recurrenceDays: ['MONDAY'] };
@@ -49,7 +55,13 @@ describe('recurrence fields', () => {
   });
 
   it('make a rule only when all that it needs is there', () => {
-    expect(ruleOf(weekly)).toEqual({ type: 'WEEKLY', start: '2026-03-02', end: '2026-04-30', frequency: 1, days: ['MONDAY'] });
+    expect(ruleOf(weekly)).toEqual({
+      type: 'WEEKLY',
+      start: '2026-03-02',
+      end: '2026-04-30',
+      frequency: 1,
+      days: ['MONDAY'],
+    });
     expect(ruleOf(monthly)).toEqual({
       type: 'MONTHLY',
       start: '2026-03-02',
@@ -58,7 +70,13 @@ describe('recurrence fields', () => {
       week: 'SECOND',
       day: 'TUESDAY',
     });
-    for (const name of ['recurrenceType', 'recurrenceStart', 'recurrenceEnd', 'recurrenceFrequency', 'recurrenceDays']) {
+    for (const name of [
+      'recurrenceType',
+      'recurrenceStart',
+      'recurrenceEnd',
+      'recurrenceFrequency',
+      'recurrenceDays',
+    ]) {
       expect(ruleOf({ ...weekly, [name]: null }), name).toBeUndefined();
     }
     expect(ruleOf({ ...monthly, recurrenceDay: null })).toBeUndefined();

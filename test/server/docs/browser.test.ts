@@ -18,6 +18,8 @@ const PLACES = [
 
 const executablePath = PLACES.find((path) => path !== '' && existsSync(path));
 
+const WITHOUT = `needs Chromium: install it, or set CHROMIUM_PATH (looked in ${PLACES.filter(Boolean).join(', ')})`;
+
 /** As quiet as a browser can be: no look-ups of its own, and no sandbox, which containers have no room for. */
 const ARGUMENTS = [
   '--no-sandbox',
@@ -33,7 +35,10 @@ let browser: Browser | undefined;
 let origin: string;
 
 beforeAll(async () => {
-  if (executablePath === undefined) return;
+  if (executablePath === undefined) {
+    process.stderr.write(`The page was not looked at in a browser: that ${WITHOUT}.\n`);
+    return;
+  }
   origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
 });
@@ -59,8 +64,6 @@ async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen>
   await page.goto(`${origin}/docs`, { waitUntil: 'load' });
   return { page, requests, complaints };
 }
-
-const WITHOUT = `needs Chromium: install it, or set CHROMIUM_PATH (looked in ${PLACES.filter(Boolean).join(', ')})`;
 
 /** A test in a browser: without one it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
 function browserTest(name: string, run: () => Promise<void>): void {

@@ -206,6 +206,8 @@ describe('PUT of one occurrence', () => {
 
   it.each<[name: string, body: Body]>([
     ['another end', { recurrenceEnd: '2026-04-30' }],
+    ['a type and another end', { recurrenceType: 'WEEKLY', recurrenceEnd: '2026-04-30' }],
+    ['a type alone', { recurrenceType: 'WEEKLY' }],
     ['another frequency', { recurrenceFrequency: 2 }],
     ['other days', { recurrenceDays: ['FRIDAY'] }],
     ['another start', { recurrenceStart: '2026-03-03' }],

@@ -157,6 +157,61 @@ describe('PUT of a series', () => {
     expect(startsOf((await now(events)) as EventRecord[])).toEqual(['10-28T03:00', '11-05T02:00', '11-12T02:00']);
   });
 
+  it('begins hours again from midnight, also from one that was skipped', async () => {
+    const body = {
+      location: { id: PLACES.saoPaulo },
+      start: '2018-10-28T12:00',
+      allDay: true,
+      recurrenceDays: ['SUNDAY'],
+      recurrenceEnd: '2018-11-18',
+    };
+    const events = await series(body);
+    await update(service, events[1]!.id, { allDay: false, start: '2018-11-04T10:00' });
+    expect(startsOf((await now(events)) as EventRecord[])).toEqual([
+      '10-28T03:00',
+      '11-04T12:00',
+      '11-11T12:00',
+      '11-18T12:00',
+    ]);
+    const regenerated = await series(body);
+    const fresh = await added(() =>
+      update(service, regenerated[1]!.id, { recurrenceDays: ['SUNDAY'], recurrenceEnd: '2018-11-11' }),
+    );
+    expect(startsOf([await get(service, regenerated[1]!.id), ...fresh])).toEqual(['11-04T03:00', '11-11T02:00']);
+  });
+
+  it('makes whole days of occurrences that were moved within their day', async () => {
+    const events = await series();
+    await update(service, events[1]!.id, { start: '2026-03-09T05:00' }, 'OCCURRENCE');
+    await update(service, events[0]!.id, { allDay: true });
+    expect(startsOf((await now(events)) as EventRecord[])).toEqual([
+      '03-02T07:00',
+      '03-09T06:00',
+      '03-16T06:00',
+      '03-23T06:00',
+      '03-30T06:00',
+    ]);
+  });
+
+  it('leaves the second of two doubled times where it is', async () => {
+    const events = await series({ start: '2026-10-26T01:30', recurrenceDays: ['SUNDAY'], recurrenceEnd: '2026-11-08' });
+    expect(startsOf(events)).toEqual(['11-01T07:30', '11-08T08:30']);
+    await update(service, events[0]!.id, { start: '2026-10-31T01:30' }, 'OCCURRENCE');
+    await update(service, events[1]!.id, { start: '2026-11-01T08:30:00Z' }, 'OCCURRENCE');
+    await update(service, events[0]!.id, { title: 'Early' });
+    expect(await now(events)).toMatchObject([
+      { title: 'Early' },
+      { title: 'Early', start: '2026-11-01T08:30:00.000Z' },
+    ]);
+  });
+
+  it('goes by id where occurrences start at once', async () => {
+    const events = await series();
+    for (const index of [1, 3]) await update(service, events[index]!.id, { start: events[2]!.start }, 'OCCURRENCE');
+    await update(service, events[2]!.id, { title: 'Later' });
+    expect((await now(events)).map((event) => event?.title)).toEqual(['Meeting', 'Meeting', 'Later', 'Later', 'Later']);
+  });
+
   it('touches nothing that does not change', async () => {
     const events = await series();
     await update(service, events[2]!.id, { title: 'Same' }, 'OCCURRENCE');
@@ -328,6 +383,14 @@ describe('PUT of a series with recurrence properties', () => {
     expect(await now(events)).toEqual([events[0], events[1], target, undefined, undefined]);
   });
 
+  it('takes a cleared recurrenceStart for one that is not sent', async () => {
+    const events = await series();
+    expect(await added(() => update(service, events[1]!.id, { recurrenceStart: null }))).toEqual([]);
+    expect(await now(events)).toEqual(events);
+    await update(service, events[1]!.id, { recurrenceStart: null, recurrenceDays: ['FRIDAY'] });
+    expect((await get(service, events[1]!.id)).recurrenceStart).toBe('2026-03-09');
+  });
+
   it('regenerates nothing when the recurrence that is sent is the one there is', async () => {
     const events = await series({ recurrenceDays: ['MONDAY', 'TUESDAY'] });
     const { id: _, lastModified: __, ...record } = events[2]!;
@@ -343,6 +406,7 @@ describe('PUT of a series with recurrence properties', () => {
 
   it.each<[name: string, body: Body, errors: readonly string[]]>([
     ['WEEKLY without days', { recurrenceFrequency: 2 }, ['field.missing recurrenceDays']],
+    ['WEEKLY without days, even where it is WEEKLY', { recurrenceType: 'WEEKLY' }, ['field.missing recurrenceDays']],
     ['WEEKLY with null for days', { recurrenceDays: null }, ['field.missing recurrenceDays']],
     [
       'MONTHLY without week and day',

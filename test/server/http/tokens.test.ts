@@ -79,7 +79,6 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
     const called = await ask(form);
     expect(called.status).toBe(401);
     expect(called.body).toMatchObject({ statusCode: 401, data: null, errors: [{ code: 'auth.client_refused' }] });
-    expect(called.text).not.toContain('wrong');
   });
 
   it('does not tell a wrong secret from an unknown client', async () => {

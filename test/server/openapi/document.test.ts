@@ -1,4 +1,4 @@
-import spectral from '@stoplight/spectral-core';
+import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { describe, expect, it } from 'vitest';
 import { allOperations, RESOURCES } from '../../../src/catalog/catalog.ts';
@@ -21,10 +21,13 @@ const schema = (document: Described, name: string): DescribedSchema => {
   return found;
 };
 
+/** The linter takes seconds for the whole document, more on a busy machine. */
+const LINT_MS = 120_000;
+
 /** What the default rules of Spectral find, warnings included. */
 async function findings(text: string): Promise<string[]> {
   const linter = new spectral.Spectral();
-  linter.setRuleset({ extends: [[rulesets.oas, 'recommended']] });
+  linter.setRuleset({ extends: [[rulesets.oas as unknown as RulesetDefinition, 'recommended']] });
   const results = await linter.run(text);
   return results.map(({ code, path, message }) => `${code} ${path.join('.')}: ${message}`);
 }
@@ -37,15 +40,19 @@ describe('GET /openapi.json', () => {
     expect(response.json()).toMatchObject({ openapi: '3.1.0' });
   });
 
-  it('passes the default rules of Spectral without error or warning', async () => {
-    expect(await findings((await service.app.inject('/openapi.json')).body)).toEqual([]);
-  });
+  it(
+    'passes the default rules of Spectral without error or warning',
+    async () => {
+      expect(await findings((await service.app.inject('/openapi.json')).body)).toEqual([]);
+    },
+    LINT_MS,
+  );
 
-  it('would not pass them without tags', async () => {
-    const { tags: _, ...rest } = await load();
-    const found = await findings(JSON.stringify(rest));
+  it('is told by those rules what is missing', async () => {
+    const { openapi, paths } = await load();
+    const found = await findings(JSON.stringify({ openapi, info: {}, paths: { '/healthz': paths['/healthz'] } }));
     expect(found).toContain(
-      'operation-tag-defined paths./api/v1/patients.get.tags.0: Operation tags must be defined in global tags.',
+      'operation-tag-defined paths./healthz.get.tags.0: Operation tags must be defined in global tags.',
     );
   });
 

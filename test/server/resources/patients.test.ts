@@ -223,12 +223,13 @@ describe('the life of a patient', () => {
   it('goes from any status to any other', async () => {
     const statuses = ['NEW', 'ACTIVE', 'NON-PATIENT', 'INACTIVE', 'DUPLICATE', 'DISMISSED', 'DECEASED'];
     const { id } = await posted();
-    for (const from of statuses) {
-      for (const to of statuses) {
-        await put(id, { patientStatus: from });
-        expect(rowOf(await put(id, { patientStatus: to })).patientStatus).toBe(to);
-      }
-    }
+    // A walk that takes every step from one status to another.
+    const walk = statuses.flatMap((from, at) =>
+      statuses.slice(at).flatMap((to) => (from === to ? [from] : [from, to])),
+    );
+    const steps = new Set(walk.slice(1).map((to, at) => `${walk[at]} ${to}`));
+    expect(steps.size).toBeGreaterThanOrEqual(statuses.length * (statuses.length - 1));
+    for (const to of walk) expect(rowOf(await put(id, { patientStatus: to })).patientStatus).toBe(to);
   });
 });
 

@@ -33,7 +33,11 @@ export function sumOf(splits: readonly Split[]): Split {
 }
 
 function add(a: Split, b: Split): Split {
-  return { guarantor: a.guarantor + b.guarantor, insurance: a.insurance + b.insurance, writeOff: a.writeOff + b.writeOff };
+  return {
+    guarantor: a.guarantor + b.guarantor,
+    insurance: a.insurance + b.insurance,
+    writeOff: a.writeOff + b.writeOff,
+  };
 }
 
 /** How an outstanding charge is split (D34). */
@@ -89,7 +93,7 @@ export function balanceOf({ buckets, unapplied }: Balance): number {
 /** Whether a guarantor passes every term on balance and buckets. */
 export function passes(balance: Balance, terms: readonly Term[]): boolean {
   return terms.every(({ key, operator, values }) => {
-    const bucket = BUCKETS.findIndex((name) => name === key.key);
+    const bucket = (BUCKETS as readonly string[]).indexOf(key.key);
     const amount = bucket < 0 ? balanceOf(balance) : amountOf(balance.buckets[bucket] ?? NOTHING);
     return compare(amount, operator, values[0] as number);
   });

@@ -60,6 +60,7 @@ export async function settleLedger(tx: Transaction): Promise<void> {
   const changed = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
   if (changed === undefined) return;
   await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
+  // CROSS JOIN keeps SQLite from walking the transactions first: what has changed leads.
   await tx.run(sql`INSERT INTO ledger
       (org, location_id, guarantor_id, id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents)
     SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id, t.id, t.transaction_date,
@@ -73,8 +74,9 @@ export async function settleLedger(tx: Transaction): Promise<void> {
         WHERE d.org = t.org AND d.charge_id = t.id AND d.by_insurance = 1), 0),
       COALESCE(t.estimated_write_off_cents, 0)
     FROM ledger_changes n
-    JOIN transactions t ON t.org = n.org AND t.id = n.id AND t.is_active = 1
+    CROSS JOIN transactions t
     JOIN patients p ON p.org = t.org AND p.id = t.patient_id
+    WHERE t.org = n.org AND t.id = n.id AND t.is_active = 1
     ORDER BY t.org, location_id, p.primary_guarantor_id, t.id`);
   await tx.run(sql`INSERT INTO ledger_versions (org, version) SELECT DISTINCT org, 1 FROM ledger_changes WHERE true
     ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);

@@ -49,7 +49,9 @@ export async function pagesOf(request: OperationRequest, location: number | 'ALL
 
 /** Changes with every change of an organization's ledger, whichever process made it. */
 async function versionOf(read: Reader, org: number): Promise<number> {
-  return (await read.get<{ version: number }>(sql`SELECT version FROM ledger_versions WHERE org = ${org}`))?.version ?? 0;
+  return (
+    (await read.get<{ version: number }>(sql`SELECT version FROM ledger_versions WHERE org = ${org}`))?.version ?? 0
+  );
 }
 
 interface PageRow extends GuarantorRange {

@@ -45,7 +45,9 @@ export async function readAgingQuestion(request: OperationRequest): Promise<Agin
 }
 
 async function checkGuarantors(request: OperationRequest, terms: readonly Term[], problems: Problem[]): Promise<void> {
-  const asked = new Set(terms.filter(({ key }) => key.key === 'patient.id').flatMap(({ values }) => values as number[]));
+  const asked = new Set(
+    terms.filter(({ key }) => key.key === 'patient.id').flatMap(({ values }) => values as number[]),
+  );
   if (asked.size === 0) return;
   if (asked.size > MOST_GUARANTORS) {
     const description = `patient.id takes ${MOST_GUARANTORS} guarantors at most, not ${asked.size}.`;

@@ -1,7 +1,7 @@
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
 import { zonesOfLocations } from '../places.ts';
-import { amountOf, BUCKETS, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
+import { amountOf, type Balance, BUCKETS, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
 import { openItems } from './openitems.ts';
 import { pagesOf } from './pages.ts';
 import { type GuarantorFacts, guarantorFacts } from './people.ts';
@@ -35,7 +35,11 @@ function wireRecord(balance: Balance, facts: GuarantorFacts | undefined) {
     id: String(balance.id),
     firstName: facts?.firstName ?? null,
     lastName: facts?.lastName ?? null,
-    ...named((name) => name, balance.buckets, (split) => dollars(amountOf(split))),
+    ...named(
+      (name) => name,
+      balance.buckets,
+      (split) => dollars(amountOf(split)),
+    ),
     ...named((name) => `${name}Portion`, balance.buckets, portionOf),
     balance: dollars(balanceOf(balance)),
     guarantorPortionBalance: dollars(all.guarantor + balance.unapplied),
@@ -51,7 +55,11 @@ function wireSums(balances: readonly Balance[]) {
   const all = sumOf(buckets);
   const unapplied = balances.reduce((sum, balance) => sum + balance.unapplied, 0);
   return {
-    ...named((name) => `${name}Amount`, buckets, (split) => dollars(amountOf(split))),
+    ...named(
+      (name) => `${name}Amount`,
+      buckets,
+      (split) => dollars(amountOf(split)),
+    ),
     ...named((name) => `${name}Portion`, buckets, portionOf),
     totalPortions: portionOf(all),
     total: dollars(amountOf(all)),
@@ -69,6 +77,10 @@ function portionOf({ guarantor, insurance, writeOff }: Split) {
 }
 
 /** One property a bucket, under a name made from the bucket's. */
-function named<T>(name: (bucket: string) => string, splits: readonly Split[], value: (split: Split) => T): Record<string, T> {
+function named<T>(
+  name: (bucket: string) => string,
+  splits: readonly Split[],
+  value: (split: Split) => T,
+): Record<string, T> {
   return Object.fromEntries(splits.map((split, index) => [name(BUCKETS[index] ?? ''), value(split)]));
 }

@@ -34,7 +34,9 @@ export async function blocksOf(read: Reader, org: number, zone: string, asked: O
   const rows = await read.all<{ json: string }>(
     sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'ScheduleTemplateV1' AND filed_under = ${asked.location}`,
   );
-  const templates = rows.map((row) => JSON.parse(row.json) as Template).filter((template) => isAskedFor(template, asked));
+  const templates = rows
+    .map((row) => JSON.parse(row.json) as Template)
+    .filter((template) => isAskedFor(template, asked));
   const instantOf = instantIn(zone);
   const blocks: Block[] = [];
   for (let index = 0; index < asked.days; index++) {

@@ -30,11 +30,7 @@ const OCCUPYING = raw("r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE'
  * When a provider in an operatory is taken (D32): by appointments and events of either, wherever they stand, and by
  * events of the whole location.
  */
-export async function busyTimes(
-  read: Reader,
-  org: number,
-  search: Search,
-): Promise<BusyTimes> {
+export async function busyTimes(read: Reader, org: number, search: Search): Promise<BusyTimes> {
   const inOperatory = sql`r.operatory_id IN (${join([...search.operatories])})`;
   const ofProvider = sql`r.provider_id IN (${join([...search.providers])})`;
   const ofLocation = sql`r.location_id = ${search.location} AND r.operatory_id IS NULL AND r.provider_id IS NULL`;
@@ -57,7 +53,13 @@ export async function busyTimes(
 }
 
 /** Rows that may reach into the search: nothing takes longer than a day (specification, Limits; D27). */
-function overlapping(read: Reader, org: number, table: string, { from, to }: Search, condition: Sql): Promise<BusyRow[]> {
+function overlapping(
+  read: Reader,
+  org: number,
+  table: string,
+  { from, to }: Search,
+  condition: Sql,
+): Promise<BusyRow[]> {
   const before = formatInstant(Math.min(to, LAST_INSTANT));
   return read.all<BusyRow>(sql`SELECT r.operatory_id, r.provider_id, r.start, r.json FROM ${raw(table)} r
     WHERE r.org = ${org} AND ${condition} AND r.start > ${formatInstant(from - DAY_MS)} AND r.start <= ${before}`);

@@ -4,6 +4,7 @@ import type { Reader, Store, Transaction } from '../store.ts';
 import { lockFolder } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
+import { writeStatistics } from './statistics.ts';
 import { GroupWriter } from './writer.ts';
 
 /**
@@ -33,7 +34,10 @@ async function open(file: string, unlock: () => void): Promise<Store> {
 async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
   writing.pragma('journal_mode = WAL');
   const writer = new GroupWriter(writing);
-  await writer.submit((tx) => migrate(tx));
+  await writer.submit(async (tx) => {
+    await migrate(tx);
+    writeStatistics(writing);
+  });
   const reading = openConnection(file, { readonly: true });
   const statements = new Statements(reading);
   const read: Reader = {

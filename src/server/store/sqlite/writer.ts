@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreCounts, Transaction } from '../store.ts';
+import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
 import { Statements } from './statements.ts';
 
@@ -31,6 +32,10 @@ export class GroupWriter {
       all: async (statement) => this.statements.all(statement),
       get: async (statement) => this.statements.get(statement),
       run: async (statement) => this.statements.run(statement),
+      fillFast: async (tables) => {
+        const restore = suspendIndexes(this.connection, tables);
+        return { restore: async () => restore() };
+      },
     };
   }
 
