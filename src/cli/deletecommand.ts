@@ -31,7 +31,14 @@ export abstract class DeleteCommand extends ResourceCommand {
     if (isOn(flags, 'dry-run')) return this.print(dryRunText(flags, context, { method: 'DELETE', path }));
     if (!isOn(flags, 'yes')) await this.ask(id);
     const client = await this.connect(flags);
-    await writeRecord(plan, fields, flags, context, () => this.remove(client, id, path));
+    await writeRecord(
+      plan,
+      fields,
+      flags,
+      context,
+      () => this.remove(client, id, path),
+      () => `The ${this.resource.one} was deleted.`,
+    );
     await this.note(`Deleted ${this.resource.one} ${id}.`);
   }
 

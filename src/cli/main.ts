@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], root: string): Promise<void>
   const interrupts = processInterrupts();
   const context = processContext(interrupts);
   const fail = (error: unknown) => reportFailure(error, argv, context);
-  process.once('uncaughtException', fail);
+  process.once('uncaughtException', (error) => void fail(error).finally(() => process.exit()));
   try {
     // What is run is what was built, also where NODE_ENV says test or development.
     settings.enableAutoTranspile = false;

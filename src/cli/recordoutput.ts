@@ -1,5 +1,5 @@
 import type { Fields } from '../catalog/record.ts';
-import { usageFailure } from '../core/failure.ts';
+import { Failure, localFailure, usageFailure } from '../core/failure.ts';
 import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { columnsOf, project } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
@@ -27,26 +27,32 @@ export function planRecord(flags: FlagValues, fields: Fields, context: Context):
 }
 
 /** Opens the place of the output; before the request, so that a file that cannot be written costs nothing. */
-export async function openRecordSink(plan: RecordPlan, context: Context): Promise<Sink> {
+async function openRecordSink(plan: RecordPlan, context: Context): Promise<Sink> {
   return plan.out === undefined ? streamSink(context.streams.stdout.write) : openAtomicFile(plan.out);
 }
 
-/** Gets a record with the output open, and writes it; the output stays as it was when anything fails. */
+/**
+ * Gets a record with the output open, and writes it; the output stays as it was when anything fails. `done` says of a
+ * write what it did, for when that cannot be shown any more.
+ */
 export async function writeRecord(
   plan: RecordPlan,
   fields: Fields,
   flags: FlagValues,
   context: Context,
   get: () => Promise<Row>,
+  done?: (record: Row) => string,
 ): Promise<void> {
   const sink = await openRecordSink(plan, context);
+  let record: Row | undefined;
   try {
-    const record = await get();
+    record = await get();
     await sink.write(await recordText(record, plan, fields, flags, context));
     await sink.commit();
   } catch (cause) {
     await sink.abort();
-    throw cause;
+    if (record === undefined || done === undefined || !(cause instanceof Failure)) throw cause;
+    throw localFailure('local.file', `${cause.message} ${done(record)}`, { cause, hint: 'Do not send it again.' });
   }
 }
 

@@ -35,6 +35,14 @@ export abstract class WriteCommand extends ResourceCommand {
       return this.print(dryRunText(flags, context, { method: operation.method, path, query, body: input.body }));
     }
     const client = await this.connect(flags);
-    await writeRecord(plan, fields, flags, context, () => this.send(client, input, responseFields));
+    const did = this.mode === 'create' ? 'created' : 'changed';
+    await writeRecord(
+      plan,
+      fields,
+      flags,
+      context,
+      () => this.send(client, input, responseFields),
+      (record) => `The ${this.resource.one} was ${did}: id ${record.id}.`,
+    );
   }
 }

@@ -61,6 +61,7 @@ function variants(kind: string, operator: Operator, value: string): string[] {
         shifted(value, 0, '-07:30'),
         shifted(value, 1, 'Z'),
         shifted(value, -1, 'Z'),
+        value.replace('Z', '5Z'),
       ];
     case 'date':
       return [value, nextDay(value)];

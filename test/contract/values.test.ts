@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Called, refusalOf, rowOf, sourcesOf } from '../support/calls.ts';
+import { refusalOf, rowOf, sourcesOf } from '../support/calls.ts';
 import { NOWHERE } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
-import { callSample, newBody, operations, type TestedOperation } from './operations.ts';
+import { newBody, operations } from './operations.ts';
+import { rowsFor, type Sender } from './senders.ts';
 
 const service = sharedService();
 
@@ -10,51 +11,6 @@ let turns = 0;
 /** A character that no test used before, of one UTF-16 unit or of two: some texts must be unique. */
 const han = () => String.fromCodePoint(0x4e00 + ++turns);
 const emoji = () => String.fromCodePoint(0x20000 + ++turns);
-
-interface Sender {
-  readonly name: string;
-  /** Whether a field can be sent at all. */
-  readonly takes: (name: string) => boolean;
-  /** Sends one value, with what a body must hold beside it. */
-  readonly send: (name: string, value: unknown) => Promise<Called>;
-}
-
-/** POST, and PUT to a record that POST made: both read their bodies by the same rules. */
-function sendersOf(tested: TestedOperation): Sender[] {
-  const { fixture, resource } = tested;
-  const accessOf = (name: string) => resource.fields[name]?.access;
-  const companions = (name: string, value: unknown) => fixture.companions?.(name, value) ?? {};
-  const post: Sender = {
-    name: 'POST',
-    takes: (name) => accessOf(name) !== 'readOnly',
-    send: (name, value) =>
-      service.call('POST', tested.operation.path, {
-        body: { ...newBody(tested), ...companions(name, value), [name]: value },
-      }),
-  };
-  const [update] = operations('update').filter(([, other]) => other.resource === resource);
-  if (update === undefined) return [post];
-  let id: unknown;
-  const put: Sender = {
-    name: 'PUT',
-    takes: (name) => accessOf(name) === 'readWrite',
-    async send(name, value) {
-      id ??= rowOf(await callSample(service, tested)).id;
-      return callSample(service, update[1], { id, body: { ...companions(name, value), [name]: value } });
-    },
-  };
-  return [post, put];
-}
-
-/** One row a field and way of sending it, for `it.each`. */
-function rows<T extends readonly [name: string, ...rest: unknown[]]>(
-  tested: TestedOperation,
-  table: readonly T[] = [],
-) {
-  return sendersOf(tested).flatMap((sender) =>
-    table.filter(([name]) => sender.takes(name)).map((row) => [`${sender.name} ${row[0]}`, sender, row] as const),
-  );
-}
 
 async function refuses(sender: Sender, name: string, values: readonly unknown[], at = name): Promise<void> {
   for (const value of values) {
@@ -81,7 +37,7 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
   // A stored file name has its extension behind the text that was sent (D36).
   const kept = (name: string, text: string) => (name === 'name' ? `${text}.pdf` : text);
 
-  it.each(rows(tested, fixture.lengths))(
+  it.each(rowsFor(service, tested, fixture.lengths))(
     '%s: length in code points, after trimming (D9)',
     async (_name, sender, [name, min, max]) => {
       for (const length of new Set([min, max])) {
@@ -101,14 +57,14 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
     },
   );
 
-  it.each(rows(tested, fixture.lengths))(
+  it.each(rowsFor(service, tested, fixture.lengths))(
     '%s: text only, without NUL or half characters',
     async (_name, sender, [name]) => {
       await refuses(sender, name, [5, true, [], {}, 'abc\0def', 'abcde\ud83e']);
     },
   );
 
-  it.each(rows(tested, fixture.choices))(
+  it.each(rowsFor(service, tested, fixture.choices))(
     '%s: listed values in any letter case (D8)',
     async (_name, sender, [name, values]) => {
       const written = [
@@ -130,7 +86,7 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
     },
   );
 
-  it.each(rows(tested, fixture.links))(
+  it.each(rowsFor(service, tested, fixture.links))(
     '%s: links by number or numeric text (D1)',
     async (_name, sender, [name, here, elsewhere]) => {
       await stores(sender, name, [
@@ -157,27 +113,31 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
     },
   );
 
-  it.each(rows(tested, fixture.ranges))('%s: numbers in their range', async (_name, sender, [name, min, max]) => {
-    const least = min ?? -1000;
-    const most = max ?? 1_000_000;
-    await stores(
-      sender,
-      name,
-      [least, most, least + 1].flatMap(
-        (value) =>
-          [
-            [value, value],
-            [String(value), value],
-          ] as const,
-      ),
-    );
-    if (min !== null) await refuses(sender, name, [min - 1, String(min - 1)]);
-    if (max !== null) await refuses(sender, name, [max + 1, 1e300]);
-    await refuses(sender, name, ['abc', '', true, [], {}, '1e3', '0x5']);
-  });
+  it.each(rowsFor(service, tested, fixture.ranges))(
+    '%s: numbers in their range',
+    async (_name, sender, [name, min, max]) => {
+      const least = min ?? -1000;
+      const most = max ?? 1_000_000;
+      await stores(
+        sender,
+        name,
+        [least, most, least + 1].flatMap(
+          (value) =>
+            [
+              [value, value],
+              [String(value), value],
+            ] as const,
+        ),
+      );
+      if (min !== null) await refuses(sender, name, [min - 1, String(min - 1)]);
+      if (max !== null) await refuses(sender, name, [max + 1, 1e300]);
+      await refuses(sender, name, ['abc', '', true, [], {}, '1e3', '0x5']);
+    },
+  );
 
   it.each(
-    rows(
+    rowsFor(
+      service,
       tested,
       fixture.dates?.map((name) => [name] as const),
     ),
@@ -205,7 +165,8 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
   });
 
   it.each(
-    rows(
+    rowsFor(
+      service,
       tested,
       fixture.dateTimes?.map((name) => [name] as const),
     ),
@@ -230,7 +191,8 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
   });
 
   it.each(
-    rows(
+    rowsFor(
+      service,
       tested,
       fixture.booleans?.map((name) => [name] as const),
     ),

@@ -17,6 +17,7 @@ interface TestServiceOptions {
   readonly data?: string;
   readonly clock?: TestClock;
   readonly maxDocumentBytes?: number;
+  readonly requireLocation?: boolean;
   readonly behindProxy?: boolean;
   /** Requests a second; 0, no limit, when not given. */
   readonly rateLimit?: number;
@@ -43,6 +44,7 @@ export async function testService(
   const folder = await openFolder(options.data ?? ':memory:', {
     serving: true,
     clock: clock.now,
+    requireLocation: options.requireLocation ?? false,
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });
   const faults: unknown[] = [];

@@ -60,6 +60,8 @@ export const dateTimeValue: FilterValue = {
   read(text, operator, context) {
     const instant = isDate(text) ? midnight(text, context) : parseInstant(text, context);
     if (instant === undefined || instant === 'unresolved') return instant === undefined ? undefined : text;
+    // No record has an instant between two milliseconds; a finer digit keeps it unlike every one that is kept.
+    if (operator === '==' && !Number.isInteger(instant)) return formatInstant(Math.floor(instant)).replace('Z', '5Z');
     // Records keep milliseconds: a bound between two of them is moved to the one that selects the same records.
     const bound = operator === '>=' || operator === '<' ? Math.ceil(instant) : Math.floor(instant);
     return formatInstant(Math.min(bound, LAST_INSTANT));

@@ -33,6 +33,7 @@ export async function attempt<T>(
   request: OutgoingRequest,
   accept: (text: string) => T | undefined,
 ): Promise<AttemptResult<T>> {
+  request.signal?.throwIfAborted();
   const started = deps.clock.now();
   const notice = (status: number | null, requestId?: string): AttemptNotice => ({
     method: request.method,

@@ -69,7 +69,11 @@ class ContentSink implements StringSink {
 
   async piece(bytes: Buffer): Promise<void> {
     if (this.problem !== undefined || bytes.length === 0) return;
-    await this.decode(this.unescape(bytes.toString('latin1')));
+    const piece = bytes.toString('latin1');
+    // In JSON a line break inside a string must be escaped; the decoder would take a bare one for a break between lines.
+    if (/[\t\n\r]/.test(piece))
+      throw refusal('body.not_json', 'body', 'A line break in file.content must be written \\n.');
+    await this.decode(this.unescape(piece));
   }
 
   async end(): Promise<void> {

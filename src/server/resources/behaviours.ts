@@ -7,8 +7,8 @@ import { eventHandlers } from './eventhandlers.ts';
 import { eventBehaviour } from './events.ts';
 import { missedAppointmentBehaviour } from './missedappointments.ts';
 import { patientBehaviour } from './patients.ts';
-import { transactionBehaviour } from './transactions.ts';
 import { agingBehaviour, openingsBehaviour, productionBehaviour } from './reports.ts';
+import { transactionBehaviour } from './transactions.ts';
 import { transactionTagBehaviour } from './transactiontags.ts';
 
 const BEHAVIOURS: readonly Behaviour[] = [

@@ -65,7 +65,9 @@ export async function planUpdate(
   const row = await findRecord(read, org, events, id);
   if (row === undefined) return refuseMissing(read, org, id, body);
   const before = JSON.parse(row.json) as EventRecord;
-  const after = { ...before, ...body.values, ...recurrenceOf(before) };
+  // A start that is cleared is refused already; the times are judged by the one there is.
+  const start = body.values.start ?? before.start;
+  const after = { ...before, ...body.values, ...recurrenceOf(before), start };
   const target = { ...eventDraft(request, after, body, { before, row }), before };
   settleTimes(target, clock);
   const names = changedRecurrence(before, body.values);

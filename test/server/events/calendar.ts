@@ -85,3 +85,26 @@ export const MONDAY_STARTS = ['03-02T16:00', '03-09T15:00', '03-16T15:00', '03-2
 export function shared({ id: _, start: __, end: ___, lastModified: ____, ...rest }: EventRecord): Body {
   return rest;
 }
+
+/** A series of five Mondays, 09:00 in Denver unless changed; the clock goes on behind them. */
+export async function mondays(service: TestService, changes: Body = {}): Promise<EventRecord[]> {
+  const first = await create(service, { ...MONDAYS, ...changes });
+  service.clock.advance(1000);
+  return allEvents(service, first.groupId);
+}
+
+/** The events with these ids as they are now, undefined for those that are gone. */
+export async function eventsNow(
+  service: TestService,
+  events: readonly EventRecord[],
+): Promise<(EventRecord | undefined)[]> {
+  const all = new Map((await allEvents(service)).map((event) => [event.id, event]));
+  return events.map(({ id }) => all.get(id));
+}
+
+/** Events that some work added. */
+export async function addedBy(service: TestService, work: () => Promise<unknown>): Promise<EventRecord[]> {
+  const before = new Set((await allEvents(service)).map(({ id }) => id));
+  await work();
+  return (await allEvents(service)).filter(({ id }) => !before.has(id));
+}

@@ -186,7 +186,7 @@ describe('a calendar after any requests', () => {
           highestId = Math.max(model.highestId, ...rows.map(({ id }) => id as number));
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     );
   });
 });

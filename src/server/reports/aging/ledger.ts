@@ -11,10 +11,7 @@ interface Distribution {
   readonly isActive: boolean | null;
 }
 
-/**
- * Keeps the distributions of a stored transaction and notes every row of the ledger that it changes: its own, those
- * of the charges it settled or settles, and those of the credits applied to it. `settleLedger` makes them again.
- */
+/** Keeps the distributions of a stored transaction, and notes what `settleLedger` has to make again. */
 export async function noteTransaction(tx: Transaction, { organization, after }: Draft): Promise<void> {
   const { org } = organization;
   await forgetTransaction(tx, org, after.id);
@@ -26,18 +23,17 @@ export async function noteTransaction(tx: Transaction, { organization, after }: 
     await tx.run(sql`INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance)
       VALUES (${org}, ${chargeId}, ${after.id}, ${cents(appliedAmount)}, ${byInsurance})
       ON CONFLICT (org, charge_id, credit_id) DO UPDATE SET cents = distributions.cents + excluded.cents`);
-    await tx.run(sql`INSERT INTO ledger_changes (org, id) VALUES (${org}, ${chargeId}) ON CONFLICT DO NOTHING`);
   }
 }
 
-/** Takes a transaction's distributions out and notes the rows of the ledger that it had part in. */
+/** Takes a transaction's distributions out, and notes it and the charges that it settled. */
 export async function forgetTransaction(tx: Transaction, org: number, id: number): Promise<void> {
-  await tx.run(sql`INSERT INTO ledger_changes (org, id)
-    SELECT ${org}, ${id}
-    UNION SELECT org, charge_id FROM distributions WHERE org = ${org} AND credit_id = ${id}
-    UNION SELECT org, credit_id FROM distributions WHERE org = ${org} AND charge_id = ${id}
-    ON CONFLICT DO NOTHING`);
-  await tx.run(sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id}`);
+  const settled = await tx.all<{ charge_id: number }>(
+    sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id} RETURNING charge_id`,
+  );
+  for (const changed of [id, ...settled.map((row) => row.charge_id)]) {
+    await tx.run(sql`INSERT INTO ledger_changes (org, id) VALUES (${org}, ${changed}) ON CONFLICT DO NOTHING`);
+  }
 }
 
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
@@ -59,6 +55,11 @@ export async function followGuarantor(tx: Transaction, { organization, after, im
 export async function settleLedger(tx: Transaction): Promise<void> {
   const changed = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
   if (changed === undefined) return;
+  // A credit changes what is open of the charges it settles, and a charge what is left of the credits applied to it.
+  await tx.run(sql`INSERT INTO ledger_changes (org, id)
+    SELECT d.org, d.charge_id FROM ledger_changes n JOIN distributions d ON d.org = n.org AND d.credit_id = n.id
+    UNION SELECT d.org, d.credit_id FROM ledger_changes n JOIN distributions d ON d.org = n.org AND d.charge_id = n.id
+    WHERE true ON CONFLICT DO NOTHING`);
   await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
   // CROSS JOIN keeps SQLite from walking the transactions first: what has changed leads.
   await tx.run(sql`INSERT INTO ledger

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
+import { Refusal } from '../../../src/catalog/failures.ts';
+import { operationOf } from '../../../src/catalog/catalog.ts';
+import { documents } from '../../../src/catalog/resources/documents.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import type { FlagValues } from '../../../src/cli/flagvalues.ts';
+
+const { filters } = patients;
+
+function refusalOf(flags: FlagValues, keys = filters): Refusal {
+  try {
+    readFilter(flags, keys);
+  } catch (cause) {
+    if (cause instanceof Refusal) return cause;
+    throw cause;
+  }
+  throw new Error('Nothing was refused');
+}
+
+describe('filterFlags', () => {
+  it('has a flag for each shortcut of the catalog', () => {
+    expect(Object.keys(filterFlags(documents.filters)).toSorted()).toEqual([
+      'filter',
+      'owner-organization',
+      'patient',
+      'perio-exam',
+      'tag',
+    ]);
+  });
+
+  it('can be repeated where the operator takes a list', () => {
+    const flags = filterFlags(filters);
+    const repeatable = Object.entries(flags).filter(([, flag]) => 'multiple' in flag && flag.multiple);
+    expect(repeatable.map(([name]) => name).toSorted()).toEqual(['filter', 'id', 'location']);
+  });
+
+  it('lists keys and operators in its help', () => {
+    expect(filterFlags(filters).filter?.description).toContain('chartNumber  == .absent .present');
+  });
+});
+
+describe('readFilter', () => {
+  it.each<[string, FlagValues, string | undefined]>([
+    ['nothing', {}, undefined],
+    ['a term', { filter: ['lastName~=Sm'] }, 'lastName~=Sm'],
+    ['several', { filter: ['lastName~=Sm', 'patientStatus==ACTIVE'] }, 'lastName~=Sm,patientStatus==ACTIVE'],
+    ['several in one', { filter: ['lastName~=Sm, gender==F'] }, 'lastName~=Sm,gender==F'],
+    ['shortcuts', { status: 'ACTIVE', 'last-name': 'Sm' }, 'lastName~=Sm,patientStatus==ACTIVE'],
+    ['a list once', { location: ['5'] }, 'preferredLocation.id->[5]'],
+    ['a list with commas and repeated', { location: ['5,6', ' 7 '] }, 'preferredLocation.id->[5,6,7]'],
+    ['all locations', { location: ['ALL'] }, 'preferredLocation.id->[ALL]'],
+    ['values that need quotes', { 'last-name': 'O, "Neil"' }, 'lastName~="O, \\"Neil\\""'],
+    ['a value that looks like an operator', { 'first-name': '=x' }, 'firstName~="=x"'],
+    ['a date through which', { to: '2026-01-31' }, 'firstVisitDate<2026-02-01'],
+    ['the last day of a leap February', { to: '2024-02-29' }, 'firstVisitDate<2024-03-01'],
+    ['the last day of a year', { to: '2025-12-31' }, 'firstVisitDate<2026-01-01'],
+    ['the last day there is', { to: '9999-12-31' }, 'firstVisitDate<=9999-12-31'],
+    ['a time up to which', { to: '2026-01-31T10:00:00Z' }, 'firstVisitDate<=2026-01-31T10:00:00Z'],
+    ['a date from which', { from: '2026-01-01' }, 'firstVisitDate>=2026-01-01'],
+    ['a date before which', { 'modified-before': '2026-01-31' }, 'lastModified<2026-01-31'],
+    ['a filter of its own is left as it is', { filter: ['firstVisitDate<=2026-01-31'] }, 'firstVisitDate<=2026-01-31'],
+  ])('takes %s', (_name, flags, expected) => {
+    expect(readFilter(flags, filters)).toBe(expected);
+  });
+
+  it('takes quoted values in a list', () => {
+    expect(readFilter({ tag: ['"a,b",X-Ray', 'c'] }, documents.filters)).toBe('tags->["a,b",X-Ray,c]');
+  });
+
+  it.each<[string, FlagValues, string, string, string]>([
+    ['an unknown key', { filter: ['lastNam==x'] }, 'filter.key', 'lastNam', 'Did you mean lastName?'],
+    ['a key like nothing', { filter: ['zzz==x'] }, 'filter.key', 'zzz', 'Keys: id, firstName'],
+    ['an operator', { filter: ['lastName>x'] }, 'filter.operator', 'lastName', 'Operators: == != ~= <>='],
+    ['a value', { filter: ['gender==X'] }, 'filter.value', 'gender', 'one of M, F, O'],
+    ['syntax', { filter: ['lastName'] }, 'filter.syntax', 'lastName', 'expected an operator'],
+    ['an empty filter', { filter: [' '] }, 'filter.syntax', '--filter', 'empty'],
+    ['the value of a shortcut', { status: 'X' }, 'filter.value', '--status', '--status must be one of NEW'],
+    ['an empty shortcut', { email: '' }, 'filter.value', '--email', '--email must be text'],
+    ['an id', { guarantor: 'abc' }, 'filter.value', '--guarantor', '--guarantor must be a positive integer'],
+    ['a list that ends too early', { id: ['1],lastName==x,id->[2'] }, 'filter.value', '--id', 'separated by commas'],
+    ['an open quote', { id: ['"1'] }, 'filter.value', '--id', 'double quotes'],
+    ['ids and all', { location: ['5,ALL'] }, 'filter.value', '--location', '--location takes either ids or ALL'],
+    ['a date that is none', { to: '2026-02-30' }, 'filter.value', '--to', '--to must be an ISO 8601'],
+  ])('refuses %s', (_name, flags, code, source, description) => {
+    expect(refusalOf(flags).problems[0]).toMatchObject({
+      code,
+      source,
+      description: expect.stringContaining(description),
+    });
+  });
+
+  it('reports everything at once', () => {
+    const { problems } = refusalOf({ filter: ['zzz==1', 'gender==X'], status: 'Y' });
+    expect(problems.map(({ source }) => source)).toEqual(['zzz', 'gender', '--status']);
+  });
+
+  it('wants keys that are required', () => {
+    const keys = operationOf(patients, 'calculated').filters ?? {};
+    expect(refusalOf({}, keys).problems).toEqual([
+      { code: 'filter.missing', source: '--patient', description: '--patient is required (filter key patient.id).' },
+    ]);
+    expect(readFilter({ filter: ['patient.id==5'] }, keys)).toBe('patient.id==5');
+  });
+});

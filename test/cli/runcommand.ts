@@ -1,0 +1,89 @@
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { Config } from '@oclif/core/config';
+import { type Context, setContext } from '../../src/cli/context.ts';
+import type { OutStream } from '../../src/cli/streams.ts';
+import { type Script, SleepLog } from '../core/transport/script.ts';
+
+/** What a command left behind. */
+export interface Ran {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface World {
+  readonly script?: Script;
+  readonly stdin?: string;
+  /** Columns of the terminal that all streams are; none where absent. */
+  readonly terminal?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly confirm?: Context['streams']['confirm'];
+  /** Takes the place of standard output. */
+  readonly write?: OutStream['write'];
+  readonly signal?: AbortSignal;
+}
+
+interface Startable {
+  readonly start: (argv: readonly string[], config: Config) => Promise<void>;
+  id: string;
+}
+
+const loading = Config.load({ root: resolve(import.meta.dirname, '../..') });
+
+const ENV = { MOLAR_URL: 'https://api.example.com', MOLAR_ORGANIZATION: 'org-1', MOLAR_TOKEN: 'secret' };
+
+/** Runs a command in this process against a scripted server. */
+export async function runCommand(id: string, command: unknown, argv: readonly string[], world: World = {}): Promise<Ran> {
+  const config = await loading;
+  const texts = { stdout: '', stderr: '' };
+  let exitCode = 0;
+  const isTTY = world.terminal !== undefined;
+  const signal = world.signal ?? new AbortController().signal;
+  const stream = (name: 'stdout' | 'stderr'): OutStream => ({
+    write: async (chunk) => {
+      texts[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    },
+    isTTY,
+    columns: world.terminal,
+  });
+  let ids = 0;
+  setContext(config, {
+    streams: {
+      stdout: world.write ? { ...stream('stdout'), write: world.write } : stream('stdout'),
+      stderr: stream('stderr'),
+      stdin: { isTTY, chunks: once(world.stdin ?? '') },
+      confirm: world.confirm ?? (() => Promise.reject(new Error('Nobody is to be asked.'))),
+      startProgress: undefined,
+    },
+    env: { ...ENV, ...world.env },
+    clock: new SleepLog(),
+    random: () => 1,
+    newId: () => `id-${++ids}`,
+    temporaryFolder: tmpdir(),
+    openNetwork: () => ({
+      send: world.script?.send ?? (() => Promise.reject(new Error('Nothing is to be sent.'))),
+      close: () => Promise.resolve(),
+    }),
+    signal,
+    interrupted: () => (signal.aborted ? signal.reason : undefined),
+    setExitCode: (code) => {
+      exitCode = code;
+    },
+  });
+  const startable = command as Startable;
+  startable.id = id;
+  await startable.start(argv, config);
+  return { exitCode, ...texts };
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  if (text !== '') yield Buffer.from(text);
+}
+
+/** The failure that a command wrote as JSON; fails unless standard error is that object and nothing else. */
+export function jsonFailure(ran: Ran): Record<string, unknown> {
+  const parsed = JSON.parse(ran.stderr) as { error: Record<string, unknown> };
+  if (ran.stderr !== `${JSON.stringify(parsed)}\n`) throw new Error(`More than one object: ${ran.stderr}`);
+  return parsed.error;
+}

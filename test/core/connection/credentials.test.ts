@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { readCredentials, type SecretReaders } from '../../../src/core/connection/credentials.ts';
+import type { ConnectionFlags, Environment } from '../../../src/core/connection/settings.ts';
+import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import { answer, Script, SleepLog, type Step } from '../transport/script.ts';
+
+const SETTINGS = { baseUrl: 'https://api.example.com', organization: 'org-1', tokenUrl: undefined };
+const CLIENT = { MOLAR_CLIENT_ID: 'me', MOLAR_CLIENT_SECRET: 's&cret' };
+
+const readers: SecretReaders = {
+  stdin: async () => 'from-stdin\n',
+  file: async (path) => {
+    if (path === 'missing') throw Object.assign(new Error('no'), { code: 'ENOENT' });
+    return path === 'empty' ? ' \n' : 'from-file\n';
+  },
+  command: async (line) => {
+    if (line === 'false') throw new Error('exit 1');
+    return line === 'two' ? 'two\nlines' : 'from-command\n';
+  },
+};
+
+function source(flags: ConnectionFlags, env: Environment, script = new Script(), settings = SETTINGS) {
+  const clock = new SleepLog();
+  const exchange = { send: script.send, policy: DEFAULT_RETRY, clock, random: () => 0, timeout: 1000 };
+  return { clock, made: readCredentials(flags, env, settings, readers, exchange) };
+}
+
+async function tokenOf(flags: ConnectionFlags, env: Environment): Promise<string> {
+  return (await source(flags, env).made).token();
+}
+
+const granted = (token: string, expires: unknown): Step => answer(200, { access_token: token, expires_in: expires });
+
+describe('a token', () => {
+  it.each<[string, ConnectionFlags, Environment, string]>([
+    ['the environment', {}, { MOLAR_TOKEN: ' abc ' }, 'abc'],
+    ['standard input', { tokenStdin: true }, { MOLAR_TOKEN: 'abc' }, 'from-stdin'],
+    ['a file', { tokenFile: 'x' }, { MOLAR_TOKEN: 'abc' }, 'from-file'],
+    ['a command', { tokenCommand: 'pass show x' }, { MOLAR_TOKEN: 'abc' }, 'from-command'],
+    ['the environment before a client', {}, { ...CLIENT, MOLAR_TOKEN: 'abc' }, 'abc'],
+  ])('comes from %s', async (_name, flags, env, expected) => {
+    expect(await tokenOf(flags, env)).toBe(expected);
+  });
+
+  it.each<[string, ConnectionFlags, Environment, number, string]>([
+    ['nothing', {}, {}, 2, 'There is no token.'],
+    ['half a client', {}, { MOLAR_CLIENT_ID: 'x' }, 2, 'MOLAR_CLIENT_SECRET is not'],
+    ['the other half', {}, { MOLAR_CLIENT_SECRET: 'x' }, 2, 'MOLAR_CLIENT_ID is not'],
+    ['two flags', { tokenStdin: true, tokenFile: 'x' }, {}, 2, 'only one of --token-stdin and --token-file'],
+    ['a missing file', { tokenFile: 'missing' }, {}, 9, 'no such file'],
+    ['an empty file', { tokenFile: 'empty' }, {}, 2, '--token-file gave no token'],
+    ['a command that fails', { tokenCommand: 'false' }, {}, 2, '--token-command failed'],
+    ['two lines', { tokenCommand: 'two' }, {}, 2, 'cannot be a token'],
+  ])('is refused for %s', async (_name, flags, env, exitCode, message) => {
+    await expect(source(flags, env).made).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
+  });
+});
+
+describe('client credentials', () => {
+  it('are sent as a form', async () => {
+    const script = new Script(granted('t1', '3600'));
+    const { made } = source({}, CLIENT, script);
+    expect(await (await made).token()).toBe('t1');
+    expect(script.requests[0]).toMatchObject({
+      method: 'POST',
+      url: 'https://api.example.com/oauth/client_credential/accesstoken?grant_type=client_credentials',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'client_id=me&client_secret=s%26cret',
+    });
+  });
+
+  it('go to the address for tokens', async () => {
+    const script = new Script(granted('t1', 60));
+    const settings = { ...SETTINGS, tokenUrl: 'https://login.example.com/t?grant_type=client_credentials' };
+    await (await source({}, CLIENT, script, settings as never).made).token();
+    expect(script.requests[0]?.url).toBe('https://login.example.com/t?grant_type=client_credentials');
+  });
+
+  it.each<[string, unknown, number, number]>([
+    ['text', '3600', 3539, 3541],
+    ['a number', 3600, 3539, 3541],
+    ['nothing, for an hour', undefined, 3539, 3541],
+    ['nonsense, for an hour', 'soon', 3539, 3541],
+    ['a short life, for half of it', 20, 9, 11],
+  ])('are kept until shortly before they expire: %s', async (_name, expires, before, after) => {
+    const script = new Script(granted('t1', expires), granted('t2', expires));
+    const { clock, made } = source({}, CLIENT, script);
+    const tokens = await made;
+    await tokens.token();
+    await clock.sleep(before * 1000);
+    expect(await tokens.token()).toBe('t1');
+    await clock.sleep((after - before) * 1000);
+    expect(await tokens.token()).toBe('t2');
+  });
+
+  it('ask once for requests at the same time', async () => {
+    const script = new Script(granted('t1', 3600));
+    const tokens = await source({}, CLIENT, script).made;
+    expect(await Promise.all([tokens.token(), tokens.token()])).toEqual(['t1', 't1']);
+  });
+
+  it('ask again after a refused token', async () => {
+    const script = new Script(granted('t1', 3600), granted('t2', 3600));
+    const tokens = await source({}, CLIENT, script).made;
+    expect(tokens.renew(await tokens.token())).toBe(true);
+    expect(await tokens.token()).toBe('t2');
+  });
+
+  it('are tried again when the server fails', async () => {
+    const script = new Script(answer(503, ''), granted('t1', 3600));
+    expect(await (await source({}, CLIENT, script).made).token()).toBe('t1');
+  });
+
+  it.each([
+    ['wrong', answer(401, { errors: [{ code: 'auth.client_refused', description: 'Wrong.', source: null }] }), 3],
+    ['not taken', answer(400, { error: 'invalid_client' }), 3],
+    ['answered with no token', answer(200, { token_type: 'Bearer' }), 8],
+    ['answered with a page', answer(200, '<html>'), 8],
+  ])('fail when they are %s', async (_name, step, exitCode) => {
+    const tokens = await source({}, CLIENT, new Script(step)).made;
+    const failure = await tokens.token().catch((cause: unknown) => cause);
+    expect(failure).toMatchObject({ exitCode });
+    expect(JSON.stringify(failure)).not.toContain('s&cret');
+  });
+});

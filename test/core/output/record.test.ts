@@ -1,0 +1,41 @@
+import CliTable from 'cli-table3';
+import { describe, expect, it } from 'vitest';
+import { patientFields } from '../../../src/catalog/resources/patients.ts';
+import { recordTable } from '../../../src/core/output/record.ts';
+
+describe('recordTable', () => {
+  it('has a line for each field, in their order', () => {
+    const record = { lastName: 'Example', id: 5, title: null, preferredLocation: { id: 7 } };
+    expect(recordTable(CliTable, record, patientFields, { width: 80 })).toBe(
+      ['id                    5', 'lastName              Example', 'title', 'preferredLocation.id  7', ''].join('\n'),
+    );
+  });
+
+  it('has an entry of a list on each line, and fields that are new last', () => {
+    const phones = [
+      { id: 1, phoneType: 'HOME', number: '555-0100', extension: null },
+      { id: 2, phoneType: 'WORK', number: '555-0101', extension: '7' },
+    ];
+    const record = { id: 5, phones, referredPatients: [{ id: 3 }, { id: 4 }], 'new\u001b': 'x\u001b' };
+    expect(recordTable(CliTable, record, patientFields, { width: 80 }).split('\n')).toEqual([
+      'id                5',
+      'phones            id 1, phoneType HOME, number 555-0100',
+      '                  id 2, phoneType WORK, number 555-0101, extension 7',
+      'referredPatients  3',
+      '                  4',
+      'new\ufffd              x\ufffd',
+      '',
+    ]);
+  });
+
+  it('wraps what is too long', () => {
+    const text = recordTable(CliTable, { id: 5, address1: 'x'.repeat(50) }, patientFields, { width: 40 });
+    expect(text.replace(/\s/g, '')).toBe(`id5address1${'x'.repeat(50)}`);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('shows the selection only', () => {
+    const text = recordTable(CliTable, { id: 5, lastName: 'X' }, patientFields, { width: 80, selection: ['lastName'] });
+    expect(text).toBe('lastName  X\n');
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Column } from '../../../src/core/output/columns.ts';
+import { type TableOptions, tableFormatter } from '../../../src/core/output/table.ts';
+import { displayWidth } from '../../../src/core/output/terminaltext.ts';
+
+const column = (name: string): Column => ({ name, path: name.split('.'), isId: name.endsWith('id') });
+const columns = ['id', 'lastName', 'amount', 'location.id'].map(column);
+
+function table(pages: readonly (readonly Record<string, unknown>[])[], options: Partial<TableOptions> = {}): string[] {
+  const formatter = tableFormatter(columns, { width: undefined, header: true, ...options });
+  const text = formatter.begin() + pages.map((page) => formatter.rows(page)).join('') + formatter.end();
+  return text.split('\n').slice(0, -1);
+}
+
+const ann = { id: 7000000000114, lastName: '王小明', amount: 12.5, location: { id: 5 } };
+const bob = { id: 7, lastName: 'O\u001bNeil', amount: -100, location: null };
+
+describe('tableFormatter', () => {
+  it('lines values up, numbers at the right, without control characters', () => {
+    expect(table([[ann, bob]])).toEqual([
+      'id             lastName  amount  location.id',
+      '─────────────  ────────  ──────  ───────────',
+      '7000000000114  王小明      12.5  5',
+      '7              O\ufffdNeil      -100',
+    ]);
+  });
+
+  it('keeps the widths of the first page and cuts what is longer, but no id', () => {
+    const long = { id: 70000000001149, lastName: 'Example-Longname', amount: 1, location: { id: 6 } };
+    expect(table([[ann], [long]], { width: 80 }).slice(2)).toEqual([
+      '7000000000114  王小明      12.5  5',
+      '70000000001149  Example…       1  6',
+    ]);
+  });
+
+  it('cuts nothing where there is no terminal', () => {
+    const long = { id: 2, lastName: 'Example-Longname', amount: 1, location: null };
+    expect(table([[ann], [long]]).at(-1)).toBe('2              Example-Longname       1');
+  });
+
+  it('has only a header for nothing', () => {
+    expect(table([])).toEqual(['id  lastName  amount  location.id', '──  ────────  ──────  ───────────']);
+    expect(table([], { header: false })).toEqual([]);
+  });
+
+  it('tells what did not fit', () => {
+    const hidden: string[] = [];
+    const lines = table([[ann]], { width: 25, onHidden: (names) => hidden.push(...names) });
+    expect(lines[0]).toBe('id             lastName');
+    expect(hidden).toEqual(['amount', 'location.id']);
+  });
+
+  it.each([
+    ['up', 'amount', false, [-100, 12.5, null]],
+    ['down', 'amount', true, [12.5, -100, null]],
+    ['by text', 'lastName', false, [null, -100, 12.5]],
+  ])('sorts %s', (_name, by, descending, amounts) => {
+    const none = { id: 9, lastName: 'Adams', amount: null, location: null };
+    const sorted = table([[ann], [none], [bob]], { header: false, sort: { column: column(by), descending } });
+    const shown = sorted.map((line) => (/ -100/.test(line) ? -100 : / 12.5/.test(line) ? 12.5 : null));
+    expect(shown).toEqual(amounts);
+  });
+
+  it('is never wider than the terminal', () => {
+    const row = fc.record({ id: fc.nat(), lastName: fc.string({ unit: 'grapheme' }), amount: fc.double({ noNaN: true }) });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 12, max: 60 }), (rows, width) => {
+        for (const line of table([rows], { width })) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});

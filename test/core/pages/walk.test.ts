@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { operationOf } from '../../../src/catalog/catalog.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import { type Row, type WalkOptions, walkPages } from '../../../src/core/pages/walk.ts';
+import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
+import { answer, broken, clientOf, Script, type Step, success } from '../transport/script.ts';
+
+const list = operationOf(patients, 'list');
+const rows = (...ids: (number | string)[]) => ids.map((id) => ({ id }));
+
+async function walk(script: Script, options: Partial<WalkOptions> = {}): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const page of walkPages(clientOf(script), list, { pageSize: 2, ...options })) all.push(...page.rows);
+  return all;
+}
+
+/** A server that has these ids and pages as it should. */
+function serverOf(ids: readonly number[], longest: number): Step {
+  return ({ url }: OutgoingRequest) => {
+    const query = new URL(url).searchParams;
+    const after = Number(query.get('lastId'));
+    const size = Math.min(Number(query.get('pageSize')), longest);
+    return success(rows(...ids.filter((id) => id > after).slice(0, size)));
+  };
+}
+
+describe('walkPages', () => {
+  it('goes on until a page is empty, with the filter on every page', async () => {
+    const script = new Script(success(rows(3, 5)), success(rows(9)), success([]));
+    expect(await walk(script, { filter: 'lastName~=Sm', fields: ['id', 'lastName'] })).toEqual(rows(3, 5, 9));
+    const common = { filter: 'lastName~=Sm', responseFields: 'id,lastName', pageSize: '2' };
+    expect(script.queries).toEqual([
+      { ...common, lastId: '0' },
+      { ...common, lastId: '5' },
+      { ...common, lastId: '9' },
+    ]);
+  });
+
+  it('keeps ids exact that are longer than a number can be', async () => {
+    const script = new Script(success(rows('9007199254740993', '9007199254740994')), success([]));
+    expect(await walk(script)).toHaveLength(2);
+    expect(script.queries[1]?.lastId).toBe('9007199254740994');
+  });
+
+  it('asks for no more than the limit', async () => {
+    const script = new Script(success(rows(1, 2)), success(rows(3)));
+    expect(await walk(script, { limit: 3 })).toEqual(rows(1, 2, 3));
+    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual(['2', '1']);
+  });
+
+  it('cuts a page that is longer than was asked for', async () => {
+    const script = new Script(success(rows(1, 2, 3, 4)));
+    expect(await walk(script, { limit: 1 })).toEqual(rows(1));
+  });
+
+  it('asks for smaller pages after a timeout, for the rest of the run', async () => {
+    const script = new Script(answer(408, ''), answer(408, ''), success(rows(1)), success(rows(2)), success([]));
+    await walk(script, { pageSize: 500 });
+    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual(['500', '250', '125', '125', '125']);
+  });
+
+  it('fetches one page ahead and no more', async () => {
+    const script = new Script(success(rows(1)), success(rows(2)), success(rows(3)));
+    const pages = walkPages(clientOf(script), list, { pageSize: 1 });
+    await pages.next();
+    await new Promise((done) => setImmediate(done));
+    expect(script.requests).toHaveLength(2);
+    await pages.return(undefined);
+  });
+
+  it.each<[string, Step[], string]>([
+    ['an id again', [success(rows(1, 2)), success(rows(2, 3))], 'id 2 after 2'],
+    ['a step back', [success(rows(5)), success(rows(4))], 'id 4 after 5'],
+    ['a step back within a page', [success(rows(5, 4))], 'id 4 after 5'],
+    ['the same page again', [success(rows(1, 2)), success(rows(1, 2))], 'id 1 after 2'],
+    ['no id', [success([{ lastName: 'Example' }])], 'without a usable id'],
+    ['an id that is not exact', [success([{ id: 2 ** 53 }])], 'without a usable id'],
+  ])('fails on %s', async (_name, steps, message) => {
+    await expect(walk(new Script(...steps))).rejects.toMatchObject({
+      code: 'pages.order',
+      exitCode: 8,
+      requestId: 'req-1',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ['an object', {}],
+    ['null', null],
+    ['a list of something else', [1, 2]],
+  ])('fails on data that is %s', async (_name, data) => {
+    await expect(walk(new Script(success(data)))).rejects.toMatchObject({ code: 'response.malformed', exitCode: 8 });
+  });
+
+  it('fails when a page fails, after the pages before it', async () => {
+    const script = new Script(success(rows(1, 2)), answer(403, ''));
+    const seen: Row[] = [];
+    const work = async () => {
+      for await (const page of walkPages(clientOf(script), list, { pageSize: 2 })) seen.push(...page.rows);
+    };
+    await expect(work()).rejects.toMatchObject({ status: 403 });
+    expect(seen).toEqual(rows(1, 2));
+  });
+
+  it('goes over a page that was cut off', async () => {
+    const cut = answer(200, '{"data":[{"id":1},{"id":2}]', { 'content-length': '27' });
+    const script = new Script(cut, broken(true), success(rows(1, 2)), success([]));
+    expect(await walk(script)).toEqual(rows(1, 2));
+  });
+
+  it('stops when the signal comes', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    const script = new Script(success(rows(1)), () => {
+      stop.abort(reason);
+      return answer(503, '');
+    });
+    await expect(walk(script, { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it('brings everything once and in order, whatever the page size and the limit', async () => {
+    const ids = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 53 - 1 }), { maxLength: 40 });
+    const limits = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(ids, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), limits, async (...given) => {
+        const [unordered, pageSize, longest, limit] = given;
+        const sorted = unordered.toSorted((a, b) => a - b);
+        const script = new Script(...Array.from({ length: sorted.length + 2 }, () => serverOf(sorted, longest)));
+        expect(await walk(script, { pageSize, limit })).toEqual(rows(...sorted.slice(0, limit)));
+      }),
+    );
+  });
+});

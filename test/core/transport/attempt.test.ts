@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { attempt, targetOf } from '../../../src/core/transport/attempt.ts';
+import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts';
+import { ConnectionFailure } from '../../../src/core/transport/send.ts';
+import { SleepLog } from './script.ts';
+
+const REQUEST: OutgoingRequest = { method: 'POST', url: 'https://api.example.com/x', headers: { 'x-request-id': 'mine' } };
+
+/** Waits until it is aborted, as a connection does on which nothing comes. */
+const silent: Send = async ({ body, signal }) => {
+  if (body !== undefined && typeof body !== 'string') for await (const _ of body.open());
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new ConnectionFailure('aborted', { sent: true })));
+  });
+};
+
+const accept = (text: string) => text;
+
+describe('an attempt', () => {
+  it('ends when no answer comes in time', async () => {
+    const result = await attempt({ send: silent, clock: new SleepLog(), timeout: 20 }, REQUEST, accept);
+    expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: false });
+    expect(result.failure?.message).toBe('No whole answer came within 0.02 s.');
+    expect(result.notice).toMatchObject({ status: null, requestId: 'mine' });
+  });
+
+  it('does not count the time that sending takes', async () => {
+    const body = {
+      length: 3,
+      open: async function* () {
+        for (let sent = 0; sent < 3; sent++) {
+          await new Promise((done) => setTimeout(done, 60));
+          yield Buffer.from('x');
+        }
+      },
+    };
+    const send: Send = async (request) => {
+      const { body: source } = request;
+      if (typeof source === 'object') for await (const _ of source.open());
+      return { status: 200, headers: {}, body: chunks('ok') };
+    };
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 150 }, { ...REQUEST, body }, accept);
+    expect(result.end).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  it('is lost when the answer is not UTF-8', async () => {
+    const send: Send = async () => ({ status: 200, headers: {}, body: chunks(Buffer.from([0x7b, 0xff, 0x7d])) });
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
+    expect(result.failure?.message).toBe('The answer is not valid UTF-8. (HTTP 200)');
+  });
+
+  it('is final when the certificate is not trusted', async () => {
+    const cause = Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const send: Send = async () => {
+      throw new ConnectionFailure('The certificate of api.example.com is not trusted.', { sent: false, cause });
+    };
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
+    expect(result.end).toEqual({ kind: 'lost', sent: false, permanent: true });
+    expect(result.failure).toMatchObject({ code: 'network.certificate', exitCode: 8 });
+  });
+
+  it('gives up with the reason of the caller', async () => {
+    const reason = new Error('stopped');
+    const work = attempt(
+      { send: silent, clock: new SleepLog(), timeout: 1000 },
+      { ...REQUEST, signal: AbortSignal.abort(reason) },
+      accept,
+    );
+    await expect(work).rejects.toBe(reason);
+  });
+});
+
+describe('targetOf', () => {
+  it.each([
+    ['https://api.example.com/api/v1/patients', '/api/v1/patients'],
+    ['https://api.example.com/p?filter=lastName%3D%3DX&lastId=5', '/p?filter&lastId'],
+    ['https://api.example.com/p?a=1&a=2', '/p?a'],
+  ])('%s is %s', (url, target) => {
+    expect(targetOf(url)).toBe(target);
+  });
+});
+
+async function* chunks(content: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  yield typeof content === 'string' ? Buffer.from(content) : content;
+}

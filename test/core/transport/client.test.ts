@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import type { Warning } from '../../../src/catalog/failures.ts';
+import { Failure } from '../../../src/core/failure.ts';
+import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
+import type { ApiRequest } from '../../../src/core/transport/client.ts';
+import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import { answer, broken, clientOf, problem, Script, SleepLog, type Step, success } from './script.ts';
+
+const READ: ApiRequest = { method: 'GET', path: '/api/v1/patients' };
+const CREATE: ApiRequest = { method: 'POST', path: '/api/v1/patients', body: { firstName: 'Ann' } };
+const PUT: ApiRequest = { method: 'PUT', path: '/api/v1/patients/5', body: { firstName: 'Ann' } };
+const DELETE: ApiRequest = { method: 'DELETE', path: '/api/v1/documents/5' };
+
+async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  const error = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (error instanceof Failure) return error;
+  throw new Error(`No Failure but ${String(error)}`);
+}
+
+describe('a request', () => {
+  it('carries token, organization and a request id', async () => {
+    const script = new Script(success([]));
+    const query = { filter: 'lastName~=Sm,id->[1,2]', lastId: 0, nothing: undefined };
+    await clientOf(script, { userAgent: 'molar/1' }).request({ ...READ, query });
+    expect(script.requests[0]).toMatchObject({
+      method: 'GET',
+      url: 'https://api.example.com/api/v1/patients?filter=lastName~%3DSm%2Cid-%3E%5B1%2C2%5D&lastId=0',
+      headers: {
+        accept: 'application/json',
+        authorization: 'Bearer secret',
+        'organization-id': 'org-1',
+        'user-agent': 'molar/1',
+        'x-request-id': 'id-1',
+      },
+    });
+    expect(script.requests[0]?.headers).not.toHaveProperty('idempotency-key');
+    expect(script.requests[0]).not.toHaveProperty('body');
+  });
+
+  it('gives data, meta, warnings and headers', async () => {
+    const warning: Warning = { title: 'Deprecated', description: 'page is deprecated.', source: 'page' };
+    const body = { data: [{ id: 1 }], warnings: [warning], errors: [], meta: { pagination: { limit: 100 } } };
+    const script = new Script(answer(200, body, { etag: 'x' }));
+    expect(await clientOf(script).request(READ)).toEqual({
+      status: 200,
+      data: [{ id: 1 }],
+      warnings: [warning],
+      meta: { pagination: { limit: 100 } },
+      requestId: 'req-1',
+      headers: { 'x-request-id': 'req-1', etag: 'x' },
+    });
+  });
+
+  it('tells each warning once', async () => {
+    const warnings = [{ title: 'A', description: 'a', source: null }];
+    const script = new Script(success([], { warnings }), success([], { warnings }));
+    const told: Warning[] = [];
+    const client = clientOf(script, { onWarning: (warning) => told.push(warning) });
+    await client.request(READ);
+    await client.request(READ);
+    expect(told).toEqual(warnings);
+  });
+
+  it('puts a character together that was cut between two chunks', async () => {
+    const script = new Script(success('é'.repeat(501)));
+    expect((await clientOf(script).request(READ)).data).toBe('é'.repeat(501));
+  });
+
+  it('sends every attempt of a POST with the same key', async () => {
+    const script = new Script(broken(false), answer(429, ''), success({ id: 1 }));
+    await clientOf(script).request(CREATE);
+    const keys = script.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(['id-1', 'id-1', 'id-1']);
+    expect(new Set(script.requests.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
+  });
+
+  it('takes the key it is given', async () => {
+    const script = new Script(success({ id: 1 }));
+    await clientOf(script).request({ ...CREATE, idempotencyKey: 'mine' });
+    expect(script.requests[0]?.headers['idempotency-key']).toBe('mine');
+  });
+
+  it('opens a source of bytes anew for each attempt', async () => {
+    let opened = 0;
+    const body = {
+      length: 2,
+      open: async function* () {
+        opened++;
+        yield Buffer.from('{}');
+      },
+    };
+    const read = async (request: { body?: unknown }) => {
+      const source = request.body as typeof body;
+      for await (const _ of source.open());
+    };
+    const script = new Script(broken(false), success({ id: 1 }));
+    const send: typeof script.send = async (request) => {
+      await read(request);
+      return script.send(request);
+    };
+    await clientOf(script, { send }).request({ ...CREATE, body });
+    expect(opened).toBe(2);
+  });
+});
+
+describe('retries', () => {
+  it.each<[string, ApiRequest, Step[]]>([
+    ['a read that was cut off', READ, [broken(true)]],
+    ['a read whose body is cut off', READ, [answer(200, '{"data":[{"id":1}', { 'content-length': '400' })]],
+    ['a read whose body is half of JSON', READ, [answer(200, '{"data":[')]],
+    ['a read that a proxy answered', READ, [answer(200, '<html>Sign in</html>')]],
+    ['a read with JSON that is no envelope', READ, [answer(200, '[]')]],
+    ['a read with 500, 502, 503 and 504', READ, [answer(500, ''), answer(502, ''), answer(503, ''), answer(504, '')]],
+    ['a read with 408 and 429', READ, [answer(408, ''), answer(429, '')]],
+    ['an update that was cut off', PUT, [broken(true)]],
+    ['a POST that never left', CREATE, [broken(false)]],
+    ['a POST that failed inside the API', CREATE, [problem(500, 'server.unexpected', null, 'Failed.')]],
+    ['a POST that a gateway did not pass on, without a look-up', CREATE, [answer(502, 'Bad gateway')]],
+    ['a POST that is safe to repeat', { ...CREATE, repeatable: true }, [broken(true)]],
+  ])('%s', async (_name, request, steps) => {
+    const script = new Script(...steps, success({ id: 1 }));
+    expect((await clientOf(script).request(request)).data).toEqual({ id: 1 });
+    expect(script.requests).toHaveLength(steps.length + 1);
+  });
+
+  it.each([400, 403, 404, 405, 413, 415, 501])('never repeat a read with %i', async (status) => {
+    const script = new Script(answer(status, ''));
+    expect((await failureOf(clientOf(script).request(READ))).status).toBe(status);
+  });
+
+  it('end after six attempts, with doubling steps', async () => {
+    const clock = new SleepLog();
+    const script = new Script(...Array.from({ length: 6 }, () => answer(503, '')));
+    const failure = await failureOf(clientOf(script, { clock }).request(READ));
+    expect(failure).toMatchObject({ status: 503, exitCode: 8, requestId: 'req-1' });
+    expect(clock.sleeps).toEqual([500, 1000, 2000, 4000, 8000]);
+  });
+
+  it.each([
+    [0, 1],
+    [2, 3],
+  ])('%i allowed make %i attempts', async (maxRetries, attempts) => {
+    const script = new Script(...Array.from({ length: attempts }, () => broken(false)));
+    const retry = { ...DEFAULT_RETRY, maxRetries };
+    const failure = await failureOf(clientOf(script, { retry }).request(READ));
+    expect(failure).toMatchObject({ code: 'network.unreachable', exitCode: 8, status: null });
+    expect(script.left).toBe(0);
+  });
+
+  it('wait as long as the server asks', async () => {
+    const clock = new SleepLog();
+    const script = new Script(
+      answer(429, '', { 'retry-after': '3' }),
+      answer(503, '', { 'retry-after': 'Mon, 02 Mar 2026 12:00:10 GMT' }),
+      success([]),
+    );
+    await clientOf(script, { clock }).request(READ);
+    expect(clock.sleeps).toEqual([3000, 7000]);
+  });
+
+  it('tell what they wait for', async () => {
+    const notices: unknown[] = [];
+    const script = new Script(answer(429, ''), success([]));
+    await clientOf(script, { onRetry: (notice) => notices.push(notice) }).request(READ);
+    expect(notices).toEqual([{ attempt: 1, attempts: 6, wait: 500, status: 429, reason: 'HTTP 429' }]);
+  });
+
+  it('are told without the values of the query', async () => {
+    const notices: unknown[] = [];
+    const script = new Script(success([]));
+    const query = { filter: 'lastName==Example', lastId: 0 };
+    await clientOf(script, { onAttempt: (notice) => notices.push(notice) }).request({ ...READ, query });
+    expect(notices).toEqual([
+      { method: 'GET', target: '/api/v1/patients?filter&lastId', status: 200, milliseconds: 0, requestId: 'req-1' },
+    ]);
+  });
+
+  it('stop when the signal comes', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    const script = new Script(() => {
+      stop.abort(reason);
+      return answer(503, '');
+    });
+    await expect(clientOf(script).request({ ...READ, signal: stop.signal })).rejects.toBe(reason);
+  });
+});
+
+describe('a POST of unknown outcome', () => {
+  it('fails without a look-up', async () => {
+    const script = new Script(broken(true));
+    const failure = await failureOf(clientOf(script).request(CREATE));
+    expect(failure).toMatchObject({ code: 'network.outcome_unknown', exitCode: 8, requestId: 'id-2' });
+    expect(failure.message).toContain('may have been done');
+  });
+
+  it.each([
+    ['no answer', broken(true)],
+    ['half an answer', answer(201, '{"data"', { 'content-length': '99' })],
+    ['a gateway error', answer(504, 'Gateway timeout')],
+  ])('is looked up after %s, and taken as done when found', async (_name, step) => {
+    const script = new Script(step);
+    const answered = await clientOf(script).request({ ...CREATE, lookUp: async () => ({ id: 7 }) });
+    expect(answered).toMatchObject({ status: 200, data: { id: 7 } });
+  });
+
+  it('is sent again with the same key when it is not found', async () => {
+    const script = new Script(broken(true), success({ id: 8 }));
+    let looked = 0;
+    const lookUp = async () => {
+      looked++;
+      return undefined;
+    };
+    expect((await clientOf(script).request({ ...CREATE, lookUp })).data).toEqual({ id: 8 });
+    expect(looked).toBe(1);
+    expect(script.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['id-1', 'id-1']);
+  });
+});
+
+describe('a DELETE', () => {
+  it('whose first answer was lost counts as done when the record is gone', async () => {
+    const script = new Script(broken(true), problem(404, 'record.not_found', 'id', 'Gone.'));
+    expect(await clientOf(script).request(DELETE)).toMatchObject({ status: 404, data: null });
+  });
+
+  it('of a record that never was fails', async () => {
+    const script = new Script(broken(false), problem(404, 'record.not_found', 'id', 'Gone.'));
+    expect(await failureOf(clientOf(script).request(DELETE))).toMatchObject({ status: 404, exitCode: 4 });
+  });
+});
+
+describe('failures', () => {
+  it('have the problems of the envelope', async () => {
+    const script = new Script(problem(400, 'field.missing', 'firstName', 'firstName is required.'));
+    const failure = await failureOf(clientOf(script).request(CREATE));
+    expect(failure).toBeInstanceOf(ApiFailure);
+    expect(failure).toMatchObject({
+      message: 'The server refused the request (HTTP 400): firstName is required.',
+      code: 'field.missing',
+      status: 400,
+      exitCode: 5,
+      requestId: 'req-1',
+      items: [{ code: 'field.missing', title: 'Title', source: 'firstName', description: 'firstName is required.' }],
+      hint: 'Send the value named in source.',
+    });
+  });
+
+  it.each([
+    [400, 5],
+    [401, 3],
+    [403, 3],
+    [404, 4],
+    [405, 5],
+    [413, 5],
+    [415, 5],
+    [408, 7],
+    [429, 7],
+    [500, 8],
+    [504, 8],
+  ])('with status %i exit with %i', async (status, exitCode) => {
+    const script = new Script(answer(status, '<html>'));
+    const client = clientOf(script, { retry: { ...DEFAULT_RETRY, maxRetries: 0 } });
+    expect(await failureOf(client.request(READ))).toMatchObject({ status, exitCode, code: `http.${status}` });
+  });
+
+  it('name the address of a redirect and do not follow it', async () => {
+    const script = new Script(answer(302, '', { location: 'https://elsewhere.example.com/x?token=1' }));
+    const failure = await failureOf(clientOf(script).request(READ));
+    expect(failure).toMatchObject({ code: 'response.redirect', exitCode: 8 });
+    expect(failure.message).toBe('The server redirects to https://elsewhere.example.com/x (HTTP 302).');
+    expect(script.requests).toHaveLength(1);
+  });
+});
+
+describe('a token', () => {
+  it('that is refused is renewed once', async () => {
+    const tokens = ['old', 'new'];
+    const token = { token: async () => tokens[0] ?? '', renew: () => tokens.shift() !== undefined };
+    const script = new Script(answer(401, ''), success([]));
+    await clientOf(script, { token }).request(READ);
+    expect(script.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('that is refused again ends it', async () => {
+    const token = { token: async () => 'x', renew: () => true };
+    const script = new Script(answer(401, ''), answer(401, ''));
+    expect(await failureOf(clientOf(script, { token }).request(READ))).toMatchObject({ exitCode: 3 });
+    expect(script.left).toBe(0);
+  });
+});

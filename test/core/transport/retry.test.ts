@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AttemptEnd,
+  DEFAULT_RETRY,
+  judge,
+  type RequestTraits,
+  readRetryAfter,
+  waitBefore,
+} from '../../../src/core/transport/retry.ts';
+
+const READ: RequestTraits = { repeatable: true, keyed: false };
+const POST: RequestTraits = { repeatable: false, keyed: true };
+const api = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: true });
+const gateway = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: false });
+const lost = (sent: boolean, permanent = false): AttemptEnd => ({ kind: 'lost', sent, permanent });
+
+describe('judge', () => {
+  it.each<[string, AttemptEnd, RequestTraits, string]>([
+    ['a read that succeeded', api(200), READ, 'stop'],
+    ['a read with 408', api(408), READ, 'retry'],
+    ['a read with 429', api(429), READ, 'retry'],
+    ['a read with 500', api(500), READ, 'retry'],
+    ['a read with 502 of a gateway', gateway(502), READ, 'retry'],
+    ['a read with 503', api(503), READ, 'retry'],
+    ['a read with 504 of a gateway', gateway(504), READ, 'retry'],
+    ['a read with 501', api(501), READ, 'stop'],
+    ['a read with 400', api(400), READ, 'stop'],
+    ['a read with 401', api(401), READ, 'stop'],
+    ['a read with 403', api(403), READ, 'stop'],
+    ['a read with 404', api(404), READ, 'stop'],
+    ['a read with 409', api(409), READ, 'stop'],
+    ['a read that was cut off', lost(true), READ, 'retry'],
+    ['a read over an untrusted certificate', lost(false, true), READ, 'stop'],
+    ['a POST that succeeded', api(201), POST, 'stop'],
+    ['a POST with 400', api(400), POST, 'stop'],
+    ['a POST over the rate limit', api(429), POST, 'retry'],
+    ['a POST that failed inside the API', api(500), POST, 'retry'],
+    ['a POST that a gateway says failed', gateway(500), POST, 'settle'],
+    ['a POST not taken yet', gateway(503), POST, 'retry'],
+    ['a POST that timed out', api(408), POST, 'settle'],
+    ['a POST behind a gateway that got no answer', gateway(502), POST, 'settle'],
+    ['a POST behind a gateway that waited too long', gateway(504), POST, 'settle'],
+    ['a POST whose first copy still runs', api(409), POST, 'retry'],
+    ['a POST that never left', lost(false), POST, 'retry'],
+    ['a POST without an answer', lost(true), POST, 'settle'],
+  ])('%s', (_name, end, traits, expected) => {
+    expect(judge(end, traits)).toBe(expected);
+  });
+});
+
+describe('waitBefore', () => {
+  it.each([
+    [1, 500],
+    [2, 1000],
+    [3, 2000],
+    [6, 16_000],
+    [7, 20_000],
+    [40, 20_000],
+  ])('after %i failures is at most %i ms', (failed, most) => {
+    expect(waitBefore(failed, DEFAULT_RETRY, () => 1)).toBe(most);
+    expect(waitBefore(failed, DEFAULT_RETRY, () => 0)).toBe(0);
+    expect(waitBefore(failed, DEFAULT_RETRY, () => 0.5)).toBe(most / 2);
+  });
+
+  it.each([
+    ['is at least what the server asks for', 7000, 7000],
+    ['is the backoff when the server asks for less', 10, 500],
+    ['is cut to five minutes', 86_400_000, 300_000],
+  ])('%s', (_name, retryAfter, expected) => {
+    expect(waitBefore(1, DEFAULT_RETRY, () => 1, retryAfter)).toBe(expected);
+  });
+});
+
+describe('readRetryAfter', () => {
+  const now = Date.UTC(2026, 2, 2, 12);
+
+  it.each<[string | undefined, number | undefined]>([
+    [undefined, undefined],
+    ['', undefined],
+    ['0', 0],
+    ['7', 7000],
+    [' 120 ', 120_000],
+    ['1.5', 1500],
+    ['-5', undefined],
+    ['soon', undefined],
+    ['NaN', undefined],
+    ['Infinity', undefined],
+    ['Mon, 02 Mar 2026 12:00:30 GMT', 30_000],
+    ['Monday, 02-Mar-26 12:00:30 GMT', 30_000],
+    ['Mon Mar  2 12:00:30 2026 GMT', 30_000],
+    ['Sun, 01 Mar 2026 12:00:00 GMT', 0],
+    ['Mon, 99 Foo 2026 12:00:30 GMT', undefined],
+  ])('%s is %s ms', (header, expected) => {
+    expect(readRetryAfter(header, now)).toBe(expected);
+  });
+
+  it('is never NaN or negative', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const wait = readRetryAfter(text, now);
+        expect(wait === undefined || wait >= 0).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { idsOf, rowOf, type WireRecord, warningSources } from '../../support/calls.ts';
+import { LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
+import { bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+
+const row = (id: number, record: WireRecord = {}) =>
+  line('Transaction', {
+    id,
+    ledgerType: 'PatientProcedurePayment',
+    amount: -10,
+    transactionDate: '2026-03-01',
+    patient: { id: PATIENTS.ann },
+    location: { id: LOCATIONS.east },
+    ...record,
+  });
+
+/** The clock stands at 2026-03-02 12:00 UTC, which is the same day in Denver; a year ago was 2025-03-02. */
+const dated = [
+  row(1, { transactionDate: '2025-03-01' }),
+  row(2, { transactionDate: '2025-03-02' }),
+  row(3, { transactionDate: '2026-03-02' }),
+];
+const created = (createdDate: string) => ({
+  type: 'Organization',
+  id: ORGANIZATION,
+  timezone: 'America/Denver',
+  createdDate,
+});
+
+async function withService(
+  records: readonly WireRecord[],
+  work: (service: TestService) => Promise<void>,
+): Promise<void> {
+  const service = await testService([...bareRecords(), ...records]);
+  await work(service).finally(service.close);
+}
+
+const list = (service: TestService, filter: string) => service.call('GET', '/transactions', { query: { filter } });
+const count = async (service: TestService, filter: string) =>
+  service.call('GET', '/transactions/totalcount', { query: { filter } });
+
+describe('transactions without a date filter (D13)', () => {
+  it.each<[string, string, number[]]>([
+    ['a year ago', '2019-05-01', [2, 3]],
+    ['the creation of the organization, when that is later', '2026-03-02', [3]],
+  ])('begin at %s, and say so', async (_name, createdDate, ids) => {
+    await withService([...dated, created(createdDate)], async (service) => {
+      for (const filter of [
+        `patient.id==${PATIENTS.ann}`,
+        'id->[1,2,3]',
+        'ledgerType!=InsurancePayment',
+        'location.id==ALL',
+      ]) {
+        const called = await list(service, filter);
+        expect(idsOf(called)).toEqual(ids);
+        expect(called.body.warnings).toEqual([
+          { title: 'Default date filter', description: expect.any(String), source: 'transactionDate' },
+        ]);
+        expect(called.body.meta?.pagination.total).toBe(ids.length);
+        const counted = await count(service, filter);
+        expect(counted.body.data).toEqual({ total: ids.length });
+        expect(warningSources(counted)).toEqual(['transactionDate']);
+      }
+    });
+  });
+
+  it('hold everything when a date is asked for, whichever', async () => {
+    await withService(dated, async (service) => {
+      for (const filter of [
+        'transactionDate>=0001-01-01',
+        'lastModified>=0001-01-01T00:00:00Z',
+        'transactionDate<9999-12-31,id->[1,2,3]',
+      ]) {
+        const called = await list(service, filter);
+        expect([idsOf(called), called.body.warnings]).toEqual([[1, 2, 3], []]);
+      }
+    });
+  });
+});
+
+describe('appointment histories without a date filter (D13)', () => {
+  it('begin a year ago, and say so', async () => {
+    const history = (id: number, lastModified: string) =>
+      line('AppointmentHistoryV1', { id, lastModified, action: 'CREATE' });
+    await withService([history(1, '2025-03-02T11:59:59.999Z'), history(2, '2025-03-02T12:00:00Z')], async (service) => {
+      const called = await service.call('GET', '/appointmenthistories');
+      expect([idsOf(called), warningSources(called)]).toEqual([[2], ['lastModified']]);
+      expect((await service.call('GET', '/appointmenthistories/totalcount')).body.data).toEqual({
+        total: 1,
+        totalCount: 1,
+      });
+      const all = await service.call('GET', '/appointmenthistories', { query: { filter: 'lastModified<2030-01-01' } });
+      expect([idsOf(all), warningSources(all)]).toEqual([[1, 2], []]);
+    });
+  });
+});
+
+describe('corrections (specification, Transaction corrections; D25)', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await testService(bareRecords());
+  });
+  afterAll(() => service.close());
+  const get = async (id: number) => rowOf(await service.call('GET', `/transactions/${id}`));
+
+  it('replace the original, in whichever order the two come', async () => {
+    await service.import([
+      row(12, { previousTransaction: { id: 11 } }),
+      row(11, { lastModified: '2026-01-01T00:00:00Z' }),
+    ]);
+    expect(await get(11)).toMatchObject({
+      isActive: false,
+      replacedByTransaction: { id: 12 },
+      lastModified: service.clock.text(),
+    });
+    expect(await get(12)).toMatchObject({
+      isActive: true,
+      previousTransaction: { id: 11 },
+      replacedByTransaction: null,
+    });
+  });
+
+  it('replace one that was there before, and stay when the import comes again', async () => {
+    await service.import([row(21)]);
+    await service.import([row(22, { previousTransaction: { id: 21 } })]);
+    expect(await get(21)).toMatchObject({ isActive: false, replacedByTransaction: { id: 22 } });
+    service.clock.advance(1000);
+    const before = await get(21);
+    await service.import([row(22, { previousTransaction: { id: 21 } })]);
+    expect(await get(21)).toEqual(before);
+  });
+
+  it('can be corrected themselves', async () => {
+    await service.import([
+      row(33, { previousTransaction: { id: 32 } }),
+      row(32, { previousTransaction: { id: 31 } }),
+      row(31),
+    ]);
+    expect(
+      [await get(31), await get(32), await get(33)].map(({ isActive, replacedByTransaction }) => [
+        isActive,
+        replacedByTransaction,
+      ]),
+    ).toEqual([
+      [false, { id: 32 }],
+      [false, { id: 33 }],
+      [true, null],
+    ]);
+  });
+});
+
+describe('required locations (D12)', () => {
+  it.each([
+    '/patients',
+    '/events',
+    '/appointments',
+    '/missedappointments',
+    '/patients/totalcount',
+    '/events/totalcount',
+    '/patients/async',
+  ])('%s needs one when the setting is on', async (path) => {
+    const service = await testService(bareRecords(), { requireLocation: true });
+    const key = path.startsWith('/patients') ? 'preferredLocation.id' : 'location.id';
+    const refused = await service.call('GET', path);
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ code: 'filter.missing', source: key })]);
+    for (const term of [`${key}->[ALL]`, `${key}->["ALL"]`, `${key}->[${LOCATIONS.east}]`]) {
+      expect((await service.call('GET', path, { query: { filter: term } })).status).toBe(200);
+    }
+    await service.close();
+  });
+});
