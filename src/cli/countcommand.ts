@@ -5,13 +5,15 @@ import { isPlainObject } from '../catalog/fields/kind.ts';
 import { localFailure } from '../core/failure.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
-import { filterFlags, readFilter } from './flags/filters.ts';
+import { defaultsFlag, filterFlags, readBoundedFilter } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
 import { ResourceCommand } from './resourcecommand.ts';
 
 export function countFlags(resource: Resource): FlagInput {
   const { json } = outputFlags;
-  return { ...filterFlags(operationOf(resource, 'count').filters ?? {}), json, ...talkFlags, ...connectionFlags };
+  const operation = operationOf(resource, 'count');
+  const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
+  return { ...filters, json, ...talkFlags, ...connectionFlags };
 }
 
 /** Prints how many records match: a bare number, or with `--json` the object that the API answers. */
@@ -21,7 +23,7 @@ export abstract class CountCommand extends ResourceCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const filter = readFilter(flags, this.operation.filters ?? {});
+    const filter = readBoundedFilter(flags, this.operation);
     const client = await this.connect(flags);
     const { signal } = this.context;
     const answer = await client.request({ method: 'GET', path: pathOf(this.operation), query: { filter }, signal });

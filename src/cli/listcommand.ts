@@ -2,14 +2,15 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { walkPages } from '../core/pages/walk.ts';
-import { filterFlags, readFilter } from './flags/filters.ts';
+import { defaultsFlag, filterFlags, readBoundedFilter } from './flags/filters.ts';
 import { rowFlags } from './flags/output.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 
 export function listFlags(resource: Resource): FlagInput {
-  return { ...filterFlags(operationOf(resource, 'list').filters ?? {}), ...rowFlags, ...commonFlags };
+  const operation = operationOf(resource, 'list');
+  return { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation), ...rowFlags, ...commonFlags };
 }
 
 /** Lists the records of a resource, page by page, to the end. */
@@ -20,7 +21,7 @@ export abstract class ListCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { context, operation, resource } = this;
-    const filter = readFilter(flags, operation.filters ?? {});
+    const filter = readBoundedFilter(flags, operation);
     const plan = planRows(flags, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
     const { fields, limit, pageSize } = plan;
     await writeRows({

@@ -26,7 +26,8 @@ export interface Page {
 }
 
 /**
- * Every page of a bulk read by cursor, in ascending id order (contract §5). The first call sends `lastId=0`, which
+ * Every page of a bulk read, in ascending id order (contract §5): by cursor, or by page number where the endpoint has
+ * no cursor (appointment histories). The first call by cursor sends `lastId=0`, which
  * also keeps endpoints that would answer newest first in id order (D16); only an empty `data` ends the walk. The next
  * page is fetched while the caller works on this one. Throws a Failure with exit code 8 (`pages.order`) on an id that
  * does not increase, and whatever a request throws: a failed page fails the walk.
@@ -53,6 +54,8 @@ class Walk {
   private last = 0n;
   private pageSize: number;
   private pages = 0;
+  private fetched = 0;
+  private readonly byNumber: boolean;
   private readonly client: ApiClient;
   private readonly operation: Operation;
   private readonly options: WalkOptions;
@@ -62,6 +65,7 @@ class Walk {
     this.client = client;
     this.operation = operation;
     this.options = options;
+    this.byNumber = operation.paging?.style === 'pages';
     this.pageSize = options.pageSize;
     this.left = options.limit ?? Number.POSITIVE_INFINITY;
     options.signal?.addEventListener('abort', this.relay, { once: true });
@@ -75,7 +79,7 @@ class Walk {
       query: () => this.query(),
       onRetry: (notice) => {
         // A page that took too long is asked for in smaller pieces, for the rest of the run (contract §5).
-        if (notice.status === 408) this.pageSize = Math.max(1, Math.floor(this.pageSize / 2));
+        if (notice.status === 408) this.pageSize = smallerSize(this.pageSize, this.byNumber ? this.fetched : 0);
       },
       signal: this.stopping.signal,
     });
@@ -83,6 +87,7 @@ class Walk {
     const rows = readRows(answer).slice(0, this.left);
     for (const row of rows) this.advance(row, answer.requestId);
     this.left -= rows.length;
+    this.fetched += rows.length;
     return { rows, warnings: answer.warnings, meta: answer.meta, requestId: answer.requestId };
   }
 
@@ -97,8 +102,9 @@ class Walk {
     return {
       filter: this.options.filter || undefined,
       responseFields: this.options.fields?.join(','),
-      pageSize: Math.min(this.pageSize, this.left),
-      lastId: this.last.toString(),
+      // A page number counts pages of one size: the last one must not be asked for smaller.
+      pageSize: this.byNumber ? this.pageSize : Math.min(this.pageSize, this.left),
+      ...(this.byNumber ? { page: Math.ceil(this.fetched / this.pageSize) + 1 } : { lastId: this.last.toString() }),
     };
   }
 
@@ -114,6 +120,13 @@ class Walk {
         : `has id ${id} after ${this.last}: ids must strictly increase`;
     throw localFailure('pages.order', `Page ${this.pages} of ${this.operation.path} ${what}.`, { requestId });
   }
+}
+
+/** About half a page size; one that divides what has been fetched, where pages are counted. */
+function smallerSize(size: number, fetched: number): number {
+  let smaller = Math.max(1, Math.floor(size / 2));
+  while (fetched % smaller !== 0) smaller--;
+  return smaller;
 }
 
 function readRows(answer: ApiAnswer): readonly Row[] {

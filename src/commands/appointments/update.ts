@@ -1,0 +1,16 @@
+import { appointments } from '../../catalog/resources/appointments.ts';
+import { idArgument } from '../../cli/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+
+export default class AppointmentsUpdate extends UpdateCommand {
+  static override summary = 'Change an appointment; only what is given changes';
+  static override description =
+    'Setting the status to BROKEN or NO_SHOW makes a missed appointment; leaving them stamps when it was rescheduled. Local times stand in the time zone of the location.';
+  static override examples = [
+    '<%= config.bin %> appointments update 5000000000001 --status CONFIRMED',
+    '<%= config.bin %> appointments update 5000000000001 --start 2026-11-25T10:30 --duration 45',
+  ];
+  static override args = idArgument('Id of the appointment');
+  static override flags = updateFlags(appointments);
+  protected override readonly resource = appointments;
+}

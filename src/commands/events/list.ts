@@ -1,0 +1,12 @@
+import { events } from '../../catalog/resources/events.ts';
+import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+
+export default class EventsList extends ListCommand {
+  static override summary = 'List calendar events';
+  static override examples = [
+    '<%= config.bin %> events list --location 5 --from 2026-11-01 --to 2026-11-30',
+    '<%= config.bin %> events list --title Staff --csv > meetings.csv',
+  ];
+  static override flags = listFlags(events);
+  protected override readonly resource = events;
+}

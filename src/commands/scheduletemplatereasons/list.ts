@@ -1,0 +1,12 @@
+import { scheduleTemplateReasons } from '../../catalog/resources/scheduletemplatereasons.ts';
+import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+
+export default class ScheduletemplatereasonsList extends ListCommand {
+  static override summary = 'List schedule template reasons of a location';
+  static override examples = [
+    '<%= config.bin %> scheduletemplatereasons list --location 5',
+    '<%= config.bin %> scheduletemplatereasons list --location 5 --fields id,reason --csv',
+  ];
+  static override flags = listFlags(scheduleTemplateReasons);
+  protected override readonly resource = scheduleTemplateReasons;
+}

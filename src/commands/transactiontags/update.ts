@@ -1,0 +1,15 @@
+import { transactionTags } from '../../catalog/resources/transactiontags.ts';
+import { idArgument } from '../../cli/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+
+export default class TransactiontagsUpdate extends UpdateCommand {
+  static override summary = 'Change a transaction tag; only what is given changes';
+  static override description = 'A predefined tag cannot be changed.';
+  static override examples = [
+    "<%= config.bin %> transactiontags update 1900000000001 --tag-text 'Payment plan'",
+    "<%= config.bin %> transactiontags update 1900000000001 --tag-text 'Payment plan' --dry-run",
+  ];
+  static override args = idArgument('Id of the transaction tag');
+  static override flags = updateFlags(transactionTags);
+  protected override readonly resource = transactionTags;
+}
