@@ -34,7 +34,12 @@ const loading = Config.load({ root: resolve(import.meta.dirname, '../..') });
 const ENV = { MOLAR_URL: 'https://api.example.com', MOLAR_ORGANIZATION: 'org-1', MOLAR_TOKEN: 'secret' };
 
 /** Runs a command in this process against a scripted server. */
-export async function runCommand(id: string, command: unknown, argv: readonly string[], world: World = {}): Promise<Ran> {
+export async function runCommand(
+  id: string,
+  command: unknown,
+  argv: readonly string[],
+  world: World = {},
+): Promise<Ran> {
   const config = await loading;
   const texts = { stdout: '', stderr: '' };
   let exitCode = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
-import { Refusal } from '../../../src/catalog/failures.ts';
 import { operationOf } from '../../../src/catalog/catalog.ts';
+import { Refusal } from '../../../src/catalog/failures.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
+import { filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
 import type { FlagValues } from '../../../src/cli/flagvalues.ts';
 
 const { filters } = patients;

@@ -34,7 +34,10 @@ describe('documents list', () => {
 describe('documents get', () => {
   it('shows one document', async () => {
     const script = new Script(success(scan));
-    const ran = await runCommand('documents:get', DocumentsGet, ['5', '--fields', 'name,tags'], { script, terminal: 80 });
+    const ran = await runCommand('documents:get', DocumentsGet, ['5', '--fields', 'name,tags'], {
+      script,
+      terminal: 80,
+    });
     expect(ran.stdout).toBe('name  scan.pdf\ntags  X-Ray\n      2026\n');
   });
 });

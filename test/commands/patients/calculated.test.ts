@@ -3,7 +3,8 @@ import PatientsCalculated from '../../../src/commands/patients/calculated.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { Script, success } from '../../core/transport/script.ts';
 
-const run = (argv: readonly string[], world?: World) => runCommand('patients:calculated', PatientsCalculated, argv, world);
+const run = (argv: readonly string[], world?: World) =>
+  runCommand('patients:calculated', PatientsCalculated, argv, world);
 const rows = [
   { id: 1, lastVisitDate: '2026-01-05' },
   { id: 2, lastVisitDate: null },

@@ -30,6 +30,9 @@ describe('count', () => {
 
   it('fails without a number', async () => {
     const script = new Script(success({}));
-    expect(await runCommand('patients:count', PatientsCount, [], { script })).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(await runCommand('patients:count', PatientsCount, [], { script })).toMatchObject({
+      exitCode: 8,
+      stdout: '',
+    });
   });
 });

@@ -9,10 +9,25 @@ const ann = { id: 7000000000114, lastName: 'Example', preferredLocation: { id: 5
 describe('patients get', () => {
   it.each([
     ['JSON in a pipe', [], undefined, `${JSON.stringify(ann, null, 2)}\n`],
-    ['a table on a terminal', [], 80, 'id                    7000000000114\nlastName              Example\npreferredLocation.id  5\n'],
+    [
+      'a table on a terminal',
+      [],
+      80,
+      'id                    7000000000114\nlastName              Example\npreferredLocation.id  5\n',
+    ],
     ['one line', ['--format', 'ndjson'], undefined, `${JSON.stringify(ann)}\n`],
-    ['CSV', ['--csv', '--fields', 'lastName,preferredLocation'], undefined, 'lastName,preferredLocation.id\nExample,5\n'],
-    ['what is selected', ['--json', '--fields', 'preferredLocation.id'], 80, '{\n  "preferredLocation": {\n    "id": 5\n  }\n}\n'],
+    [
+      'CSV',
+      ['--csv', '--fields', 'lastName,preferredLocation'],
+      undefined,
+      'lastName,preferredLocation.id\nExample,5\n',
+    ],
+    [
+      'what is selected',
+      ['--json', '--fields', 'preferredLocation.id'],
+      80,
+      '{\n  "preferredLocation": {\n    "id": 5\n  }\n}\n',
+    ],
   ])('prints %s', async (_name, flags, terminal, stdout) => {
     const world = { script: new Script(success(ann)), ...(terminal && { terminal }) };
     expect(await get(['7000000000114', ...flags], world)).toEqual({ exitCode: 0, stdout, stderr: '' });
@@ -37,7 +52,12 @@ describe('patients get', () => {
       status: 404,
       requestId: 'req-1',
       errors: [
-        { code: 'record.not_found', title: 'Title', description: 'There is no patient 5 in this organization.', source: 'id' },
+        {
+          code: 'record.not_found',
+          title: 'Title',
+          description: 'There is no patient 5 in this organization.',
+          source: 'id',
+        },
       ],
       hint: 'Check the id and the organization.',
     });

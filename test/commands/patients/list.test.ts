@@ -50,7 +50,10 @@ describe('patients list in a pipe', () => {
     ['--csv', 'id,lastName\n7000000000114,Example\n7000000000115,"O,Neil"\n'],
     ['--excel', '\uFEFFid,lastName\r\n7000000000114,Example\r\n7000000000115,"O,Neil"\r\n'],
     ['--no-header', '7000000000114,Example\n7000000000115,"O,Neil"\n'],
-    ['--format=table', 'id             lastName\n─────────────  ────────\n7000000000114  Example\n7000000000115  O,Neil\n'],
+    [
+      '--format=table',
+      'id             lastName\n─────────────  ────────\n7000000000114  Example\n7000000000115  O,Neil\n',
+    ],
   ])('prints %s', async (flag, stdout) => {
     const ran = await list([flag, '--fields', 'id,lastName'], { script: two() });
     expect(ran).toEqual({ exitCode: 0, stdout, stderr: '' });

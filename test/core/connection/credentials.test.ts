@@ -52,7 +52,10 @@ describe('a token', () => {
     ['a command that fails', { tokenCommand: 'false' }, {}, 2, '--token-command failed'],
     ['two lines', { tokenCommand: 'two' }, {}, 2, 'cannot be a token'],
   ])('is refused for %s', async (_name, flags, env, exitCode, message) => {
-    await expect(source(flags, env).made).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
+    await expect(source(flags, env).made).rejects.toMatchObject({
+      exitCode,
+      message: expect.stringContaining(message),
+    });
   });
 });
 

@@ -20,10 +20,22 @@ describe('readSettings', () => {
     ['flags before it', { url: 'https://b.example.com', organization: 'o2' }, ENV, 'https://b.example.com', 'o2'],
     ['an empty flag as none', { url: '' }, ENV, 'https://api.example.com', 'org-1'],
     ['a path', {}, { ...ENV, MOLAR_URL: 'https://example.com/dental/' }, 'https://example.com/dental', 'org-1'],
-    ['the address of the API itself', {}, { ...ENV, MOLAR_URL: 'https://example.com/api/v1/' }, 'https://example.com', 'org-1'],
+    [
+      'the address of the API itself',
+      {},
+      { ...ENV, MOLAR_URL: 'https://example.com/api/v1/' },
+      'https://example.com',
+      'org-1',
+    ],
     ['http to this machine', {}, { ...ENV, MOLAR_URL: 'http://127.0.0.1:4010' }, 'http://127.0.0.1:4010', 'org-1'],
     ['http to ::1', {}, { ...ENV, MOLAR_URL: 'http://[::1]:4010' }, 'http://[::1]:4010', 'org-1'],
-    ['http when allowed', { allowHttp: true }, { ...ENV, MOLAR_URL: 'http://example.com' }, 'http://example.com', 'org-1'],
+    [
+      'http when allowed',
+      { allowHttp: true },
+      { ...ENV, MOLAR_URL: 'http://example.com' },
+      'http://example.com',
+      'org-1',
+    ],
   ])('takes %s', (_name, flags, env, baseUrl, organization) => {
     expect(readSettings(flags, env)).toMatchObject({ baseUrl, organization });
   });
@@ -36,7 +48,13 @@ describe('readSettings', () => {
     ['another protocol', { url: 'ftp://example.com' }, ENV, 'usage.invalid', '--url must begin with'],
     ['a query', { url: 'https://example.com/?a=1' }, ENV, 'usage.invalid', '--url must not have a query'],
     ['plain http', { url: 'http://example.com' }, ENV, 'usage.insecure', 'plain http://'],
-    ['plain http for tokens', {}, { ...ENV, MOLAR_TOKEN_URL: 'http://example.com/t' }, 'usage.insecure', 'MOLAR_TOKEN_URL'],
+    [
+      'plain http for tokens',
+      {},
+      { ...ENV, MOLAR_TOKEN_URL: 'http://example.com/t' },
+      'usage.insecure',
+      'MOLAR_TOKEN_URL',
+    ],
   ])('refuses %s', (_name, flags, env, code, message) => {
     expect(failureOf(flags, env)).toMatchObject({ code, exitCode: 2, message: expect.stringContaining(message) });
   });

@@ -23,8 +23,14 @@ describe('columnsOf', () => {
   });
 
   it.each([
-    [['lastName', 'id'], ['lastName', 'id']],
-    [['preferredLocation', 'id'], ['preferredLocation.id', 'id']],
+    [
+      ['lastName', 'id'],
+      ['lastName', 'id'],
+    ],
+    [
+      ['preferredLocation', 'id'],
+      ['preferredLocation.id', 'id'],
+    ],
     [['preferredLocation.id', 'preferredLocation'], ['preferredLocation.id']],
     [['phones', 'phones'], ['phones']],
   ])('has the selection %j as %j', (selection, names) => {
@@ -38,7 +44,16 @@ describe('columnsOf', () => {
 });
 
 describe('valueAt and cellText', () => {
-  const record = { id: 7, a: null, b: 'x', c: [1, { d: 2 }], e: { f: 1 }, preferredLocation: { id: 5 }, g: false, h: 0 };
+  const record = {
+    id: 7,
+    a: null,
+    b: 'x',
+    c: [1, { d: 2 }],
+    e: { f: 1 },
+    preferredLocation: { id: 5 },
+    g: false,
+    h: 0,
+  };
   it.each([
     ['id', '7'],
     ['a', ''],

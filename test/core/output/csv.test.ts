@@ -4,7 +4,11 @@ import type { Column } from '../../../src/core/output/columns.ts';
 import { csvFormatter, neutralised } from '../../../src/core/output/csv.ts';
 
 const PLAIN = { header: true, excel: false, escapeFormulas: true };
-const columns: Column[] = ['id', 'a', 'b.id'].map((name) => ({ name, path: name.split('.'), isId: name.endsWith('id') }));
+const columns: Column[] = ['id', 'a', 'b.id'].map((name) => ({
+  name,
+  path: name.split('.'),
+  isId: name.endsWith('id'),
+}));
 const one: Column[] = [{ name: 'a', path: ['a'], isId: false }];
 
 function csv(rows: readonly Record<string, unknown>[], options = PLAIN, shown = columns): string {

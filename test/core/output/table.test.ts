@@ -63,7 +63,11 @@ describe('tableFormatter', () => {
   });
 
   it('is never wider than the terminal', () => {
-    const row = fc.record({ id: fc.nat(), lastName: fc.string({ unit: 'grapheme' }), amount: fc.double({ noNaN: true }) });
+    const row = fc.record({
+      id: fc.nat(),
+      lastName: fc.string({ unit: 'grapheme' }),
+      amount: fc.double({ noNaN: true }),
+    });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 12, max: 60 }), (rows, width) => {
         for (const line of table([rows], { width })) expect(displayWidth(line)).toBeLessThanOrEqual(width);

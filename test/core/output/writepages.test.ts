@@ -62,9 +62,9 @@ describe('writePages', () => {
 
   it('gives up when a later page fails', async () => {
     const sink = new Recorder();
-    await expect(
-      writePages(pages([{ id: 1 }], new Error('no')), { formatter: jsonFormatter(), sink }),
-    ).rejects.toThrow('no');
+    await expect(writePages(pages([{ id: 1 }], new Error('no')), { formatter: jsonFormatter(), sink })).rejects.toThrow(
+      'no',
+    );
     expect(sink.events).toEqual(['[\n{"id":1}', '(abort)']);
   });
 

@@ -4,7 +4,13 @@ import { patients } from '../../../src/catalog/resources/patients.ts';
 import { createdLookUp, holds } from '../../../src/core/pages/findcreated.ts';
 import { clientOf, Script, success } from '../transport/script.ts';
 
-const SENT = { firstName: 'Ann', lastName: 'O,Neil', preferredLocation: { id: 5 }, phones: [{ number: '555-0100' }], title: null };
+const SENT = {
+  firstName: 'Ann',
+  lastName: 'O,Neil',
+  preferredLocation: { id: 5 },
+  phones: [{ number: '555-0100' }],
+  title: null,
+};
 const START = Date.UTC(2026, 2, 2, 12);
 
 describe('createdLookUp', () => {
@@ -21,7 +27,11 @@ describe('createdLookUp', () => {
 
   it('takes the newest record that holds everything', async () => {
     const stored = { ...SENT, phones: [{ id: 1, number: '555-0100' }] };
-    const page = [{ ...stored, id: 1 }, { ...stored, id: 2 }, { ...stored, id: 3, firstName: 'Bob' }];
+    const page = [
+      { ...stored, id: 1 },
+      { ...stored, id: 2 },
+      { ...stored, id: 3, firstName: 'Bob' },
+    ];
     const script = new Script(success(page), success([]));
     expect(await createdLookUp(clientOf(script), patients, SENT, START)?.()).toMatchObject({ id: 2 });
   });

@@ -123,12 +123,18 @@ describe('walkPages', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 53 - 1 }), { maxLength: 40 });
     const limits = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined });
     await fc.assert(
-      fc.asyncProperty(ids, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), limits, async (...given) => {
-        const [unordered, pageSize, longest, limit] = given;
-        const sorted = unordered.toSorted((a, b) => a - b);
-        const script = new Script(...Array.from({ length: sorted.length + 2 }, () => serverOf(sorted, longest)));
-        expect(await walk(script, { pageSize, limit })).toEqual(rows(...sorted.slice(0, limit)));
-      }),
+      fc.asyncProperty(
+        ids,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 12 }),
+        limits,
+        async (...given) => {
+          const [unordered, pageSize, longest, limit] = given;
+          const sorted = unordered.toSorted((a, b) => a - b);
+          const script = new Script(...Array.from({ length: sorted.length + 2 }, () => serverOf(sorted, longest)));
+          expect(await walk(script, { pageSize, limit })).toEqual(rows(...sorted.slice(0, limit)));
+        },
+      ),
     );
   });
 });

@@ -4,7 +4,11 @@ import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts'
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
 import { SleepLog } from './script.ts';
 
-const REQUEST: OutgoingRequest = { method: 'POST', url: 'https://api.example.com/x', headers: { 'x-request-id': 'mine' } };
+const REQUEST: OutgoingRequest = {
+  method: 'POST',
+  url: 'https://api.example.com/x',
+  headers: { 'x-request-id': 'mine' },
+};
 
 /** Waits until it is aborted, as a connection does on which nothing comes. */
 const silent: Send = async ({ body, signal }) => {

@@ -12,7 +12,11 @@ import { staticToken } from '../../../src/core/transport/token.ts';
 /** One step of a scripted server: an answer, or a failure of the connection. */
 export type Step = IncomingResponse | ConnectionFailure | ((request: OutgoingRequest) => IncomingResponse);
 
-export function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): IncomingResponse {
+export function answer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): IncomingResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers: { 'x-request-id': 'req-1', ...headers }, body: chunks(text) };
 }
@@ -51,7 +55,8 @@ export class Script {
     this.requests.push(request);
     request.signal?.throwIfAborted();
     const step = this.steps.shift();
-    if (step === undefined) throw new Error(`Unexpected request ${this.requests.length}: ${request.method} ${request.url}`);
+    if (step === undefined)
+      throw new Error(`Unexpected request ${this.requests.length}: ${request.method} ${request.url}`);
     if (step instanceof ConnectionFailure) throw step;
     return typeof step === 'function' ? step(request) : step;
   };

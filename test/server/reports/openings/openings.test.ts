@@ -1,79 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Called, refusalOf, rowsOf } from '../../../support/calls.ts';
+import { rowsOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
-import { type Line, location, newPractice, patient } from '../support.ts';
+import type { Line } from '../support.ts';
+import { appointment, brief, event, instant, PATH, practiceWith, TUESDAY, template } from './practice.ts';
 
 const service = sharedService(() => []);
-const PATH = '/scheduleopenings';
-
-/** Location 5 is in Denver, 6 in New York, 7 has the organization's zone, Denver. Operatory 51 is in location 5. */
-const PLACES: readonly Line[] = [
-  location(5, 'America/Denver'),
-  location(6, 'America/New_York'),
-  location(7),
-  ...[51, 52, 61, 71].map((id) => ({ type: 'Operatory', id, location: { id: Math.floor(id / 10) } })),
-  { type: 'Provider', id: 3, lastName: 'A' },
-  { type: 'Provider', id: 4, lastName: 'B' },
-  ...[1, 2].map((id) => ({ type: 'ScheduleTemplateReasonV1', id, reason: `R${id}`, location: { id: 5 } })),
-  patient(1),
-];
-
-/** Hours of provider 3 in operatory 51 on Tuesdays; 2026-03-10 is one, Denver then is at UTC-6. */
-function template(start: string, end: string, rest: Line = {}): Line {
-  return {
-    type: 'ScheduleTemplateV1',
-    id: 1,
-    location: { id: 5 },
-    operatory: { id: 51 },
-    provider: { id: 3 },
-    dayOfWeek: 'TUESDAY',
-    start,
-    end,
-    ...rest,
-  };
-}
-
-/** `at`: hour of 2026-03-10 in Denver. */
-const instant = (at: number) => new Date(Date.UTC(2026, 2, 10, 6) + at * 3_600_000).toISOString();
-
-function appointment(at: number, duration: number, rest: Line = {}): Line {
-  return {
-    type: 'AppointmentV1',
-    id: (at + 24) * 100,
-    start: instant(at),
-    duration,
-    patient: { id: 1 },
-    provider: { id: 3 },
-    operatory: { id: 51 },
-    ...rest,
-  };
-}
-
-function event(at: number, duration: number, rest: Line = {}): Line {
-  return { type: 'EventV1', id: at * 100, title: 'Busy', start: instant(at), duration, location: { id: 5 }, ...rest };
-}
-
-const practiceWith = (...lines: Line[]) => newPractice(service, [...PLACES, ...lines]);
-const TUESDAY = 'location.id==5,startDate==2026-03-10,endDate==2026-03-10';
-
-/** `provider/operatory day: from-to …`, in hours of 2026-03-10 in Denver. */
-function brief(called: Called): string[] {
-  const hour = (text: string) => (Date.parse(text) - Date.UTC(2026, 2, 10, 6)) / 3_600_000;
-  return rowsOf(called).map((row) => {
-    const { provider, operatory, day, slots } = row as unknown as {
-      provider: { id: number };
-      operatory: { id: number };
-      day: string;
-      slots: { start: string; end: string }[];
-    };
-    const times = slots.map(({ start, end }) => `${hour(start)}-${hour(end)}`);
-    return `${provider.id}/${operatory.id} ${day}: ${times.join(' ')}`;
-  });
-}
 
 describe('GET /scheduleopenings', () => {
   it('answers pairs, days and slots with what the block carries', async () => {
     const practice = await practiceWith(
+      service,
       template('08:00', '12:00', { bookingTypes: ['TREATMENT', 'RECARE'], reasons: [{ id: 2 }, { id: 1 }] }),
       template('13:00', '17:00', { id: 2 }),
       appointment(9, 30),
@@ -203,7 +139,7 @@ describe('GET /scheduleopenings', () => {
       ['3/51 2026-03-10: 8-9', '3/52 2026-03-10: 8-9', '4/51 2026-03-10: 8-9'],
     ],
   ])('tells %s', async (_name, lines, expected) => {
-    const practice = await practiceWith(...lines);
+    const practice = await practiceWith(service, ...lines);
     expect(brief(await practice.get(PATH, TUESDAY))).toEqual(expected);
   });
 
@@ -225,12 +161,13 @@ describe('GET /scheduleopenings', () => {
       ] as const
     ).map((status): [string, boolean] => [status, true]),
   ])('counts a %s appointment as busy: %s', async (status, busy) => {
-    const practice = await practiceWith(template('08:00', '10:00'), appointment(8, 60, { status }));
+    const practice = await practiceWith(service, template('08:00', '10:00'), appointment(8, 60, { status }));
     expect(brief(await practice.get(PATH, TUESDAY))).toEqual([`3/51 2026-03-10: ${busy ? '9' : '8'}-10`]);
   });
 
   it('goes day by day, in the zone of the location', async () => {
     const practice = await practiceWith(
+      service,
       template('08:00', '09:00'),
       template('08:00', '09:00', { id: 2, dayOfWeek: 'WEDNESDAY', provider: { id: 4 } }),
       template('23:00', '24:00', { id: 3, location: { id: 6 }, operatory: { id: 61 } }),
@@ -249,13 +186,13 @@ describe('GET /scheduleopenings', () => {
   });
 
   it('keeps slots in the past', async () => {
-    const practice = await practiceWith(template('08:00', '09:00'));
+    const practice = await practiceWith(service, template('08:00', '09:00'));
     const called = await practice.get(PATH, 'location.id==5,startDate==2020-03-10,endDate==2020-03-10');
     expect(rowsOf(called)).toMatchObject([{ day: '2020-03-10' }]);
   });
 
   it('follows what is booked and cancelled', async () => {
-    const practice = await practiceWith(template('08:00', '10:00'), appointment(8, 60));
+    const practice = await practiceWith(service, template('08:00', '10:00'), appointment(8, 60));
     const read = async () => brief(await practice.get(PATH, TUESDAY));
     expect(await read()).toEqual(['3/51 2026-03-10: 9-10']);
     await practice.call('PUT', '/appointments/3200', { body: { status: 'NO_SHOW' } });
@@ -275,108 +212,8 @@ describe('GET /scheduleopenings', () => {
     ['to inside the repeated hour', '2026-11-01', '00:30', '01:30', '2026-11-01T06:30', '2026-11-01T07:30'],
     ['a whole day of 25 hours', '2026-11-01', '00:00', '24:00', '2026-11-01T06:00', '2026-11-02T07:00'],
   ])('reads hours of a day with a clock change: %s', async (_name, day, start, end, from, to) => {
-    const practice = await practiceWith(template(start, end, { dayOfWeek: 'SUNDAY' }));
+    const practice = await practiceWith(service, template(start, end, { dayOfWeek: 'SUNDAY' }));
     const called = await practice.get(PATH, `location.id==5,startDate==${day},endDate==${day}`);
     expect(rowsOf(called)).toMatchObject([{ slots: [{ start: `${from}:00.000Z`, end: `${to}:00.000Z` }] }]);
-  });
-});
-
-describe('openings filtered', () => {
-  const lines = () => [
-    template('08:00', '09:00', { bookingTypes: ['TREATMENT'], reasons: [{ id: 1 }] }),
-    template('10:00', '11:00', { id: 2, bookingTypes: ['RECARE', 'NEW_PATIENT'], reasons: [{ id: 1 }, { id: 2 }] }),
-    template('12:00', '15:00', { id: 3, operatory: { id: 52 } }),
-    template('16:00', '18:00', { id: 4, provider: { id: 4 }, bookingTypes: ['EXISTING_PATIENT'] }),
-    appointment(12, 60, { operatory: { id: 52 }, provider: { id: 4 } }),
-    appointment(13.25, 15, { operatory: { id: 52 }, provider: { id: 4 } }),
-  ];
-  const [treatment, recare, other, existing] = [
-    '3/51 2026-03-10: 8-9',
-    '3/51 2026-03-10: 10-11',
-    '3/52 2026-03-10: 13-13.25 13.5-15',
-    '4/51 2026-03-10: 16-18',
-  ];
-  let practice: ReturnType<typeof practiceWith> | undefined;
-
-  it.each<[filter: string, expected: readonly string[]]>([
-    ['operatory.id==52', [other]],
-    ['operatory.id->[51,99]', ['3/51 2026-03-10: 8-9 10-11', existing]],
-    ['provider.id==4', [existing]],
-    ['provider.id->[4,3]', ['3/51 2026-03-10: 8-9 10-11', other, existing]],
-    ['provider.id==3,operatory.id==51', ['3/51 2026-03-10: 8-9 10-11']],
-    ['provider.id->[3,4],provider.id==4', [existing]],
-    ['provider.id==99', []],
-    ['booking.type==TREATMENT', [treatment]],
-    ['booking.type==treatment', [treatment]],
-    ['booking.type==NEW_PATIENT', [recare]],
-    ['booking.type->[RECARE,EXISTING_PATIENT]', [recare, existing]],
-    ['booking.type==RECARE,booking.type==NEW_PATIENT', [recare]],
-    ['booking.type==RECARE,booking.type==TREATMENT', []],
-    ['reason.id==2', [recare]],
-    ['reason.id->[1,2]', ['3/51 2026-03-10: 8-9 10-11']],
-    ['reason.id==99', []],
-    ['minOpeningLength==15', ['3/51 2026-03-10: 8-9 10-11', other, existing]],
-    ['minOpeningLength==16', ['3/51 2026-03-10: 8-9 10-11', '3/52 2026-03-10: 13.5-15', existing]],
-    ['minOpeningLength==60', ['3/51 2026-03-10: 8-9 10-11', '3/52 2026-03-10: 13.5-15', existing]],
-    ['minOpeningLength==61', ['3/52 2026-03-10: 13.5-15', existing]],
-    ['minOpeningLength==120', [existing]],
-    ['minOpeningLength==1440', []],
-    ['minOpeningLength==61,minOpeningLength==120', [existing]],
-  ])('by %s', async (filter, expected) => {
-    practice ??= practiceWith(...lines());
-    expect(brief(await (await practice).get(PATH, `${TUESDAY},${filter}`))).toEqual(expected);
-  });
-});
-
-describe('a filter of openings that is wrong', () => {
-  const DAYS = 'startDate==2026-03-10,endDate==2026-03-10';
-
-  it.each<[name: string, filter: string, ...errors: string[]]>([
-    ['missing', '', 'filter.missing filter'],
-    ['without a location', DAYS, 'filter.missing location.id'],
-    ['without dates', 'location.id==5', 'filter.missing startDate', 'filter.missing endDate'],
-    ['without a last day', 'location.id==5,startDate==2026-03-10', 'filter.missing endDate'],
-    ['with an empty location', `location.id==,${DAYS}`, 'filter.syntax location.id'],
-    ['with an empty first day', 'location.id==5,startDate==,endDate==2026-03-10', 'filter.syntax startDate'],
-    ['with all locations', `location.id==ALL,${DAYS}`, 'filter.value location.id'],
-    ['with a list of locations', `location.id->[5],${DAYS}`, 'filter.operator location.id'],
-    ['with two locations', `location.id==5,location.id==6,${DAYS}`, 'field.conflict location.id'],
-    [
-      'with a day that does not exist',
-      'location.id==5,startDate==2026-02-30,endDate==2026-03-10',
-      'filter.value startDate',
-    ],
-    ['with a day of another form', 'location.id==5,startDate==2026-03-10,endDate==10.03.2026', 'filter.value endDate'],
-    ['with the last day first', 'location.id==5,startDate==2026-03-10,endDate==2026-03-09', 'field.conflict endDate'],
-    ['with 93 days', 'location.id==5,startDate==2026-01-01,endDate==2026-04-03', 'filter.value endDate'],
-    ['with too short a slot', `location.id==5,${DAYS},minOpeningLength==4`, 'filter.value minOpeningLength'],
-    ['with too long a slot', `location.id==5,${DAYS},minOpeningLength==1441`, 'filter.value minOpeningLength'],
-    ['with an unknown booking type', `location.id==5,${DAYS},booking.type==SURGERY`, 'filter.value booking.type'],
-    ['with an operatory that is no id', `location.id==5,${DAYS},operatory.id==x`, 'filter.value operatory.id'],
-    ['with a reason by !=', `location.id==5,${DAYS},reason.id!=1`, 'filter.operator reason.id'],
-    ['with a key of another report', `location.id==5,${DAYS},page==1`, 'filter.key page'],
-    [
-      'wrong in several places',
-      'startDate==2026-03-10,endDate==2026-03-09,minOpeningLength==1',
-      'filter.value minOpeningLength',
-      'filter.missing location.id',
-      'field.conflict endDate',
-    ],
-  ])('is 400: %s', async (_name, filter, ...errors) => {
-    const practice = await practiceWith();
-    expect(refusalOf(await practice.get(PATH, filter))).toEqual({ status: 400, errors });
-  });
-
-  it('is none with 92 days', async () => {
-    const practice = await practiceWith(template('08:00', '09:00'));
-    const called = await practice.get(PATH, 'location.id==5,startDate==2026-01-01,endDate==2026-04-02');
-    expect(rowsOf(called)).toHaveLength(13);
-  });
-
-  it('is none at the end of the calendar, nor with a location that nobody has', async () => {
-    const practice = await practiceWith(template('08:00', '24:00', { dayOfWeek: 'FRIDAY' }));
-    expect((await practice.get(PATH, 'location.id==5,startDate==9999-12-25,endDate==9999-12-31')).status).toBe(200);
-    const nowhere = await practice.get(PATH, 'location.id==99,startDate==2026-03-10,endDate==2026-03-10');
-    expect(nowhere.body).toEqual({ data: [], warnings: [], errors: [] });
   });
 });
