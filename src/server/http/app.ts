@@ -14,7 +14,7 @@ import { mountHealth } from './health.ts';
 import { authenticate, identifyOrganization } from './identity.ts';
 import { type AccessLog, logAnswers } from './logging.ts';
 import { methodsAt, mountOperations } from './operations.ts';
-import { answerTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
+import { answerTimeouts, serverTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
 
 export interface AppOptions {
@@ -29,10 +29,10 @@ export interface AppOptions {
 
 /** The whole service as an app that has not been given a socket: `inject` calls it in process. */
 export async function buildApp(service: Service, options: AppOptions): Promise<FastifyInstance> {
+  const server = { maxHeaderSize: HEADER_BYTES, ...serverTimeouts(options.timeouts) };
   const app: FastifyInstance = fastify({
     ...timeoutOptions(options.timeouts),
-    ...(options.tls && { https: { ...options.tls, maxHeaderSize: HEADER_BYTES } }),
-    ...(!options.tls && { http: { maxHeaderSize: HEADER_BYTES } }),
+    ...(options.tls ? { https: { ...options.tls, ...server } } : { http: server }),
     logger: false,
     bodyLimit: SMALL_BODY_BYTES,
     trustProxy: options.behindProxy,
@@ -52,6 +52,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   app.setErrorHandler((error, request, reply) => {
     const { status, problems, unexpected } = failureOf(error);
     if (unexpected) options.log.failed(request.id, error);
+    // The rest of a late request may still arrive: it must not be taken for the next one.
+    if (status === 408) reply.header('connection', 'close');
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });
   app.setNotFoundHandler(async (request, reply) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { FAILURES } from '../../catalog/failures.ts';
 import { failureText } from './envelope.ts';
@@ -18,6 +19,11 @@ export function timeoutOptions({ requestMs }: Timeouts) {
   };
 }
 
+/** What only the HTTP server itself takes: how often it looks for requests that are late, 30 s by default. */
+export function serverTimeouts({ requestMs }: Timeouts) {
+  return { headersTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, 1_000) };
+}
+
 /** Answers what never became a request: too slow (408), too long a header (431), or no HTTP at all (400). */
 export function answerTimeouts(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
@@ -30,6 +36,11 @@ export function answerTimeouts(error: Error & { code?: string }, socket: Socket)
   const description = slow ? 'The request did not arrive in time.' : 'This is not a request that can be read.';
   const body = failureText(status, [{ code, source: null, description }]);
   const head = `HTTP/1.1 ${status} ${slow ? 'Request Timeout' : 'Bad Request'}`;
-  const headers = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  const headers = [
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${randomUUID()}`,
+    'connection: close',
+  ].join('\r\n');
   socket.end(`${head}\r\n${headers}\r\n\r\n${body}`);
 }

@@ -2,7 +2,7 @@ import { operationOf } from '../../catalog/catalog.ts';
 import { aging, openings, production } from '../../catalog/resources/reports.ts';
 import { agingHandler } from '../reports/aging/report.ts';
 import { openingsHandler } from '../reports/openings/openings.ts';
-import { productionAsyncHandler, productionHandler } from '../reports/production.ts';
+import { productionAsyncHandler, productionHandler } from '../reports/production/production.ts';
 import type { Behaviour } from './behaviour.ts';
 
 /** Scheduled production (D33). */

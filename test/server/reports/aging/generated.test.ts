@@ -66,7 +66,7 @@ describe('the aging report of generated practices', () => {
         for (const place of [...LOCATIONS, 'ALL'] as const) await checkLocation(practice, ledger, place, made.limit);
         clock.advance(-made.hour * 3_600_000);
       }),
-      { numRuns: 60, seed: 20_260_302 },
+      { numRuns: 45, seed: 20_260_302 },
     );
   });
 
@@ -96,7 +96,7 @@ describe('the aging report of generated practices', () => {
         expect(rowOf(named)).toEqual(oracleReport(ledger, 'ALL', new Set(guarantors), selects));
         expect(named.body.meta).toBeUndefined();
       }),
-      { numRuns: 40, seed: 20_260_303 },
+      { numRuns: 30, seed: 20_260_303 },
     );
   });
 });

@@ -1,20 +1,18 @@
 import sql from 'sql-template-tag';
-import { operationOf } from '../../catalog/catalog.ts';
-import type { Operation } from '../../catalog/define.ts';
-import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
-import { formatInstant, LAST_INSTANT } from '../../catalog/fields/times.ts';
-import type { Term } from '../../catalog/filter/check.ts';
-import { appointments } from '../../catalog/resources/appointments.ts';
-import { production } from '../../catalog/resources/reports.ts';
-import { projectRecord } from '../rendering.ts';
-import { gather, readBulkQuery, readSelection, readTerms } from '../requests.ts';
-import type { Handler, OperationRequest } from '../service.ts';
-import { conditionsOf } from '../store/conditions.ts';
-import { instantIn } from '../zones.ts';
-import { DAY_MS, wallAt } from './days.ts';
-import { zonesOfLocations } from './places.ts';
-import { remembered } from './remembered.ts';
-import { settingOf, soundTerms } from './terms.ts';
+import { operationOf } from '../../../catalog/catalog.ts';
+import { type Problem, refusal } from '../../../catalog/failures.ts';
+import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
+import { appointments } from '../../../catalog/resources/appointments.ts';
+import { production } from '../../../catalog/resources/reports.ts';
+import { projectRecord } from '../../rendering.ts';
+import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
+import type { Handler, OperationRequest } from '../../service.ts';
+import { conditionsOf } from '../../store/conditions.ts';
+import { instantIn } from '../../zones.ts';
+import { DAY_MS, wallAt } from '../days.ts';
+import { zonesOfLocations } from '../places.ts';
+import { remembered } from '../remembered.ts';
+import { type ProductionQuestion, readProductionQuestion } from './question.ts';
 
 /** GET `/locationproductionnetschedule`: net production of every scheduled appointment, by start (D33). */
 export const productionHandler: Handler = async (request) => {
@@ -22,7 +20,7 @@ export const productionHandler: Handler = async (request) => {
   const problems: Problem[] = [];
   gather(problems, () => readTerms(request, operation));
   const selected = gather(problems, () => readSelection(request, operation));
-  const rows = await scheduled(request, readQuestion(request, operation, problems));
+  const rows = await scheduled(request, readProductionQuestion(request, operation, problems));
   return { data: wireItems(rows, selected) };
 };
 
@@ -31,51 +29,11 @@ export const productionAsyncHandler: Handler = async (request) => {
   const operation = operationOf(production, 'async');
   const problems: Problem[] = [];
   const query = gather(problems, () => readBulkQuery(request, operation));
-  const rows = await scheduled(request, readQuestion(request, operation, problems));
+  const rows = await scheduled(request, readProductionQuestion(request, operation, problems));
   const { lastId = 0, byCursor = false, page = 1, limit = 0, fields } = query ?? {};
   const ordered = byCursor ? rows.filter(({ id }) => id > lastId).sort((a, b) => a.id - b.id) : rows;
   return { data: wireItems(ordered.slice((page - 1) * limit, page * limit), fields) };
 };
-
-interface ProductionQuestion {
-  readonly fromDate: string;
-  readonly days: number;
-  /** Undefined: each location's own. */
-  readonly zone: string | undefined;
-  /** What limits the appointments, as terms on their own keys. */
-  readonly terms: readonly Term[];
-}
-
-const EXCLUSIVE = ['provider.id', 'patient.id', 'appointment.id'];
-
-/** Reads the filter (specification, 400 conditions). Throws a Refusal with the problems given and its own. */
-function readQuestion(request: OperationRequest, operation: Operation, problems: Problem[]): ProductionQuestion {
-  const { terms, named } = soundTerms(request, operation);
-  const [kept, ...others] = EXCLUSIVE.filter((key) => named.has(key));
-  for (const key of others) {
-    const description = `${kept} and ${key} exclude each other; use one of ${EXCLUSIVE.join(', ')}.`;
-    problems.push({ code: 'field.conflict', source: key, description });
-  }
-  const fromDate = settingOf(terms, 'fromDate', problems) as string;
-  const days = settingOf(terms, 'range', problems) as number | undefined;
-  const zone = settingOf(terms, 'timezone', problems) as string | undefined;
-  if (problems.length > 0) throw new Refusal(problems);
-  if (named.has('isPrimaryWriteOff')) {
-    const description = 'Filter isPrimaryWriteOff is deprecated.';
-    request.warnings.push({ title: 'Deprecated filter', description, source: 'isPrimaryWriteOff' });
-  }
-  return {
-    fromDate,
-    days: days ?? 1,
-    zone,
-    terms: terms.filter(({ key }) => key.key.endsWith('.id')).map(onAppointments),
-  };
-}
-
-/** An appointment's own id is `appointment.id` here. */
-function onAppointments(term: Term): Term {
-  return term.key.key === 'appointment.id' ? { ...term, key: { ...term.key, key: 'id' } } : term;
-}
 
 interface ScheduledRow {
   readonly id: number;

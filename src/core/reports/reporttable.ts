@@ -1,0 +1,73 @@
+import { GAP, tableWidths } from '../output/tablewidths.ts';
+import { displayWidth, fitText, terminalText } from '../output/terminaltext.ts';
+
+/** A column of a table for people, its cells already text. */
+export interface ReportColumn {
+  readonly title: string;
+  /** Numbers and money stand at the right. */
+  readonly align: 'left' | 'right';
+  /** Its cells are never cut: ids, times and money. */
+  readonly isWhole: boolean;
+  /** Where the terminal is too narrow, columns of the lowest rank are left out first; never one without a rank. */
+  readonly rank?: number;
+  readonly cells: readonly string[];
+}
+
+export interface ReportTable {
+  /** Lines, each with its line feed. */
+  readonly text: string;
+  /** Titles of columns that were left out. */
+  readonly hidden: readonly string[];
+}
+
+/** A table of at most `width` columns of the terminal, where there is one; blanks at the ends of lines are left out. */
+export function reportTable(
+  columns: readonly ReportColumn[],
+  options: { readonly width: number | undefined; readonly header: boolean; readonly indent?: string },
+): ReportTable {
+  const indent = options.indent ?? '';
+  const width = (options.width ?? Number.POSITIVE_INFINITY) - indent.length;
+  const kept = fitting(columns, width);
+  const needs = kept.map(needOf);
+  const widths = kept.length === 0 ? [] : tableWidths(needs, width);
+  // Columns that have no rank stay, even when the line is then longer than the terminal.
+  const laid = kept.map((column, at) => ({ column, width: widths[at] ?? naturalWidth(column) }));
+  const line = (cell: (column: ReportColumn) => string) =>
+    `${(indent + laid.map((each) => padded(cell(each.column), each)).join(' '.repeat(GAP))).trimEnd()}\n`;
+  const rows = Math.max(0, ...columns.map(({ cells }) => cells.length));
+  const head = options.header ? line(({ title }) => title) + line(() => '─'.repeat(400)).replace(/…/g, '─') : '';
+  const body = Array.from({ length: rows }, (_, row) => line(({ cells }) => terminalText(cells[row] ?? '')));
+  return {
+    text: head + body.join(''),
+    hidden: columns.filter((column) => !kept.includes(column)).map(({ title }) => title),
+  };
+}
+
+function fitting(columns: readonly ReportColumn[], width: number): readonly ReportColumn[] {
+  const kept = [...columns];
+  while (tableWidths(kept.map(needOf), width).length < kept.length) {
+    const ranks = kept.map(({ rank }) => rank ?? Number.POSITIVE_INFINITY);
+    const lowest = Math.min(...ranks);
+    if (lowest === Number.POSITIVE_INFINITY) break;
+    kept.splice(ranks.indexOf(lowest), 1);
+  }
+  return kept;
+}
+
+function needOf(column: ReportColumn) {
+  return { header: displayWidth(column.title), cells: cellsWidth(column), isId: column.isWhole };
+}
+
+function cellsWidth({ cells }: ReportColumn): number {
+  return cells.reduce((most, cell) => Math.max(most, displayWidth(terminalText(cell))), 0);
+}
+
+function naturalWidth(column: ReportColumn): number {
+  return Math.max(displayWidth(column.title), cellsWidth(column));
+}
+
+function padded(text: string, { column, width }: { readonly column: ReportColumn; readonly width: number }): string {
+  const fitted = fitText(text, width);
+  const blanks = ' '.repeat(Math.max(0, width - displayWidth(fitted)));
+  return column.align === 'right' ? blanks + fitted : fitted + blanks;
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenFolder, openFolder } from '../../../src/server/datafolder.ts';
+import { buildApp } from '../../../src/server/http/app.ts';
+import type { Service } from '../../../src/server/service.ts';
+
+let folder: OpenFolder;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  folder = await openFolder(':memory:', { serving: true });
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await folder.close();
+});
+
+async function appOn(service: Service, requestMs: number) {
+  const log = { answered() {}, failed() {} };
+  const app = await buildApp(service, { log, timeouts: { requestMs }, behindProxy: false, rateLimit: 0 });
+  closing.push(() => app.close());
+  return app;
+}
+
+/** Everything the server sends until it closes the connection. */
+async function answerTo(socket: Socket): Promise<string> {
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += String(chunk);
+  });
+  await once(socket, 'close');
+  return answer;
+}
+
+const LATE = { code: 'request.timeout', title: 'Request timed out' };
+
+describe('a request that takes too long is answered 408 (D43)', () => {
+  test.each([
+    [
+      'its body never ends',
+      'POST /oauth/client_credential/accesstoken HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: 100\r\n\r\nclient_id=',
+    ],
+    ['its headers never end', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
+  ])('%s', async (_name, text) => {
+    const app = await appOn(folder.service, 300);
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(text);
+    const answer = await answerTo(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/);
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    expect(body).toMatchObject({ statusCode: 408, data: null, warnings: [], errors: [LATE] });
+  });
+
+  test('the work on it never ends', async () => {
+    const never = new Promise<never>(() => {});
+    const store = { ...folder.service.store, read: { all: () => never, get: () => never } };
+    const app = await appOn({ ...folder.service, store }, 200);
+    const answer = await app.inject({ url: '/api/v1/patients', headers: { authorization: 'Bearer x' } });
+    expect(answer.statusCode).toBe(408);
+    expect(answer.json()).toMatchObject({ statusCode: 408, data: null, errors: [LATE] });
+  });
+});
+
+test('what is no HTTP at all is answered 400 in the envelope', async () => {
+  const app = await appOn(folder.service, 5_000);
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write('nonsense\r\n\r\n');
+  const answer = await answerTo(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ statusCode: 400, data: null });
+});
