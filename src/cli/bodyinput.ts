@@ -18,6 +18,14 @@ export interface BodyInput {
   readonly warnings: readonly Warning[];
 }
 
+/** What a command adds to the reading of its body; both report to the problems of the fields. */
+export interface BodyRules {
+  /** The body with what other flags say, before its fields are read. */
+  readonly complete?: (body: Readonly<Body>, problems: Problem[]) => Readonly<Body>;
+  /** What is wrong with the values together; asked when each of them is right. */
+  readonly check?: (values: Readonly<Body>) => readonly Problem[];
+}
+
 /**
  * The body that the flags describe: `--data`, over it `--set`, over it the flag of a field. Checked against the
  * catalog before anything is sent; throws a Refusal with every problem, or a Failure.
@@ -27,22 +35,25 @@ export async function readBody(
   fields: Fields,
   mode: 'create' | 'update',
   stdin: () => Promise<string>,
+  rules: BodyRules = {},
 ): Promise<BodyInput> {
-  const body = {
+  const problems: Problem[] = [];
+  const warnings: Warning[] = [];
+  const given = {
     ...(await readData(flags, stdin)),
     ...readSets(flags, fields, mode),
     ...readFieldFlags(flags, fields, mode),
   };
-  if (mode === 'update' && Object.keys(body).length === 0) {
+  const body = rules.complete?.(given, problems) ?? given;
+  if (mode === 'update' && Object.keys(body).length === 0 && problems.length === 0) {
     throw usageFailure('There is nothing to change: give the fields to change.', {
       hint: `Fields: ${writableNames(fields, mode)
         .map((name) => `--${kebab(name)}`)
         .join(' ')}`,
     });
   }
-  const problems: Problem[] = [];
-  const warnings: Warning[] = [];
   const values = readFields(fields, body, { problems, warnings, mode });
+  if (problems.length === 0) problems.push(...(rules.check?.(values) ?? []));
   if (problems.length > 0) throw new Refusal(problems.map((problem) => withSuggestion(problem, fields, mode)));
   return { body, values, warnings };
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Warning } from '../catalog/failures.ts';
+import type { Grant } from '../core/connection/clientcredentials.ts';
 import { readCredentials, type SecretReaders } from '../core/connection/credentials.ts';
 import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
@@ -19,6 +20,8 @@ import { readAll } from './streams.ts';
 export class Connections {
   /** Told when a request is about to be tried again, besides `--verbose`. */
   onRetry: ((notice: RetryNotice) => void) | undefined;
+  /** Told of each token that client id and secret get. */
+  onGrant: ((grant: Grant) => void) | undefined;
   private readonly context: Context;
   private readonly flags: FlagValues;
   private readonly userAgent: string;
@@ -38,7 +41,7 @@ export class Connections {
     return new ApiClient({
       baseUrl: settings.baseUrl,
       organization: settings.organization,
-      token: await readCredentials(flags, this.context.env, settings, this.secrets(), exchange),
+      token: await readCredentials(flags, this.context.env, settings, this.secrets(), exchange, this.onGrant),
       newId: this.context.newId,
       userAgent: this.userAgent,
       onWarning: (warning) => this.say(`Warning: ${warningText(warning)}`),

@@ -3,10 +3,10 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/walk.ts';
-import type { ApiClient } from '../core/transport/client.ts';
-import { dryRunText } from './dryrun.ts';
+import type { ApiClient, Query } from '../core/transport/client.ts';
+import { dryRunText, queryText } from './dryrun.ts';
 import { dryRunFlag } from './flags/body.ts';
-import { isOn } from './flagvalues.ts';
+import { type FlagValues, isOn } from './flagvalues.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { commonFlags, ResourceCommand, readIdArgument, recordOf } from './resourcecommand.ts';
 
@@ -21,6 +21,16 @@ export abstract class DeleteCommand extends ResourceCommand {
   static override usage = '<%= command.id %> ID [FLAGS]';
   protected readonly verb = 'delete';
 
+  /** Query parameters of the resource. */
+  protected queryOf(_flags: FlagValues): Query {
+    return {};
+  }
+
+  /** What is about to be deleted, in words. */
+  protected describe(_flags: FlagValues, id: number): string {
+    return `${this.resource.one} ${id}`;
+  }
+
   override async run(): Promise<void> {
     const input = await this.input();
     const { flags } = input;
@@ -28,35 +38,37 @@ export abstract class DeleteCommand extends ResourceCommand {
     const id = readIdArgument(input);
     const path = pathOf(this.operation, id);
     const plan = planRecord(flags, fields, context);
-    if (isOn(flags, 'dry-run')) return this.print(dryRunText(flags, context, { method: 'DELETE', path }));
-    if (!isOn(flags, 'yes')) await this.ask(id);
+    const query = this.queryOf(flags);
+    if (isOn(flags, 'dry-run')) {
+      return this.print(dryRunText(flags, context, { method: 'DELETE', path, query: queryText(query) }));
+    }
+    const what = this.describe(flags, id);
+    if (!isOn(flags, 'yes')) await this.ask(what);
     const client = await this.connect(flags);
     await writeRecord(
       plan,
       fields,
       flags,
       context,
-      () => this.remove(client, id, path),
+      () => this.remove(client, id, path, query),
       () => `The ${this.resource.one} was deleted.`,
     );
-    await this.note(`Deleted ${this.resource.one} ${id}.`);
+    await this.note(`Deleted ${what}.`);
   }
 
-  private async remove(client: ApiClient, id: number, path: string): Promise<Row> {
-    const answer = await client.request({ method: 'DELETE', path, signal: this.context.signal });
+  private async remove(client: ApiClient, id: number, path: string, query: Query): Promise<Row> {
+    const answer = await client.request({ method: 'DELETE', path, query, signal: this.context.signal });
     return answer.status === 404 ? { id } : recordOf(answer);
   }
 
-  private async ask(id: number): Promise<void> {
+  private async ask(what: string): Promise<void> {
     const { streams, signal } = this.context;
     if (!streams.stdin.isTTY || !streams.stderr.isTTY) {
       throw usageFailure('There is no terminal to ask on; add --yes to delete without being asked.', {
         source: '--yes',
       });
     }
-    const sure = await streams
-      .confirm(`Delete ${this.resource.one} ${id}? This cannot be undone.`, signal)
-      .catch(() => false);
+    const sure = await streams.confirm(`Delete ${what}? This cannot be undone.`, signal).catch(() => false);
     signal.throwIfAborted();
     if (!sure) throw localFailure('run.interrupted', 'Nothing was deleted.', { hint: 'Answer y, or add --yes.' });
   }

@@ -1,7 +1,14 @@
 import { readSettings } from '../core/connection/settings.ts';
+import type { Query } from '../core/transport/client.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import type { FlagValues } from './flagvalues.ts';
+
+/** A query as it is sent, without the question mark; undefined values are left out. */
+export function queryText(query: Query): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&');
+}
 
 /**
  * The request of a write as JSON, with everything but the token and the keys that are made anew for each run. Needs

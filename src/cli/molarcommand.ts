@@ -1,6 +1,7 @@
 import { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
 import type { ApiClient } from '../core/transport/client.ts';
+import { withConfiguredDefaults } from './configdefaults.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
@@ -33,12 +34,13 @@ export abstract class MolarCommand extends Command {
     return contextOf(this.config);
   }
 
-  /** Flags and arguments; throws oclif's errors, which `catch` turns into usage failures. */
+  /** Flags, defaults of `molar config` filled in, and arguments; throws oclif's errors, which `catch` turns into usage failures. */
   protected async input(): Promise<CommandInput> {
     // A line that does not parse is reported by `catch`; oclif would warn on top of it.
     this.parsed = true;
     const { flags, args } = await this.parse(this.ctor);
-    this.given = { flags, args };
+    const { env, streams } = this.context;
+    this.given = { flags: withConfiguredDefaults(flags, this.ctor.flags ?? {}, env, streams.stdout.isTTY), args };
     return this.given;
   }
 

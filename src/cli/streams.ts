@@ -23,8 +23,21 @@ export interface Streams {
   readonly stdin: { readonly isTTY: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Asks a yes-or-no question on the terminal; rejects when the person interrupts it. */
   readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
+  /** Asks for a text on the terminal, and rejects as `confirm` does; absent where there is nobody to ask. */
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
   /** Shows a text that changes on standard error; undefined where that is no terminal. */
   readonly startProgress: (() => Promise<Progress>) | undefined;
+}
+
+/** A question whose answer is a text: typed, typed unseen, or one of `choices`. */
+export interface Question {
+  readonly message: string;
+  readonly secret?: boolean;
+  readonly choices?: readonly string[];
+  /** The answer when nothing is typed. */
+  readonly initial?: string | undefined;
+  /** What is wrong with an answer, asked again until nothing is. */
+  readonly check?: (text: string) => string | undefined;
 }
 
 /** A line on the terminal that tells how far a command is. */
@@ -45,6 +58,7 @@ export function processStreams(): Streams {
       chunks: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
     },
     confirm,
+    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
     startProgress: process.stderr.isTTY === true ? startProgress : undefined,
   };
 }
@@ -55,6 +69,19 @@ async function confirm(question: string, signal: AbortSignal): Promise<boolean> 
   const prompt = createPromptModule({ input: process.stdin, output: process.stderr, signal });
   const { yes } = await prompt([{ type: 'confirm', name: 'yes', message: question, default: false }]);
   return yes === true;
+}
+
+async function ask({ message, secret, choices, initial, check }: Question, signal: AbortSignal): Promise<string> {
+  const { createPromptModule } = await import('inquirer');
+  const prompt = createPromptModule({ input: process.stdin, output: process.stderr, signal });
+  const common = { name: 'text', message, ...(initial !== undefined && { default: initial }) };
+  const validate = (text: string) => check?.(text) ?? true;
+  const { text } = choices
+    ? await prompt([{ ...common, type: 'select', choices: [...choices] }])
+    : secret
+      ? await prompt([{ ...common, type: 'password', mask: '*', validate }])
+      : await prompt([{ ...common, type: 'input', validate }]);
+  return String(text);
 }
 
 async function startProgress(): Promise<Progress> {

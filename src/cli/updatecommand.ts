@@ -2,7 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import type { Row } from '../core/pages/walk.ts';
-import type { ApiClient } from '../core/transport/client.ts';
+import type { ApiClient, Query } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
 import { readIdArgument, recordOf } from './resourcecommand.ts';
 import { WriteCommand, writeFlags } from './writecommand.ts';
@@ -24,8 +24,8 @@ export abstract class UpdateCommand extends WriteCommand {
     await this.write(input.flags, this.path);
   }
 
-  protected async send(client: ApiClient, { body }: BodyInput, responseFields: string | undefined): Promise<Row> {
+  protected async send(client: ApiClient, { body }: BodyInput, query: Query): Promise<Row> {
     const { signal } = this.context;
-    return recordOf(await client.request({ method: 'PUT', path: this.path, query: { responseFields }, body, signal }));
+    return recordOf(await client.request({ method: 'PUT', path: this.path, query, body, signal }));
   }
 }

@@ -2,9 +2,9 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import type { Resource } from '../catalog/define.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
 import type { Row } from '../core/pages/walk.ts';
-import type { ApiClient } from '../core/transport/client.ts';
-import { type BodyInput, readBody } from './bodyinput.ts';
-import { dryRunText } from './dryrun.ts';
+import type { ApiClient, Query } from '../core/transport/client.ts';
+import { type BodyInput, type BodyRules, readBody } from './bodyinput.ts';
+import { dryRunText, queryText } from './dryrun.ts';
 import { bodyFlags, dryRunFlag } from './flags/body.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
@@ -20,19 +20,29 @@ export function writeFlags(resource: Resource, mode: 'create' | 'update'): FlagI
 export abstract class WriteCommand extends ResourceCommand {
   protected abstract readonly mode: 'create' | 'update';
 
+  /** What the resource wants of a body beside its fields. */
+  protected bodyRules(_flags: FlagValues): BodyRules {
+    return {};
+  }
+
+  /** Query parameters of the resource beside `responseFields`. */
+  protected queryOf(_flags: FlagValues): Query {
+    return {};
+  }
+
   /** Sends the body and gives the record that came of it. */
-  protected abstract send(client: ApiClient, input: BodyInput, responseFields: string | undefined): Promise<Row>;
+  protected abstract send(client: ApiClient, input: BodyInput, query: Query): Promise<Row>;
 
   protected async write(flags: FlagValues, path: string): Promise<void> {
     const { context, fields, operation } = this;
     const plan = planRecord(flags, fields, context);
     const stdin = () => readAll(context.streams.stdin.chunks, context.signal);
-    const input = await readBody(flags, operation.body ?? {}, this.mode, stdin);
+    const input = await readBody(flags, operation.body ?? {}, this.mode, stdin, this.bodyRules(flags));
     const selected = readFieldSelection(plan.selection?.join(','), fields, '--fields')?.join(',');
-    const responseFields = operation.selectable ? selected : undefined;
+    const query = { ...this.queryOf(flags), responseFields: operation.selectable ? selected : undefined };
     if (isOn(flags, 'dry-run')) {
-      const query = responseFields === undefined ? '' : `responseFields=${encodeURIComponent(responseFields)}`;
-      return this.print(dryRunText(flags, context, { method: operation.method, path, query, body: input.body }));
+      const request = { method: operation.method, path, query: queryText(query), body: input.body };
+      return this.print(dryRunText(flags, context, request));
     }
     const client = await this.connect(flags);
     const did = this.mode === 'create' ? 'created' : 'changed';
@@ -41,7 +51,7 @@ export abstract class WriteCommand extends ResourceCommand {
       fields,
       flags,
       context,
-      () => this.send(client, input, responseFields),
+      () => this.send(client, input, query),
       (record) => `The ${this.resource.one} was ${did}: id ${record.id}.`,
     );
   }

@@ -19,7 +19,8 @@ function cleanEnv(more: Env): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(MOLAR_|HTTPS?_PROXY|NO_PROXY|CI$|NODE_ENV|NODE_OPTIONS)/i.test(name),
   );
-  return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
+  const none = { MOLAR_CONFIG_DIR: join(tmpdir(), 'molar-acceptance-no-config') };
+  return { ...(Object.fromEntries(kept) as Record<string, string>), ...none, ...more };
 }
 
 /** Starts bin/run.js in a folder. */

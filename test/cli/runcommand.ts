@@ -31,7 +31,12 @@ interface Startable {
 
 const loading = Config.load({ root: resolve(import.meta.dirname, '../..') });
 
-const ENV = { MOLAR_URL: 'https://api.example.com', MOLAR_ORGANIZATION: 'org-1', MOLAR_TOKEN: 'secret' };
+const ENV = {
+  MOLAR_URL: 'https://api.example.com',
+  MOLAR_ORGANIZATION: 'org-1',
+  MOLAR_TOKEN: 'secret',
+  MOLAR_CONFIG_DIR: '/nonexistent',
+};
 
 /** Runs a command in this process against a scripted server. */
 export async function runCommand(

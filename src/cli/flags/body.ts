@@ -1,13 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
-import { type Field, type Fields, isWritable } from '../../catalog/record.ts';
+import { type Fields, isWritable } from '../../catalog/record.ts';
 import { kebab } from '../flagvalues.ts';
 
 type Mode = 'create' | 'update';
 
 /** One flag a writable field (contract §2), and the three ways to give a body that are the same for every write. */
 export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
-  const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields[name], mode)] as const);
+  const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields, mode)] as const);
   return { ...Object.fromEntries(own), ...sharedFlags };
 }
 
@@ -39,7 +39,8 @@ export function writableNames(fields: Fields, mode: Mode): string[] {
   });
 }
 
-function fieldFlag(name: string, field: Field | undefined, mode: Mode) {
+function fieldFlag(name: string, fields: Fields, mode: Mode) {
+  const field = fields[name];
   const kind = field?.kind;
   const choices = kind?.values === undefined || kind.values.length > 12 ? '' : `: ${kind.values.join(', ')}`;
   const must = mode === 'create' && field?.required ? ' (required)' : '';
@@ -47,7 +48,9 @@ function fieldFlag(name: string, field: Field | undefined, mode: Mode) {
   const options = { helpGroup: 'FIELDS', helpValue: valueName(kind?.name), summary };
   if (kind?.name !== 'list') return Flags.string(options);
   const singular = kebab(name).replace(/s$/, '');
-  const aliases = singular === kebab(name) ? [] : [singular];
+  // recurrenceDays must not take the flag of recurrenceDay.
+  const isTaken = Object.keys(fields).some((other) => kebab(other) === singular);
+  const aliases = isTaken ? [] : [singular];
   return Flags.string({ ...options, aliases, multiple: true, multipleNonGreedy: true });
 }
 

@@ -8,6 +8,7 @@ const helpGroup = 'CONNECTION';
 export const connectionFlags = {
   url: Flags.string({ helpGroup, helpValue: 'URL', summary: 'Address before /api/v1 (MOLAR_URL)' }),
   organization: Flags.string({ helpGroup, helpValue: 'ID', summary: 'Organization id (MOLAR_ORGANIZATION)' }),
+  profile: Flags.string({ helpGroup, helpValue: 'NAME', summary: 'Profile made by molar login (MOLAR_PROFILE)' }),
   'token-stdin': Flags.boolean({ helpGroup, summary: 'Read the token from standard input' }),
   'token-file': Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Read the token from a file' }),
   'token-command': Flags.string({ helpGroup, helpValue: 'COMMAND', summary: 'Run a command that prints the token' }),
@@ -30,6 +31,7 @@ export function readConnectionFlags(flags: FlagValues): ConnectionFlags {
   return {
     url: textFlag(flags, 'url'),
     organization: textFlag(flags, 'organization'),
+    profile: textFlag(flags, 'profile'),
     tokenStdin: isOn(flags, 'token-stdin'),
     tokenFile: textFlag(flags, 'token-file'),
     tokenCommand: textFlag(flags, 'token-command'),

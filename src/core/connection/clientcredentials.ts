@@ -21,14 +21,31 @@ export function defaultTokenUrl(baseUrl: string): string {
 /** Tokens are renewed this long before they expire, or after half their life if that is shorter. */
 const MARGIN = 60_000;
 
-/** A token asked for with client id and secret, kept in memory until shortly before it expires (D4). */
-export function clientCredentialToken(credentials: ClientCredentials, deps: Exchange): TokenSource {
+/** What the answer to a request for a token said, without the token. */
+export interface Grant {
+  /** UTC milliseconds. */
+  readonly expiresAt: number;
+  /** Undefined where the server does not tell them. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/**
+ * A token asked for with client id and secret, kept in memory until shortly before it expires (D4). `onGrant` is told
+ * of each one.
+ */
+export function clientCredentialToken(
+  credentials: ClientCredentials,
+  deps: Exchange,
+  onGrant?: (grant: Grant) => void,
+): TokenSource {
   let held: { readonly token: string; readonly until: number } | undefined;
   let asking: Promise<string> | undefined;
   const ask = async (signal?: AbortSignal) => {
     const granted = await askForToken(credentials, deps, signal);
     const life = granted.expiresIn * 1000;
-    held = { token: granted.token, until: deps.clock.now() + life - Math.min(MARGIN, life / 2) };
+    const now = deps.clock.now();
+    held = { token: granted.token, until: now + life - Math.min(MARGIN, life / 2) };
+    onGrant?.({ expiresAt: now + life, scopes: granted.scopes });
     return granted.token;
   };
   return {
@@ -50,6 +67,7 @@ interface Granted {
   readonly token: string;
   /** Seconds. */
   readonly expiresIn: number;
+  readonly scopes: readonly string[] | undefined;
 }
 
 async function askForToken(credentials: ClientCredentials, deps: Exchange, signal?: AbortSignal): Promise<Granted> {
@@ -93,7 +111,7 @@ function refused(status: number, text: string, requestId: string | null): Failur
     status,
     requestId,
     items: problems,
-    hint: 'Check MOLAR_CLIENT_ID, MOLAR_CLIENT_SECRET and MOLAR_TOKEN_URL.',
+    hint: 'Check MOLAR_CLIENT_ID, MOLAR_CLIENT_SECRET and MOLAR_TOKEN_URL, or run molar login again.',
     cause: failure,
   });
 }
@@ -108,5 +126,6 @@ function readGrant(text: string): Granted | undefined {
   }
   if (!isPlainObject(answer) || typeof answer.access_token !== 'string' || answer.access_token === '') return undefined;
   const seconds = Number(answer.expires_in);
-  return { token: answer.access_token, expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : 3600 };
+  const scopes = typeof answer.scope === 'string' ? answer.scope.split(/[\s,]+/).filter(Boolean) : undefined;
+  return { token: answer.access_token, expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : 3600, scopes };
 }

@@ -1,7 +1,9 @@
 import { type Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
+import type { ChosenProfile } from '../profiles/choose.ts';
+import type { ProfileSecret } from '../profiles/config.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import { staticToken, type TokenSource } from '../transport/token.ts';
-import { clientCredentialToken, defaultTokenUrl } from './clientcredentials.ts';
+import { clientCredentialToken, defaultTokenUrl, type Grant } from './clientcredentials.ts';
 import type { ConnectionFlags, ConnectionSettings, Environment } from './settings.ts';
 
 /** How secrets are reached; passed in, so that core touches no process. */
@@ -12,9 +14,59 @@ export interface SecretReaders {
   readonly command: (line: string) => Promise<string>;
 }
 
+/** Where the token comes from, before anything secret is read. */
+export type Credential = (
+  | { readonly kind: 'stdin' }
+  | { readonly kind: 'file'; readonly path: string }
+  | ProfileSecret
+) & {
+  /** For people: `--token-file`, `MOLAR_TOKEN`, `profile work`. */
+  readonly source: string;
+};
+
 /**
- * The token source that flags and environment name: a flag, then MOLAR_TOKEN, then client id and secret. Throws a
- * Failure with exit code 2 when there is none, or 9 when a file cannot be read.
+ * What flags, environment and profile say about the token, in this order (contract §3); a profile named by
+ * `--profile` comes before the environment. Throws a Failure with exit code 2 when there is nothing, or when the
+ * profile's secret is for another address than the one in use.
+ */
+export function findCredential(flags: ConnectionFlags, env: Environment, settings: ConnectionSettings): Credential {
+  const given: Credential[] = [];
+  if (flags.tokenStdin) given.push({ kind: 'stdin', source: '--token-stdin' });
+  if (flags.tokenFile) given.push({ kind: 'file', path: flags.tokenFile, source: '--token-file' });
+  if (flags.tokenCommand) given.push({ kind: 'command', command: flags.tokenCommand, source: '--token-command' });
+  const [first, second] = given;
+  if (first !== undefined && second !== undefined) {
+    throw usageFailure(`Use only one of ${first.source} and ${second.source}.`, { source: second.source });
+  }
+  if (first !== undefined) return first;
+  const { profile } = settings;
+  if (profile?.source === '--profile') return profileCredential(profile, settings);
+  if (env.MOLAR_TOKEN) return { kind: 'token', token: env.MOLAR_TOKEN, source: 'MOLAR_TOKEN' };
+  const { MOLAR_CLIENT_ID: clientId, MOLAR_CLIENT_SECRET: clientSecret } = env;
+  if (clientId && clientSecret) {
+    const { tokenUrl } = settings;
+    const source = 'MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET';
+    return { kind: 'client', clientId, clientSecret, ...(tokenUrl !== undefined && { tokenUrl }), source };
+  }
+  if (profile !== undefined && !clientId && !clientSecret) return profileCredential(profile, settings);
+  throw noToken(clientId, clientSecret);
+}
+
+function profileCredential({ name, profile }: ChosenProfile, settings: ConnectionSettings): Credential {
+  // A token must not reach a server it was not given for.
+  if (profile.url !== settings.baseUrl) {
+    const message = `The token of profile ${name} is for ${profile.url}, not for ${settings.baseUrl}.`;
+    throw localFailure('usage.connection', message, {
+      source: '--url',
+      hint: 'Give a token for this server (MOLAR_TOKEN, --token-file), or choose a profile of it with --profile.',
+    });
+  }
+  return { ...profile.secret, source: `profile ${name}` };
+}
+
+/**
+ * The token source that flags, environment and profile name. Throws a Failure with exit code 2 when there is none, or
+ * 9 when a file cannot be read. `onGrant` is told of each token that client id and secret get.
  */
 export async function readCredentials(
   flags: ConnectionFlags,
@@ -22,24 +74,24 @@ export async function readCredentials(
   settings: ConnectionSettings,
   readers: SecretReaders,
   exchange: Exchange,
+  onGrant?: (grant: Grant) => void,
 ): Promise<TokenSource> {
-  const given = [
-    flags.tokenStdin && '--token-stdin',
-    flags.tokenFile && '--token-file',
-    flags.tokenCommand && '--token-command',
-  ];
-  const [first, second] = given.filter((name) => typeof name === 'string');
-  if (second !== undefined) throw usageFailure(`Use only one of ${first} and ${second}.`, { source: second });
-  if (flags.tokenStdin) return staticToken(checked(await readers.stdin(), '--token-stdin'));
-  if (flags.tokenFile) return staticToken(checked(await readFile(flags.tokenFile, readers), '--token-file'));
-  if (flags.tokenCommand) return staticToken(checked(await runCommand(flags.tokenCommand, readers), '--token-command'));
-  if (env.MOLAR_TOKEN) return staticToken(checked(env.MOLAR_TOKEN, 'MOLAR_TOKEN'));
-  const { MOLAR_CLIENT_ID: clientId, MOLAR_CLIENT_SECRET: clientSecret } = env;
-  if (clientId && clientSecret) {
-    const tokenUrl = settings.tokenUrl ?? defaultTokenUrl(settings.baseUrl);
-    return clientCredentialToken({ clientId, clientSecret, tokenUrl }, exchange);
+  const credential = findCredential(flags, env, settings);
+  const { source } = credential;
+  switch (credential.kind) {
+    case 'stdin':
+      return staticToken(checkToken(await readers.stdin(), source));
+    case 'file':
+      return staticToken(checkToken(await readFile(credential.path, readers), source));
+    case 'command':
+      return staticToken(checkToken(await runCommand(credential.command, source, readers), source));
+    case 'token':
+      return staticToken(checkToken(credential.token, source));
+    case 'client': {
+      const { clientId, clientSecret, tokenUrl = defaultTokenUrl(settings.baseUrl) } = credential;
+      return clientCredentialToken({ clientId, clientSecret, tokenUrl }, exchange, onGrant);
+    }
   }
-  throw noToken(clientId, clientSecret);
 }
 
 function noToken(clientId: string | undefined, clientSecret: string | undefined): Failure {
@@ -52,12 +104,12 @@ function noToken(clientId: string | undefined, clientSecret: string | undefined)
       source: 'MOLAR_CLIENT_ID',
     });
   const hint =
-    'Set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET, or use --token-file, --token-command or --token-stdin.';
+    'Run molar login, set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET, or use --token-file, --token-command or --token-stdin.';
   return localFailure('usage.connection', 'There is no token.', { source: 'MOLAR_TOKEN', hint });
 }
 
 /** The token without white space around it. What it holds is never repeated. */
-function checked(text: string, source: string): string {
+function checkToken(text: string, source: string): string {
   const token = text.trim();
   if (token === '') throw usageFailure(`${source} gave no token.`, { source });
   if (!/^[\x21-\x7e]+$/.test(token)) {
@@ -71,7 +123,7 @@ function checked(text: string, source: string): string {
   return token;
 }
 
-async function readFile(path: string, readers: SecretReaders): Promise<string> {
+async function readFile(path: string, readers: Pick<SecretReaders, 'file'>): Promise<string> {
   try {
     return await readers.file(path);
   } catch (cause) {
@@ -79,12 +131,11 @@ async function readFile(path: string, readers: SecretReaders): Promise<string> {
   }
 }
 
-async function runCommand(line: string, readers: SecretReaders): Promise<string> {
+async function runCommand(line: string, source: string, readers: SecretReaders): Promise<string> {
   try {
     return await readers.command(line);
   } catch (cause) {
-    const source = '--token-command';
-    throw localFailure('usage.connection', 'The command of --token-command failed.', {
+    throw localFailure('usage.connection', `The command of ${source} failed.`, {
       source,
       hint: 'Run it by itself: it must exit with 0 and print the token.',
       cause,

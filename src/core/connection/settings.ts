@@ -1,11 +1,13 @@
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
+import { type ChosenProfile, chooseProfile } from '../profiles/choose.ts';
 import { isLoopback } from '../transport/address.ts';
 
 /** What the flags of a command say about the connection. */
 export interface ConnectionFlags {
   readonly url?: string | undefined;
   readonly organization?: string | undefined;
+  readonly profile?: string | undefined;
   readonly tokenStdin?: boolean | undefined;
   readonly tokenFile?: string | undefined;
   readonly tokenCommand?: string | undefined;
@@ -21,13 +23,32 @@ export interface ConnectionSettings {
   readonly baseUrl: string;
   readonly organization: string;
   readonly tokenUrl: string | undefined;
+  /** The profile that was needed or asked for. */
+  readonly profile?: ChosenProfile | undefined;
+  /** What gave the address and the organization: a flag, a variable or a profile. */
+  readonly sources?: { readonly url: string; readonly organization: string };
 }
 
-/** Flags beat the environment (contract §3). Throws a Failure with exit code 2 that names what is missing or wrong. */
+/**
+ * Flags beat the environment, which beats the profile (contract §3); a profile named by `--profile` is a flag too. The
+ * config file is read only where a profile is named or something is missing. Throws a Failure with exit code 2 that
+ * names what is missing or wrong.
+ */
 export function readSettings(flags: ConnectionFlags, env: Environment): ConnectionSettings {
-  const address = chosen(flags.url, '--url', env, 'MOLAR_URL');
-  const baseUrl = readBaseUrl(address.text, address.source, flags.allowHttp === true);
-  const organization = chosen(flags.organization, '--organization', env, 'MOLAR_ORGANIZATION');
+  return settingsOf(flags, env, needsProfile(flags, env) ? chooseProfile(flags.profile, env) : undefined);
+}
+
+/** As `readSettings`, with the profile that is in use, if any. */
+export function settingsOf(
+  flags: ConnectionFlags,
+  env: Environment,
+  profile: ChosenProfile | undefined,
+): ConnectionSettings {
+  const find = (key: 'url' | 'organization') => chosen(key, flags, env, profile);
+  const address = find('url');
+  const allowHttp = flags.allowHttp === true || (address.fromProfile && profile?.profile.allowHttp === true);
+  const baseUrl = readBaseUrl(address.text, address.source, allowHttp);
+  const organization = find('organization');
   if (!isOrganizationId(organization.text)) {
     throw usageFailure(`${organization.source} must be 1 to 64 letters, digits, hyphens or underscores.`, {
       source: organization.source,
@@ -35,19 +56,44 @@ export function readSettings(flags: ConnectionFlags, env: Environment): Connecti
   }
   const tokenUrl = env.MOLAR_TOKEN_URL || undefined;
   if (tokenUrl !== undefined) readUrl(tokenUrl, 'MOLAR_TOKEN_URL', flags.allowHttp === true);
-  return { baseUrl, organization: organization.text, tokenUrl };
+  const sources = { url: address.source, organization: organization.source };
+  return { baseUrl, organization: organization.text, tokenUrl, profile, sources };
+}
+
+function needsProfile(flags: ConnectionFlags, env: Environment): boolean {
+  const secret = flags.tokenStdin || flags.tokenFile || flags.tokenCommand || env.MOLAR_TOKEN || env.MOLAR_CLIENT_ID;
+  const whole = (flags.url || env.MOLAR_URL) && (flags.organization || env.MOLAR_ORGANIZATION) && secret;
+  return Boolean(flags.profile || env.MOLAR_PROFILE || !whole);
 }
 
 interface Chosen {
   readonly text: string;
   readonly source: string;
+  readonly fromProfile: boolean;
 }
 
-function chosen(flag: string | undefined, name: string, env: Environment, variable: string): Chosen {
-  if (flag !== undefined && flag.trim() !== '') return { text: flag.trim(), source: name };
-  const text = env[variable]?.trim();
-  if (text !== undefined && text !== '') return { text, source: variable };
-  throw localFailure('usage.connection', `${variable} is not set, and ${name} is not given.`, { source: name });
+const VARIABLES = { url: 'MOLAR_URL', organization: 'MOLAR_ORGANIZATION' } as const;
+
+function chosen(
+  key: 'url' | 'organization',
+  flags: ConnectionFlags,
+  env: Environment,
+  profile: ChosenProfile | undefined,
+): Chosen {
+  const flag: Chosen = { text: flags[key]?.trim() ?? '', source: `--${key}`, fromProfile: false };
+  const variable: Chosen = { text: env[VARIABLES[key]]?.trim() ?? '', source: VARIABLES[key], fromProfile: false };
+  const kept: Chosen = {
+    text: profile?.profile[key] ?? '',
+    source: `profile ${profile?.name}`,
+    fromProfile: true,
+  };
+  const order = profile?.source === '--profile' ? [flag, kept] : [flag, variable, kept];
+  const first = order.find(({ text }) => text !== '');
+  if (first !== undefined) return first;
+  throw localFailure('usage.connection', `${variable.source} is not set, and ${flag.source} is not given.`, {
+    source: flag.source,
+    hint: 'Run molar login, or set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
+  });
 }
 
 /** An address with `/api/v1` at its end is taken for the one before it. */

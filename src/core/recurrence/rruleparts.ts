@@ -29,7 +29,10 @@ export function looksLikeRRule(text: string): boolean {
  * something is wrong: syntax, a part twice, or a part that the API cannot express.
  */
 export function splitRRule(text: string, complain: Complain): RRuleParts | undefined {
-  const rule = text.trim().toUpperCase().replace(/^RRULE:/, '');
+  const rule = text
+    .trim()
+    .toUpperCase()
+    .replace(/^RRULE:/, '');
   if (/[\r\n]/.test(rule) || /^[A-Z-]+[:;]/.test(rule)) {
     return complain('Give one rule without DTSTART, EXDATE or RDATE: FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301.');
   }

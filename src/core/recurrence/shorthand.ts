@@ -14,12 +14,16 @@ export interface Shorthand {
   readonly until: string | undefined;
 }
 
-/** Reads a rule in words; undefined when something is wrong, which is told to `complain`. */
-export function readShorthand(words: Shorthand, complain: Complain): RuleDraft | undefined {
-  const frequency = readEvery(words.every ?? '1', complain);
+/** Reads a rule in words; undefined when something is wrong, which is told to `complainOf` the part that is at fault. */
+export function readShorthand(
+  words: Shorthand,
+  complainOf: (part: 'every' | 'on' | 'until') => Complain,
+): RuleDraft | undefined {
+  const frequency = readEvery(words.every ?? '1', complainOf('every'));
+  const complain = complainOf('on');
   const pattern = words.type === 'WEEKLY' ? readDays(words.on, complain) : readWeekAndDay(words.on, complain);
   if (words.until !== undefined && !isDate(words.until)) {
-    return complain('--until must be a date that exists, written YYYY-MM-DD.');
+    return complainOf('until')('--until must be a date that exists, written YYYY-MM-DD.');
   }
   if (frequency === undefined || pattern === undefined) return undefined;
   return { frequency, pattern, end: words.until === undefined ? undefined : { kind: 'date', date: words.until } };

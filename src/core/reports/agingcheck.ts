@@ -33,5 +33,7 @@ function differing(name: string, data: Row, cents: number, shown = name): string
 
 function differingParts(name: string, told: unknown, parts: Row): string[] {
   if (typeof told !== 'object') throw new NotMoney(name);
-  return Object.entries(parts).flatMap(([part, cents]) => differing(part, told as Row, cents as number, `${name}.${part}`));
+  return Object.entries(parts).flatMap(([part, cents]) =>
+    differing(part, told as Row, cents as number, `${name}.${part}`),
+  );
 }

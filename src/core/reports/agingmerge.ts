@@ -54,7 +54,14 @@ export function oldestFirst(a: Guarantor, b: Guarantor): number {
 /** A guarantor as a record of the API, its location in front; dollars. */
 export function guarantorRow(location: string, guarantor: Guarantor): Row {
   const { id, firstName, lastName, money, claimsPending } = guarantor;
-  return { location: locationValue(location), id, firstName, lastName, ...inDollars(recordMoney(money)), claimsPending };
+  return {
+    location: locationValue(location),
+    id,
+    firstName,
+    lastName,
+    ...inDollars(recordMoney(money)),
+    claimsPending,
+  };
 }
 
 /** A location as it stands in output: a number as every linked id (D1), or `ALL`. */

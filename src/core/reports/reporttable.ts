@@ -8,6 +8,8 @@ export interface ReportColumn {
   readonly align: 'left' | 'right';
   /** Its cells are never cut: ids, times and money. */
   readonly isWhole: boolean;
+  /** Columns of lower rank are left out before this one gets narrower; the width of its title when not given. */
+  readonly least?: number;
   /** Where the terminal is too narrow, columns of the lowest rank are left out first; never one without a rank. */
   readonly rank?: number;
   readonly cells: readonly string[];
@@ -32,20 +34,21 @@ export function reportTable(
   const widths = kept.length === 0 ? [] : tableWidths(needs, width);
   // Columns that have no rank stay, even when the line is then longer than the terminal.
   const laid = kept.map((column, at) => ({ column, width: widths[at] ?? naturalWidth(column) }));
-  const line = (cell: (column: ReportColumn) => string) =>
-    `${(indent + laid.map((each) => padded(cell(each.column), each)).join(' '.repeat(GAP))).trimEnd()}\n`;
+  const line = (cell: (each: LaidOut) => string) => `${(indent + laid.map(cell).join(' '.repeat(GAP))).trimEnd()}\n`;
   const rows = Math.max(0, ...columns.map(({ cells }) => cells.length));
-  const head = options.header ? line(({ title }) => title) + line(() => '─'.repeat(400)).replace(/…/g, '─') : '';
-  const body = Array.from({ length: rows }, (_, row) => line(({ cells }) => terminalText(cells[row] ?? '')));
+  const head = line((each) => padded(each.column.title, each)) + line((each) => '─'.repeat(each.width));
+  const body = Array.from({ length: rows }, (_, row) =>
+    line((each) => padded(terminalText(each.column.cells[row] ?? ''), each)),
+  );
   return {
-    text: head + body.join(''),
+    text: (options.header ? head : '') + body.join(''),
     hidden: columns.filter((column) => !kept.includes(column)).map(({ title }) => title),
   };
 }
 
 function fitting(columns: readonly ReportColumn[], width: number): readonly ReportColumn[] {
   const kept = [...columns];
-  while (tableWidths(kept.map(needOf), width).length < kept.length) {
+  while (!isRoomy(kept, width)) {
     const ranks = kept.map(({ rank }) => rank ?? Number.POSITIVE_INFINITY);
     const lowest = Math.min(...ranks);
     if (lowest === Number.POSITIVE_INFINITY) break;
@@ -54,8 +57,18 @@ function fitting(columns: readonly ReportColumn[], width: number): readonly Repo
   return kept;
 }
 
+function isRoomy(columns: readonly ReportColumn[], width: number): boolean {
+  const widths = tableWidths(columns.map(needOf), width);
+  return columns.every((column, at) => {
+    const wanted = Math.min(naturalWidth(column), column.least ?? displayWidth(column.title));
+    return (widths[at] ?? 0) >= wanted;
+  });
+}
+
 function needOf(column: ReportColumn) {
-  return { header: displayWidth(column.title), cells: cellsWidth(column), isId: column.isWhole };
+  // Titles of numbers are not cut either: half of `31-60` would mislead.
+  const cells = column.isWhole ? naturalWidth(column) : cellsWidth(column);
+  return { header: displayWidth(column.title), cells, isId: column.isWhole };
 }
 
 function cellsWidth({ cells }: ReportColumn): number {
@@ -66,7 +79,12 @@ function naturalWidth(column: ReportColumn): number {
   return Math.max(displayWidth(column.title), cellsWidth(column));
 }
 
-function padded(text: string, { column, width }: { readonly column: ReportColumn; readonly width: number }): string {
+interface LaidOut {
+  readonly column: ReportColumn;
+  readonly width: number;
+}
+
+function padded(text: string, { column, width }: LaidOut): string {
   const fitted = fitText(text, width);
   const blanks = ' '.repeat(Math.max(0, width - displayWidth(fitted)));
   return column.align === 'right' ? blanks + fitted : fitted + blanks;

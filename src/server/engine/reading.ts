@@ -2,8 +2,8 @@ import type { Operation } from '../../catalog/define.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
-import type { Handler } from '../service.ts';
-import { countRecords, findRecord, listRecords, type Slice } from '../store/records.ts';
+import type { Handler, OperationRequest } from '../service.ts';
+import { countRecords, findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
 export function listHandler(behaviour: Behaviour, operation: Operation): Handler {
@@ -13,7 +13,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const asked = readBulkQuery(request, operation);
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
     const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
-    const rows = await listRecords(service.store.read, organization.org, resource, asked.terms, slice, behaviour.own);
+    const { data, lastId } = await readPage(behaviour, request, asked, slice);
     const total = operation.paging?.counts
       ? await countRecords(service.store.read, organization.org, resource, asked.terms)
       : 0;
@@ -22,12 +22,22 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
       request.warnings.push({ title: 'Deprecated parameter', description, source: 'page' });
     }
     const { limit, page, byCursor } = asked;
-    const pagination = operation.paging?.meta?.({ limit, offset, page, byCursor, lastId: rows.at(-1)?.id, total });
-    return {
-      data: joinTexts(rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields))),
-      ...(pagination && { meta: { pagination } }),
-    };
+    const pagination = operation.paging?.meta?.({ limit, offset, page, byCursor, lastId, total });
+    return { data, ...(pagination && { meta: { pagination } }) };
   };
+}
+
+/** The records of a page as JSON text; whole ones in id order are joined by the store. */
+async function readPage(behaviour: Behaviour, request: OperationRequest, asked: BulkQuery, slice: Slice) {
+  const { read } = request.service.store;
+  const { org } = request.organization;
+  if (asked.fields === undefined && behaviour.render === undefined && slice.order === undefined) {
+    const page = await readPageText(read, org, behaviour.resource, asked.terms, slice);
+    return { data: `[${page.data ?? ''}]`, lastId: page.last_id ?? undefined };
+  }
+  const rows = await listRecords(read, org, behaviour.resource, asked.terms, slice, behaviour.own);
+  const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields));
+  return { data: joinTexts(texts), lastId: rows.at(-1)?.id };
 }
 
 /** Newest first only without a cursor, by the first of the operation's date keys that is filtered by (D16). */

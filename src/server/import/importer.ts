@@ -1,5 +1,6 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { removeScheduled } from '../files/recovery.ts';
+import { collectGarbage } from '../memory.ts';
 import { settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
@@ -36,6 +37,8 @@ export async function importRecords(
     const summary = await service.store.write((tx) => importInto(tx, service, files, source));
     await files.keep();
     await removeScheduled(service.store, service.files, files.replaced);
+    await service.store.tidy();
+    collectGarbage();
     return summary;
   } catch (error) {
     await files.discard();

@@ -28,6 +28,8 @@ export interface Transaction extends Reader {
 export interface Store {
   readonly read: Reader;
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Gives memory and journal space back after a bulk write. */
+  tidy(): Promise<void>;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
   /** How much has been written since the store was opened. */

@@ -18,6 +18,7 @@ interface World {
   readonly stdin?: string | Buffer;
   readonly isTTY?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  readonly ask?: Context['streams']['ask'];
 }
 
 /** oclif's own `Command.run` loads the configuration again, and the context would be lost. */
@@ -37,9 +38,16 @@ export async function runCommand(command: unknown, argv: readonly string[], worl
       }, false),
       stdin: { isTTY: false, chunks: once(world.stdin ?? '') },
       confirm: () => Promise.resolve(false),
+      ask: world.ask,
       startProgress: undefined,
     },
-    env: { MOLAR_URL: 'http://localhost', MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full, ...world.env },
+    env: {
+      MOLAR_URL: 'http://localhost',
+      MOLAR_ORGANIZATION: ORGANIZATION,
+      MOLAR_TOKEN: TOKENS.full,
+      MOLAR_CONFIG_DIR: '/nonexistent',
+      ...world.env,
+    },
     clock: { now: Date.now, sleep: async (_, signal) => signal?.throwIfAborted() },
     random: () => 0,
     newId: () => crypto.randomUUID(),

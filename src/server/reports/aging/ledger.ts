@@ -56,12 +56,13 @@ export async function settleLedger(tx: Transaction): Promise<void> {
   const changed = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
   if (changed === undefined) return;
   // A credit changes what is open of the charges it settles, and a charge what is left of the credits applied to it.
+  // CROSS JOIN, here and below, keeps SQLite from walking a whole table: what has changed leads.
   await tx.run(sql`INSERT INTO ledger_changes (org, id)
-    SELECT d.org, d.charge_id FROM ledger_changes n JOIN distributions d ON d.org = n.org AND d.credit_id = n.id
-    UNION SELECT d.org, d.credit_id FROM ledger_changes n JOIN distributions d ON d.org = n.org AND d.charge_id = n.id
-    WHERE true ON CONFLICT DO NOTHING`);
+    SELECT d.org, d.charge_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.credit_id = n.id
+    UNION ALL
+    SELECT d.org, d.credit_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.charge_id = n.id
+    ON CONFLICT DO NOTHING`);
   await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
-  // CROSS JOIN keeps SQLite from walking the transactions first: what has changed leads.
   await tx.run(sql`INSERT INTO ledger
       (org, location_id, guarantor_id, id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents)
     SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id, t.id, t.transaction_date,

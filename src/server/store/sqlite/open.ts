@@ -50,7 +50,7 @@ export function openConnection(file: string, options: { readonly readonly?: bool
     connection.pragma('synchronous = FULL');
     connection.pragma('foreign_keys = OFF');
     connection.pragma('temp_store = FILE');
-    connection.pragma('cache_size = -32000');
+    connection.pragma('cache_size = -16000');
   } catch (error) {
     connection.close();
     throw error;

@@ -47,6 +47,12 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   return {
     read,
     write: <T>(work: (tx: Transaction) => Promise<T>) => writer.submit(work),
+    async tidy() {
+      await writer.idle();
+      // Another process may be writing: its own checkpoint will do then.
+      writing.pragma('wal_checkpoint(TRUNCATE)');
+      writing.pragma('shrink_memory');
+    },
     async ping() {
       statements.get({ sql: 'SELECT 1', text: 'SELECT 1', values: [] });
     },

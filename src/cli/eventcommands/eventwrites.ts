@@ -1,0 +1,50 @@
+import type { FlagInput } from '@oclif/core/interfaces';
+import { events } from '../../catalog/resources/events.ts';
+import type { Query } from '../../core/transport/client.ts';
+import type { BodyRules } from '../bodyinput.ts';
+import { CreateCommand, createFlags } from '../createcommand.ts';
+import { DeleteCommand, deleteFlags } from '../deletecommand.ts';
+import type { FlagValues } from '../flagvalues.ts';
+import { UpdateCommand, updateFlags } from '../updatecommand.ts';
+import { recurrenceFlags } from './recurrenceflags.ts';
+import { recurrenceRules } from './recurrencerules.ts';
+import { isSeries, targetFlag, targetQuery } from './target.ts';
+
+export const eventCreateFlags: FlagInput = { ...recurrenceFlags('create'), ...createFlags(events) };
+export const eventUpdateFlags: FlagInput = { ...targetFlag, ...recurrenceFlags('update'), ...updateFlags(events) };
+export const eventDeleteFlags: FlagInput = { ...targetFlag, ...deleteFlags };
+
+/** Creates an event, or a series of them. */
+export abstract class EventCreateCommand extends CreateCommand {
+  protected override readonly resource = events;
+
+  protected override bodyRules(flags: FlagValues): BodyRules {
+    return recurrenceRules(flags, 'create');
+  }
+}
+
+/** Changes an event, or it and all later ones of its series. */
+export abstract class EventUpdateCommand extends UpdateCommand {
+  protected override readonly resource = events;
+
+  protected override bodyRules(flags: FlagValues): BodyRules {
+    return recurrenceRules(flags, 'update');
+  }
+
+  protected override queryOf(flags: FlagValues): Query {
+    return targetQuery(flags);
+  }
+}
+
+/** Deletes an event, or it and all later ones of its series. */
+export abstract class EventDeleteCommand extends DeleteCommand {
+  protected override readonly resource = events;
+
+  protected override queryOf(flags: FlagValues): Query {
+    return targetQuery(flags);
+  }
+
+  protected override describe(flags: FlagValues, id: number): string {
+    return `${super.describe(flags, id)}${isSeries(flags) ? ' and all later ones of its series' : ''}`;
+  }
+}

@@ -1,0 +1,164 @@
+import { EXIT } from '../../catalog/failures.ts';
+import { aging } from '../../catalog/resources/reports.ts';
+import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
+import { project } from '../../core/output/columns.ts';
+import type { Row } from '../../core/pages/walk.ts';
+import { isWithoutData, type LocationAging, readLocation } from '../../core/reports/agingread.ts';
+import {
+  type AgingReport,
+  agingReport,
+  checkOf,
+  locationRows,
+  recordRows,
+  totalRows,
+  totalsRow,
+} from '../../core/reports/agingreport.ts';
+import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
+import { countText } from '../../core/reports/money.ts';
+import type { ApiFailure } from '../../core/transport/apifailure.ts';
+import { onePage } from '../calculatedcommand.ts';
+import { type FlagValues, isOn } from '../flagvalues.ts';
+import { ResourceCommand } from '../resourcecommand.ts';
+import { writeRows } from '../rowoutput.ts';
+import { planRows, type RowPlan } from '../rowplan.ts';
+import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
+import { pageProgress } from './pageprogress.ts';
+import { jsonDocument, writeWhole } from './wholeoutput.ts';
+
+/** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
+export abstract class AgingCommand extends ResourceCommand {
+  static override usage = '<%= command.id %> --location ID[,ID…]|ALL [FLAGS]';
+  protected override readonly resource = aging;
+  protected override readonly verb = 'report';
+
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const questions = readAgingQuestions(flags);
+    const totalsOnly = isOn(flags, 'totals-only');
+    const fields = totalsOnly ? TOTAL_FIELDS : GUARANTOR_FIELDS;
+    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY);
+    if (plan.format === 'table') return this.showTable(plan, flags, questions);
+    if (plan.format === 'json') {
+      return writeWhole(plan, context, async () => {
+        const report = sound(await this.read(flags, questions));
+        const shaped = (rows: readonly Row[]) => rows.slice(0, plan.limit).map((row) => project(row, plan.selection));
+        return jsonDocument({
+          ...(!totalsOnly && { records: shaped(recordRows(report)) }),
+          locations: totalsOnly ? shaped(locationRows(report)) : locationRows(report),
+          totals: totalsRow(report),
+          check: checkOf(report),
+        });
+      });
+    }
+    await writeRows({
+      context,
+      flags,
+      plan,
+      many: totalsOnly ? 'locations' : aging.many,
+      open: async () => {
+        const report = sound(await this.read(flags, questions));
+        const rows = totalsOnly ? totalRows(report) : recordRows(report);
+        return onePage(rows.slice(0, plan.limit));
+      },
+      note: (text) => this.note(text),
+    });
+  }
+
+  private async showTable(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {
+    const width = plan.toTerminal ? (this.context.streams.stdout.columns ?? 80) : undefined;
+    const columns = plan.selection === undefined ? undefined : plan.columns;
+    const look = { width, header: !isOn(flags, 'no-header'), limit: plan.limit, columns };
+    const totalsOnly = isOn(flags, 'totals-only');
+    let report: AgingReport | undefined;
+    let hidden: readonly string[] = [];
+    await writeWhole(plan, this.context, async () => {
+      report = await this.read(flags, questions);
+      // A person sees the figures beside the complaint; a file is replaced by sound ones only.
+      if (plan.out !== undefined) sound(report);
+      const table = totalsOnly ? undefined : agingTable(report, look);
+      hidden = table?.hidden ?? [];
+      return `${table === undefined ? '' : `${table.text}\n`}${agingTotals(report, look)}`;
+    });
+    if (report === undefined) return;
+    await this.noteLimits(plan, report, totalsOnly, hidden);
+    sound(report);
+  }
+
+  private async noteLimits(plan: RowPlan, report: AgingReport, totalsOnly: boolean, hidden: readonly string[]) {
+    if (hidden.length > 0) await this.note(`The terminal is too narrow for: ${hidden.join(', ')}.`);
+    const rows = report.locations.reduce((sum, { guarantors }) => sum + guarantors.length, 0);
+    if (totalsOnly || !plan.isDefaultLimit || rows <= (plan.limit ?? rows)) return;
+    const shown = `the ${plan.limit} with the oldest money of ${countText(rows)} guarantors`;
+    await this.note(`These are ${shown}; totals are of all. Add --all for every one.`);
+  }
+
+  private async read(flags: FlagValues, questions: AgingQuestions): Promise<AgingReport> {
+    const { context, operation } = this;
+    const { signal } = context;
+    const client = await this.connect(flags);
+    const progress = pageProgress(context, isOn(flags, 'quiet'));
+    const found: LocationAging[] = [];
+    const without: ApiFailure[] = [];
+    try {
+      for (const location of questions.locations) {
+        const onPage = (page: number, pages: number) => progress.at(`location ${location}, page ${page} of ${pages}`);
+        try {
+          found.push(await readLocation(client, operation, { ...questions, location, signal, onPage }));
+        } catch (cause) {
+          if (!isWithoutData(cause)) throw cause;
+          without.push(cause);
+          if (questions.locations.length > 1) await this.note(`${nameOf(location)} has no data: ${reasonOf(cause)}`);
+        }
+        signal.throwIfAborted();
+      }
+    } finally {
+      progress.stop();
+    }
+    if (found.length === 0) throw withoutData(without, questions.locations.length);
+    for (const { location, changed } of found) {
+      if (changed)
+        await this.note(
+          `${nameOf(location)}: transactions were entered while its pages were read; some may be missing.`,
+        );
+    }
+    return agingReport(found);
+  }
+}
+
+function nameOf(location: string): string {
+  return location === 'ALL' ? 'The organization' : `Location ${location}`;
+}
+
+function reasonOf({ problems, message }: ApiFailure): string {
+  return problems[0]?.description ?? message;
+}
+
+/** No location has data, exit 4; for one location that is the server's own answer. */
+function withoutData(failures: readonly ApiFailure[], locations: number): Failure {
+  const [first] = failures;
+  const message = first === undefined || locations > 1 ? 'None of the locations has data.' : reasonOf(first);
+  return new Failure(message, {
+    code: first?.code ?? 'record.not_found',
+    exitCode: EXIT.notFound,
+    status: 404,
+    requestId: first?.requestId ?? null,
+    items: failures.flatMap(({ items }) => items),
+    hint: 'Check the location ids and the organization; a location without transactions has no report.',
+    cause: first,
+  });
+}
+
+/** The report, unless the server's own sums disagree: then nothing of it is to be relied on (exit 8). */
+function sound(report: AgingReport): AgingReport {
+  const { problems } = report;
+  if (problems.length === 0) return report;
+  const count = problems.length === 1 ? 'one difference' : `${problems.length} differences`;
+  const code = 'response.malformed';
+  throw new Failure(`The server's own sums disagree, so the report is not to be relied on: ${count}.`, {
+    code,
+    exitCode: LOCAL_FAILURES[code].exit,
+    items: problems.map((description) => ({ code, description, source: null })),
+    hint: 'Run it again; if it persists, report the locations and pages named to the operator of the server.',
+  });
+}

@@ -1,0 +1,126 @@
+import * as Flags from '@oclif/core/flags';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { operationOf, pathOf } from '../../catalog/catalog.ts';
+import { list } from '../../catalog/fields/composites.ts';
+import { integer } from '../../catalog/fields/numbers.ts';
+import { text } from '../../catalog/fields/text.ts';
+import { date, dateTime, isTimeZone } from '../../catalog/fields/times.ts';
+import { type Fields, readOnly } from '../../catalog/record.ts';
+import { openingFields, openings } from '../../catalog/resources/reports.ts';
+import { usageFailure } from '../../core/failure.ts';
+import type { Row } from '../../core/pages/walk.ts';
+import { countText } from '../../core/reports/money.ts';
+import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
+import { openingCalendar } from '../../core/reports/openingtext.ts';
+import { onePage } from '../calculatedcommand.ts';
+import { filterFlags, readFilter } from '../flags/filters.ts';
+import { chosenFormat, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
+import { writeRows } from '../rowoutput.ts';
+import { planRows, type RowPlan } from '../rowplan.ts';
+import { writeWhole } from './wholeoutput.ts';
+
+export const openingsFlags: FlagInput = {
+  ...filterFlags(operationOf(openings, 'list').filters ?? {}),
+  timezone: Flags.string({
+    helpGroup: 'OUTPUT',
+    helpValue: 'ZONE',
+    summary: "Time zone of the times in a table, such as America/Denver; this machine's when not given",
+  }),
+  limit: { ...rowFlags.limit, summary: 'Stop after N slots (json, ndjson: N records of the API)' },
+  all: { ...rowFlags.all, summary: 'Every slot; the default unless a table goes to a terminal' },
+  ...commonFlags,
+};
+
+const linked = (about: string) => readOnly({ ...text(), parts: ['id'] }, about);
+
+/** Columns of CSV, a slot a row. */
+export const SLOT_FIELDS: Fields = {
+  day: readOnly(date(), 'Day, in the zone of the location'),
+  provider: linked('Provider'),
+  operatory: linked('Operatory'),
+  start: readOnly(dateTime(), 'Start, UTC'),
+  end: readOnly(dateTime(), 'End, UTC'),
+  minutes: readOnly(integer(), 'Length in minutes'),
+  bookingTypes: readOnly(list(text()), 'Booking types'),
+  reasons: readOnly(list(integer()), 'Schedule template reasons'),
+};
+
+/** Free slots (D32): a calendar for people, a slot a row in CSV, the records of the API in JSON. */
+export abstract class OpeningsCommand extends ResourceCommand {
+  static override usage = '<%= command.id %> --location ID --from DATE --to DATE [FLAGS]';
+  protected override readonly resource = openings;
+  protected override readonly verb = 'list';
+
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const filter = readFilter(flags, this.operation.filters ?? {});
+    const { isTTY } = context.streams.stdout;
+    const format = chosenFormat(flags, isTTY && textFlag(flags, 'out') === undefined, 'csv');
+    const asApi = format === 'json' || format === 'ndjson';
+    const fields = asApi ? openingFields : SLOT_FIELDS;
+    const plan = planRows(flags, fields, Object.keys(fields), isTTY);
+    const zone = readZone(flags, plan);
+    if (zone !== undefined) return this.showCalendar(plan, flags, filter, zone);
+    await writeRows({
+      context,
+      flags,
+      plan,
+      many: asApi ? openings.many : 'slots',
+      open: async () => {
+        const items = await this.items(flags, filter);
+        return onePage((asApi ? items : slotsOf(items)).slice(0, plan.limit));
+      },
+      note: (text) => this.note(text),
+    });
+  }
+
+  private async showCalendar(plan: RowPlan, flags: FlagValues, filter: string | undefined, zone: string) {
+    const { context } = this;
+    if (plan.selection !== undefined) {
+      throw usageFailure('--fields has no effect on the calendar; it goes with csv, json or ndjson.', {
+        source: '--fields',
+      });
+    }
+    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
+    const notes: string[] = [];
+    await writeWhole(plan, context, async () => {
+      const slots = inCalendarOrder(slotsOf(await this.items(flags, filter)));
+      const shown = slots.slice(0, plan.limit);
+      if (slots.length === 0)
+        notes.push('No openings match; a location has some only where provider hours are set up.');
+      if (slots.length === 0) return '';
+      const calendar = openingCalendar(shown, { zone, width, header: !isOn(flags, 'no-header') });
+      if (calendar.hidden.length > 0) notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}.`);
+      if (plan.isDefaultLimit && shown.length < slots.length) {
+        notes.push(`These are ${shown.length} of ${countText(slots.length)} openings. Add --all for every one.`);
+      }
+      return calendar.text;
+    });
+    for (const note of notes) await this.note(note);
+  }
+
+  private async items(flags: FlagValues, filter: string | undefined): Promise<readonly Row[]> {
+    const { operation, context } = this;
+    const client = await this.connect(flags);
+    const query = { filter };
+    return recordsOf(await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal }));
+  }
+}
+
+/** The zone of a table's times, undefined for other formats, whose times are instants. */
+function readZone(flags: FlagValues, plan: RowPlan): string | undefined {
+  const zone = textFlag(flags, 'timezone');
+  const isTable = plan.format === 'table';
+  if (zone !== undefined && !isTable) {
+    throw usageFailure(`--timezone has no effect on ${plan.format}, whose times are UTC; it goes with table.`, {
+      source: '--timezone',
+    });
+  }
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw usageFailure('--timezone must be an IANA time zone such as America/Denver.', { source: '--timezone' });
+  }
+  return isTable ? (zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone) : undefined;
+}

@@ -1,0 +1,122 @@
+import type { FlagInput } from '@oclif/core/interfaces';
+import { operationOf, pathOf } from '../../catalog/catalog.ts';
+import { EXIT } from '../../catalog/failures.ts';
+import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { production, productionFields } from '../../catalog/resources/reports.ts';
+import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
+import { project } from '../../core/output/columns.ts';
+import type { Row } from '../../core/pages/walk.ts';
+import { isWithoutData } from '../../core/reports/agingread.ts';
+import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
+import { productionTable } from '../../core/reports/productiontext.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
+import { onePage } from '../calculatedcommand.ts';
+import { filterFlags, readFilter } from '../flags/filters.ts';
+import { type FlagValues, isOn } from '../flagvalues.ts';
+import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
+import { writeRows } from '../rowoutput.ts';
+import { planRows, type RowPlan } from '../rowplan.ts';
+import { writeWhole } from './wholeoutput.ts';
+
+export const productionFlags: FlagInput = {
+  ...filterFlags(operationOf(production, 'report').filters ?? {}),
+  ...commonFlags,
+};
+
+/** The column of cents is named for its unit, as CSV carries no other sign of it. */
+const CSV_NAMES: Readonly<Record<string, string>> = { scheduledAmount: 'scheduledAmountCents' };
+
+/** Scheduled net production (D33): days in dollars for people, items in cents for programs. */
+export abstract class ProductionCommand extends ResourceCommand {
+  static override usage = '<%= command.id %> --from DATE [FLAGS]';
+  protected override readonly resource = production;
+  protected override readonly verb = 'report';
+
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const filter = readFilter(flags, this.operation.filters ?? {});
+    const terms = parseFilter(filter ?? '');
+    const names = Object.keys(productionFields);
+    const plan = planRows({ ...flags, all: true }, productionFields, names, context.streams.stdout.isTTY);
+    if (plan.format === 'table') return this.showDays(plan, flags, terms);
+    const columns = plan.columns.map((column) => ({ ...column, name: CSV_NAMES[column.name] ?? column.name }));
+    await writeRows({
+      context,
+      flags,
+      plan: { ...plan, columns: plan.format === 'csv' ? columns : plan.columns },
+      many: production.many,
+      open: async () => {
+        const client = await this.connect(flags);
+        const items = await this.items(client, terms, plan.fields?.join(','));
+        if (items === undefined) throw nothingScheduled(terms);
+        return onePage(items.map((item) => project(item, plan.selection)));
+      },
+      note: (text) => this.note(text),
+    });
+  }
+
+  /** Asks day by day: only the server knows in which zone a location's days begin. */
+  private async showDays(plan: RowPlan, flags: FlagValues, terms: readonly RawTerm[]): Promise<void> {
+    const { context } = this;
+    if (plan.selection !== undefined) {
+      throw usageFailure('--fields has no effect on the table of days; it goes with csv, json or ndjson.', {
+        source: '--fields',
+      });
+    }
+    const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
+    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
+    await writeWhole(plan, context, async () => {
+      const client = await this.connect(flags);
+      const days: ProductionDay[] = [];
+      for (const day of daysFrom(settingOf(terms, 'fromDate') ?? '', Number(settingOf(terms, 'range') ?? 1))) {
+        const items = await this.items(client, [{ key: 'fromDate', operator: '==', values: [day] }, ...others]);
+        days.push(readDay(day, items ?? []));
+      }
+      if (days.every(({ appointments }) => appointments === 0)) throw nothingScheduled(terms);
+      return productionTable(days, { width, header: !isOn(flags, 'no-header') });
+    });
+  }
+
+  /** Items of the report, undefined when there are none. */
+  private async items(
+    client: ApiClient,
+    terms: readonly RawTerm[],
+    responseFields?: string,
+  ): Promise<readonly Row[] | undefined> {
+    const { operation, context } = this;
+    const query = { filter: formatFilter(terms), responseFields };
+    try {
+      const answer = await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal });
+      const rows = recordsOf(answer);
+      return rows.length === 0 ? undefined : rows;
+    } catch (cause) {
+      if (isWithoutData(cause)) return undefined;
+      throw cause;
+    }
+  }
+}
+
+function settingOf(terms: readonly RawTerm[], key: string): string | undefined {
+  const [term, another] = terms.filter((each) => each.key === key);
+  if (another !== undefined)
+    throw usageFailure(`The filter names ${key} more than once; give it once.`, { source: key });
+  return term?.values[0];
+}
+
+function readDay(day: string, items: readonly Row[]): ProductionDay {
+  const read = productionDay(day, items);
+  if (read !== undefined) return read;
+  throw localFailure('response.malformed', `The server sent an amount for ${day} that is no whole number of cents.`);
+}
+
+function nothingScheduled(terms: readonly RawTerm[]): Failure {
+  const range = Number(settingOf(terms, 'range') ?? 1);
+  const when = `${range === 1 ? 'on' : `in the ${range} days from`} ${settingOf(terms, 'fromDate')}`;
+  return new Failure(`No appointment is scheduled ${when}, with these filters.`, {
+    code: 'record.not_found',
+    exitCode: EXIT.notFound,
+    status: 404,
+    hint: 'Check the dates, the location and the organization; --range N takes more days.',
+  });
+}

@@ -1,0 +1,17 @@
+import { ApiCommand, apiArguments, apiFlags } from '../cli/apicommand.ts';
+
+export default class Api extends ApiCommand {
+  static override summary = 'Send a request to any path of the API and print the answer';
+  static override description =
+    'PATH is taken with or without /api/v1. The method is GET, or POST when --data is given. The whole envelope is ' +
+    'printed (data, warnings, errors, meta); with --paginate, every record of a list.';
+  static override usage = 'api [METHOD] PATH [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> api transactiontags',
+    "<%= config.bin %> api patients --field filter='patientStatus==ACTIVE' --paginate --format ndjson",
+    '<%= config.bin %> api PUT patients/1001 --data changes.json',
+    'echo \'{"tagText":"Refund","tagType":"PAYMENT_TAG","isPredefined":false}\' | <%= config.bin %> api transactiontags --data -',
+  ];
+  static override args = apiArguments;
+  static override flags = apiFlags;
+}

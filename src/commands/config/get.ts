@@ -1,0 +1,8 @@
+import { ConfigGetCommand, configArguments, configFlags } from '../../cli/configcommands.ts';
+
+export default class ConfigGet extends ConfigGetCommand {
+  static override summary = 'Print one default';
+  static override examples = ['<%= config.bin %> config get format'];
+  static override args = configArguments;
+  static override flags = configFlags;
+}

@@ -1,0 +1,13 @@
+import { EventDeleteCommand, eventDeleteFlags } from '../../cli/eventcommands/eventwrites.ts';
+import { idArgument } from '../../cli/resourcecommand.ts';
+
+export default class EventsDelete extends EventDeleteCommand {
+  static override summary = 'Delete a calendar event, or it and all later ones of its series';
+  static override description = 'Asks first on a terminal. Earlier events of a series stay.';
+  static override examples = [
+    '<%= config.bin %> events delete 3000000000001',
+    '<%= config.bin %> events delete 3000000000001 --target series --yes',
+  ];
+  static override args = idArgument('Id of the calendar event');
+  static override flags = eventDeleteFlags;
+}

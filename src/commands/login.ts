@@ -1,0 +1,17 @@
+import { LoginCommand } from '../cli/logincommand.ts';
+import { loginFlags } from '../cli/loginflags.ts';
+
+export default class Login extends LoginCommand {
+  static override summary = 'Keep a connection to a server as a profile';
+  static override description =
+    'On a terminal it asks for what is not given: address, organization, and a token or client id and secret. The ' +
+    'connection is tried before it is kept; the secret goes to a file that only you can read, and is sent to this ' +
+    'server only.';
+  static override examples = [
+    '<%= config.bin %> login',
+    '<%= config.bin %> login --url https://api.example.com --organization practice-1 --token-stdin < token.txt',
+    "<%= config.bin %> login --profile work --url https://api.example.com --organization practice-1 --token-command 'pass show molar'",
+    '<%= config.bin %> login --url https://api.example.com --organization practice-1 --client-id reports --client-secret-file secret.txt',
+  ];
+  static override flags = loginFlags;
+}

@@ -1,0 +1,7 @@
+import { LogoutCommand, logoutFlags } from '../cli/profilecommands.ts';
+
+export default class Logout extends LogoutCommand {
+  static override summary = 'Remove a profile and the secret kept with it';
+  static override examples = ['<%= config.bin %> logout', '<%= config.bin %> logout --profile work'];
+  static override flags = logoutFlags;
+}

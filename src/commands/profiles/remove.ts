@@ -1,0 +1,8 @@
+import { ProfileRemoveCommand, profileArguments, profileFlags } from '../../cli/profilecommands.ts';
+
+export default class ProfilesRemove extends ProfileRemoveCommand {
+  static override summary = 'Remove a profile and the secret kept with it';
+  static override examples = ['<%= config.bin %> profiles remove work'];
+  static override args = profileArguments;
+  static override flags = profileFlags;
+}

@@ -1,0 +1,78 @@
+import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
+import { usageFailure } from '../failure.ts';
+import { FORMATS } from '../output/format.ts';
+import type { StoredConfig } from './config.ts';
+
+/** One key of `molar config`. */
+interface ConfigKey {
+  readonly key: string;
+  readonly about: string;
+  /** The flag whose default it is; none for the profile in use. */
+  readonly flag?: string;
+  /** What a value must be, completing "format must be …"; undefined when it is right. */
+  readonly wrong: (value: string, config: StoredConfig) => string | undefined;
+}
+
+export const CONFIG_KEYS: readonly ConfigKey[] = [
+  {
+    key: 'profile',
+    about: 'Profile in use',
+    wrong: (value, { profiles }) =>
+      Object.hasOwn(profiles, value) ? undefined : `a profile: ${Object.keys(profiles).join(', ') || 'there is none'}`,
+  },
+  {
+    key: 'format',
+    flag: 'format',
+    about: 'Form of the output, as --format',
+    wrong: (value) => (FORMATS.some((format) => format === value) ? undefined : `one of ${FORMATS.join(', ')}`),
+  },
+  {
+    key: 'pageSize',
+    flag: 'page-size',
+    about: 'Records to ask for at a time, as --page-size',
+    wrong: (value) => wrongNumber(value, 1, MAX_PAGE_SIZE),
+  },
+  {
+    key: 'maxRetries',
+    flag: 'max-retries',
+    about: 'Retries after the first attempt, as --max-retries',
+    wrong: (value) => wrongNumber(value, 0, 100),
+  },
+  {
+    key: 'caCert',
+    flag: 'ca-cert',
+    about: 'PEM file of certificates to trust as well, as --ca-cert',
+    wrong: (value) => (value.trim() === '' ? 'the path of a file' : undefined),
+  },
+];
+
+/** The key of that name; throws a Failure (exit 2) that lists the known ones. */
+export function configKey(name: string): ConfigKey {
+  const known = CONFIG_KEYS.find(({ key }) => key === name);
+  if (known !== undefined) return known;
+  throw usageFailure(`There is no config key of that name. Keys: ${CONFIG_KEYS.map(({ key }) => key).join(', ')}.`, {
+    source: 'KEY',
+  });
+}
+
+/** Undefined where the key is not set. */
+export function configValue(config: StoredConfig, { key }: ConfigKey): string | undefined {
+  return key === 'profile' ? config.profile : Object.hasOwn(config.defaults, key) ? config.defaults[key] : undefined;
+}
+
+/** The config with a key set, or not set for undefined. Throws a Failure (exit 2) for a value that is not right. */
+export function withValue(config: StoredConfig, key: ConfigKey, value: string | undefined): StoredConfig {
+  const wrong = value === undefined ? undefined : key.wrong(value, config);
+  if (wrong !== undefined) throw usageFailure(`${key.key} must be ${wrong}.`, { source: 'VALUE' });
+  if (key.key === 'profile') {
+    const { profile, ...rest } = config;
+    return { ...rest, ...(value !== undefined && { profile: value }) };
+  }
+  const others = Object.entries(config.defaults).filter(([known]) => known !== key.key);
+  return { ...config, defaults: Object.fromEntries(value === undefined ? others : [...others, [key.key, value]]) };
+}
+
+function wrongNumber(value: string, least: number, most: number): string | undefined {
+  const right = /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  return right ? undefined : `a whole number, ${least} to ${most}`;
+}

@@ -1,0 +1,168 @@
+import { pathOf } from '../../catalog/catalog.ts';
+import type { Operation } from '../../catalog/define.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { localFailure } from '../failure.ts';
+import type { Row } from '../pages/walk.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
+import type { ApiAnswer, ApiClient } from '../transport/client.ts';
+import { wrongSums } from './agingcheck.ts';
+import { type Guarantor, mergeGuarantors } from './agingmerge.ts';
+import { type AgingMoney, added, NotMoney } from './agingmoney.ts';
+
+export interface AgingQuestion {
+  /** An id, or `ALL` for the whole organization in one. */
+  readonly location: string;
+  /** Terms beside location, page and guarantors. */
+  readonly terms: readonly RawTerm[];
+  /** Only these guarantors; everyone where undefined. */
+  readonly guarantors: readonly string[] | undefined;
+  readonly signal?: AbortSignal;
+  /** Told after each page which one it was, and how many there are. */
+  readonly onPage?: (page: number, pages: number) => void;
+}
+
+/** The aging report of one location, whole. */
+export interface LocationAging {
+  readonly location: string;
+  readonly guarantors: readonly Guarantor[];
+  /** Sums over the guarantors. */
+  readonly money: AgingMoney;
+  /** Answers that it came in. */
+  readonly pages: number;
+  /** What the server's own sums get wrong, each as a sentence. */
+  readonly problems: readonly string[];
+  /** The ledger went on changing while the pages were read, so they may not belong together. */
+  readonly changed: boolean;
+}
+
+/** Guarantors that one request may name (specification, Limits). */
+const MOST_GUARANTORS = 50;
+
+/** A ledger that changes while its pages are read is read again, this often in all. */
+const READINGS = 3;
+
+/**
+ * Every page of a location, or all guarantors asked for, merged (D35). Page 1 tells how many pages there are and is
+ * asked for again at the end, since a transaction entered in between moves guarantors from page to page. Throws an
+ * ApiFailure of status 404 when there is no data, and a Failure with exit code 8 on an answer that cannot be read.
+ */
+export async function readLocation(
+  client: ApiClient,
+  operation: Operation,
+  question: AgingQuestion,
+): Promise<LocationAging> {
+  const reader = new Reader(client, operation, question);
+  let changed = false;
+  for (let reading = 1; reading <= READINGS; reading++) {
+    const answers = question.guarantors === undefined ? await reader.pages() : await reader.named(question.guarantors);
+    changed = answers.length > 1 && question.guarantors === undefined && (await reader.hasChanged());
+    if (!changed || reading === READINGS) return whole(question.location, answers, changed);
+  }
+  throw new RangeError('A location is read at least once.');
+}
+
+interface Answered {
+  readonly name: string;
+  readonly records: readonly Row[];
+  readonly problems: readonly string[];
+}
+
+function whole(location: string, answers: readonly Answered[], changed: boolean): LocationAging {
+  const guarantors = mergeGuarantors(answers.flatMap(({ records }) => records));
+  return {
+    location,
+    guarantors,
+    money: added(guarantors.map(({ money }) => money)),
+    pages: answers.length,
+    problems: answers.flatMap(({ name, problems }) =>
+      problems.map((problem) => `Location ${location}, ${name}: ${problem}.`),
+    ),
+    changed,
+  };
+}
+
+class Reader {
+  private readonly client: ApiClient;
+  private readonly operation: Operation;
+  private readonly question: AgingQuestion;
+  private transactions = 0;
+
+  constructor(client: ApiClient, operation: Operation, question: AgingQuestion) {
+    this.client = client;
+    this.operation = operation;
+    this.question = question;
+  }
+
+  async pages(): Promise<Answered[]> {
+    const first = await this.page(1);
+    const { limit, total } = paginationOf(first);
+    this.transactions = total;
+    const pages = Math.max(1, Math.ceil(total / limit));
+    const answers = [readAnswer(first, 'page 1')];
+    this.question.onPage?.(1, pages);
+    for (let page = 2; page <= pages; page++) {
+      answers.push(readAnswer(await this.page(page), `page ${page}`));
+      this.question.onPage?.(page, pages);
+    }
+    return answers;
+  }
+
+  async hasChanged(): Promise<boolean> {
+    return paginationOf(await this.page(1)).total !== this.transactions;
+  }
+
+  async named(guarantors: readonly string[]): Promise<Answered[]> {
+    const answers: Answered[] = [];
+    for (let at = 0; at < guarantors.length; at += MOST_GUARANTORS) {
+      const values = guarantors.slice(at, at + MOST_GUARANTORS);
+      const answer = await this.ask({ key: 'patient.id', operator: '->', values });
+      answers.push(readAnswer(answer, `guarantors ${at + 1} to ${at + values.length}`));
+    }
+    return answers;
+  }
+
+  private page(number: number): Promise<ApiAnswer> {
+    return this.ask({ key: 'page', operator: '==', values: [String(number)] });
+  }
+
+  private ask(which: RawTerm): Promise<ApiAnswer> {
+    const { location, terms, signal } = this.question;
+    const filter = formatFilter([{ key: 'location.id', operator: '==', values: [location] }, ...terms, which]);
+    const request = { method: 'GET', path: pathOf(this.operation), query: { filter } } as const;
+    return this.client.request(signal === undefined ? request : { ...request, signal });
+  }
+}
+
+function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
+  const { limit, total } = isPlainObject(meta?.pagination) ? meta.pagination : {};
+  if (isCount(limit) && limit > 0 && isCount(total)) return { limit, total };
+  const message = 'Page 1 of the aging report does not say how many transactions there are (meta.pagination).';
+  throw localFailure('response.malformed', message, { requestId });
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function readAnswer({ data, requestId }: ApiAnswer, name: string): Answered {
+  const malformed = (what: string) =>
+    localFailure('response.malformed', `The aging report cannot be read: ${name} ${what}.`, { requestId });
+  if (!isPlainObject(data)) throw malformed('has no data');
+  const records = data.patientReports ?? [];
+  if (!Array.isArray(records) || !records.every(isRecord)) throw malformed('has guarantors without an id');
+  try {
+    return { name, records, problems: wrongSums(data, records) };
+  } catch (cause) {
+    throw cause instanceof NotMoney ? malformed(`has an amount that is none: ${cause.message}`) : cause;
+  }
+}
+
+function isRecord(value: unknown): value is Row {
+  return isPlainObject(value) && (typeof value.id === 'string' || isCount(value.id));
+}
+
+/** Whether a failure says that a location has no data, not that the address is wrong. */
+export function isWithoutData(failure: unknown): failure is ApiFailure {
+  return failure instanceof ApiFailure && failure.status === 404 && failure.code !== 'route.unknown';
+}

@@ -1,0 +1,121 @@
+import { type Column, cellText, valueAt } from '../output/columns.ts';
+import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
+import { type AgingMoney, BUCKETS, totalOf } from './agingmoney.ts';
+import { type AgingReport, checkLine } from './agingreport.ts';
+import { bar, countText, dollarsText } from './money.ts';
+import { type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
+
+export interface AgingLook {
+  /** Columns of the terminal; undefined where there is none, and then there are no bars. */
+  readonly width: number | undefined;
+  readonly header: boolean;
+  /** Guarantors to show at most. */
+  readonly limit: number | undefined;
+  /** Columns that were chosen, in place of the usual ones. */
+  readonly columns?: readonly Column[] | undefined;
+}
+
+interface Line {
+  readonly location: string;
+  readonly guarantor: Guarantor;
+}
+
+/** Guarantors for people, oldest money first, in dollars. */
+export function agingTable({ locations }: AgingReport, look: AgingLook): ReportTable {
+  const lines = locations
+    .flatMap(({ location, guarantors }): Line[] => guarantors.map((guarantor) => ({ location, guarantor })))
+    .sort((a, b) => oldestFirst(a.guarantor, b.guarantor))
+    .slice(0, look.limit);
+  if (look.columns !== undefined) return reportTable(chosenColumns(lines, look.columns), look);
+  const column = (title: string, cell: (line: Line) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
+    title,
+    align: 'left',
+    isWhole: true,
+    ...more,
+    cells: lines.map(cell),
+  });
+  const money = (title: string, cents: (money: AgingMoney) => number, rank?: number): ReportColumn =>
+    column(title, ({ guarantor }) => dollarsText(cents(guarantor.money)), {
+      align: 'right',
+      ...(rank !== undefined && { rank }),
+    });
+  const [current, thirty, sixty, ninety] = BUCKETS;
+  return reportTable(
+    [
+      ...(locations.length > 1 ? [column('location', ({ location }) => location, { rank: 4 })] : []),
+      column('id', ({ guarantor }) => guarantor.id),
+      column('guarantor', ({ guarantor }) => nameOf(guarantor), { isWhole: false, least: 14 }),
+      money('over 90', ({ buckets }) => buckets[ninety]),
+      money('61-90', ({ buckets }) => buckets[sixty]),
+      money('31-60', ({ buckets }) => buckets[thirty], 3),
+      money('0-30', ({ buckets }) => buckets[current], 2),
+      money('credits', ({ credits }) => credits, 1),
+      money('balance', ({ balance }) => balance),
+    ],
+    look,
+  );
+}
+
+/** Columns under the names of the API; dollars with two decimals at the right. */
+function chosenColumns(lines: readonly Line[], columns: readonly Column[]): ReportColumn[] {
+  const rows = lines.map(({ location, guarantor }) => guarantorRow(location, guarantor));
+  return columns.map((column) => {
+    const isPlain = ['location', 'claimsPending'].includes(column.name);
+    const values = rows.map((row) => valueAt(row, column));
+    const isNumber = values.some((value) => typeof value === 'number');
+    return {
+      title: column.name,
+      align: isNumber && column.name !== 'location' ? 'right' : 'left',
+      isWhole: isNumber || column.isId,
+      cells: values.map((value) =>
+        typeof value === 'number' && !isPlain ? dollarsText(Math.round(value * 100)) : cellText(value),
+      ),
+    };
+  });
+}
+
+function nameOf({ firstName, lastName }: Guarantor): string {
+  return [lastName, firstName].filter((name) => name).join(', ');
+}
+
+/** Totals of each location and of all, with bars on a terminal, and the check line. */
+export function agingTotals(report: AgingReport, look: AgingLook): string {
+  const { locations, guarantors, money } = report;
+  const [only] = locations;
+  const blocks = locations.map((each) => {
+    const name = each.location === 'ALL' ? 'All locations' : `Location ${each.location}`;
+    return block(name, each.guarantors.length, each.money, look);
+  });
+  if (only !== undefined && locations.length > 1) {
+    blocks.push(block(`All ${locations.length} locations`, guarantors, money, look));
+  }
+  return `${blocks.join('\n')}\n${checkLine(report)}\n`;
+}
+
+const NAMES = { current: '0-30 days', thirtyDays: '31-60 days', sixtyDays: '61-90 days', ninetyDays: 'over 90 days' };
+
+/** Longest bar. */
+const WIDEST = 50;
+
+function block(name: string, guarantors: number, money: AgingMoney, { width }: AgingLook): string {
+  const total = totalOf(money);
+  const figures = [...BUCKETS.map((bucket) => money.buckets[bucket]), total, money.credits, money.balance];
+  const digits = Math.max(...figures.map((cents) => dollarsText(cents).length));
+  const line = (label: string, cents: number, rest = '') =>
+    `  ${label.padEnd(12)}  ${dollarsText(cents).padStart(digits)}${rest}`.trimEnd();
+  const bars = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - digits - 27));
+  return `${[
+    `${name}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
+    ...BUCKETS.map((bucket) => {
+      const cents = money.buckets[bucket];
+      return line(NAMES[bucket], cents, `  ${share(cents, total).padStart(5)}  ${bar(cents, total, bars)}`);
+    }),
+    line('charges', total),
+    line('credits', money.credits),
+    line('balance', money.balance),
+  ].join('\n')}\n`;
+}
+
+function share(part: number, whole: number): string {
+  return whole <= 0 ? '' : `${Math.round((part / whole) * 100)} %`;
+}

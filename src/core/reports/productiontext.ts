@@ -1,0 +1,41 @@
+import { bar, countText, dollarsText } from './money.ts';
+import type { ProductionDay } from './productiondays.ts';
+import { type ReportColumn, reportTable } from './reporttable.ts';
+
+const DAY_NAMES = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** Longest bar. */
+const WIDEST = 40;
+
+/** Days with what is scheduled in dollars, and their total; bars on a terminal of `width` columns. */
+export function productionTable(
+  days: readonly ProductionDay[],
+  options: { readonly width: number | undefined; readonly header: boolean },
+): string {
+  const { width, header } = options;
+  const most = Math.max(0, ...days.map(({ cents }) => cents));
+  const room = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - 55));
+  const total = (of: (day: ProductionDay) => number) => days.reduce((sum, day) => sum + of(day), 0);
+  const right: Pick<ReportColumn, 'align' | 'isWhole'> = { align: 'right', isWhole: true };
+  const left: Pick<ReportColumn, 'align' | 'isWhole'> = { align: 'left', isWhole: true };
+  const columns: ReportColumn[] = [
+    { ...left, title: 'day', cells: [...days.map(({ day }) => `${day} ${nameOfDay(day)}`), 'Total'] },
+    {
+      ...right,
+      title: 'appointments',
+      cells: [...days.map((day) => countText(day.appointments)), countText(total((day) => day.appointments))],
+    },
+    {
+      ...right,
+      title: 'scheduled (USD)',
+      cells: [...days.map(({ cents }) => dollarsText(cents)), dollarsText(total(({ cents }) => cents))],
+    },
+  ];
+  const bars = { ...left, title: '', cells: days.map(({ cents }) => bar(cents, most, room)) };
+  return reportTable(room > 0 && days.length > 1 ? [...columns, bars] : columns, { width, header }).text;
+}
+
+/** `Mon` for `2026-03-02`. */
+export function nameOfDay(day: string): string {
+  return DAY_NAMES[new Date(`${day}T00:00:00Z`).getUTCDay()] ?? '';
+}
