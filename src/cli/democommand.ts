@@ -10,7 +10,7 @@ import { MolarCommand } from './molarcommand.ts';
 export abstract class DemoCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const { temporaryFolder, env, signal, setExitCode } = this.context;
+    const { temporaryFolder, env, clock, signal, setExitCode } = this.context;
     const folder = await mkdtemp(join(temporaryFolder, 'molar-demo-'));
     const script = join(this.config.root, 'bin', 'run.js');
     try {
@@ -27,7 +27,7 @@ export abstract class DemoCommand extends MolarCommand {
         const connection = await readEnvironment(join(folder, 'server', 'demo.env'));
         const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection } };
         await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
-        await workingDay(launcher, (text) => this.print(text), signal);
+        await workingDay(launcher, (text) => this.print(text), new Date(clock.now()), signal);
         if (isOn(flags, 'keep')) await this.keep(folder, server.url, signal);
         else
           await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');

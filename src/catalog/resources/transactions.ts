@@ -88,7 +88,7 @@ export const transactions = resource({
   about: 'The ledger: charges, payments and adjustments',
   fields: transactionFields,
   filters: transactionFilters,
-  tableColumns: ['id', 'transactionDate', 'ledgerType', 'amount', 'patient.id', 'location.id', 'isActive'],
+  tableColumns: ['id', 'transactionDate', 'ledgerType', 'amount', 'patient.id', 'isActive'],
   operations: {
     list: listOperation('/transactions', {
       summary: 'List transactions',

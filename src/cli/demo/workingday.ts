@@ -9,17 +9,47 @@ import { samplePdf, samplePng } from './samples.ts';
 export type Say = (text: string) => Promise<void>;
 
 /** Lines of a command's output that are shown. */
-const SHOWN = 8;
+const SHOWN = 12;
+
+type Molar = (...args: string[]) => Promise<Finished>;
 
 /** The commands of a working day, run one after the other against a server; every line shown is what a command printed. */
-export async function workingDay(launcher: Launcher, say: Say, signal: AbortSignal): Promise<void> {
-  const molar = async (...args: string[]): Promise<Finished> => {
+export async function workingDay(launcher: Launcher, say: Say, now: Date, signal: AbortSignal): Promise<void> {
+  const molar: Molar = async (...args) => {
     await say(`\n$ molar ${args.map(quoted).join(' ')}\n`);
     const done = await runMolar(launcher, args, signal);
     await say(excerpt(done.stdout) + done.stderr);
     return done;
   };
+  const { patient, location } = await exportPatients(launcher, molar, say);
+  await say('\nWhat is owed, and since when?\n');
+  await molar('agingbalances', 'report', '--location', 'ALL', '--totals-only', '--format', 'table');
+  await fileScans(launcher, molar, say, patient);
+  await say('\nKeep half an hour free every other Monday.\n');
+  const { from, until } = mondays(now);
+  const meeting = ['--title', 'Case conference', '--location', location, '--start', `${from}T08:00`, '--duration', '30'];
+  const rule = ['--recurrence', 'weekly', '--every', '2', '--on', 'MON', '--until', until];
+  await molar('events', 'create', ...meeting, ...rule, '--fields', 'id,title,start,groupId', '--json');
+  await molar(
+    'events',
+    'list',
+    '--title',
+    'Case conference',
+    '--from',
+    from,
+    '--fields',
+    'id,start,duration,title',
+    '--format',
+    'table',
+  );
+  await exportAgain(molar, say, patient, now);
+}
 
+async function exportPatients(
+  launcher: Launcher,
+  molar: Molar,
+  say: Say,
+): Promise<{ patient: string; location: string }> {
   await say('\nHow many patients are there, and who are they?\n');
   await molar('patients', 'count');
   await molar(
@@ -32,7 +62,6 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
     '--fields',
     'id,lastName,firstName,patientStatus,dateOfBirth',
   );
-
   await say('\nExport the active ones for a spreadsheet.\n');
   await molar(
     'patients',
@@ -40,15 +69,18 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
     '--status',
     'ACTIVE',
     '--fields',
-    'id,lastName,firstName,phones,emailAddress',
+    'id,preferredLocation.id,lastName,firstName,emailAddress',
     '--out',
     'patients.csv',
   );
   const csv = await readFile(join(launcher.folder, 'patients.csv'), 'utf8');
   await say(`\npatients.csv has ${csv.split('\n').length - 2} rows:\n${excerpt(csv)}`);
+  const [, patient = '', location = ''] = /^(\d+),(\d+),/m.exec(csv) ?? [];
+  return { patient, location };
+}
 
+async function fileScans(launcher: Launcher, molar: Molar, say: Say, patient: string): Promise<void> {
   await say('\nFile two scans in a chart, and see that they are there.\n');
-  const patient = /^(\d+),/m.exec(csv)?.[1] ?? '';
   await writeFile(join(launcher.folder, 'consent.pdf'), samplePdf('Consent to treatment'));
   await writeFile(join(launcher.folder, 'panorama.png'), samplePng());
   await molar(
@@ -73,11 +105,41 @@ export async function workingDay(launcher: Launcher, say: Say, signal: AbortSign
     '--fields',
     'id,name,mimeType,tags',
   );
-
   await say('\nGet one back, byte for byte.\n');
   const document = /^(\d+),consent/m.exec(listed.stdout)?.[1] ?? '';
   await molar('documents', 'download', document, '--out', 'copy.pdf');
   await compare(launcher.folder, 'consent.pdf', 'copy.pdf', say);
+}
+
+async function exportAgain(molar: Molar, say: Say, patient: string, now: Date): Promise<void> {
+  await say('\nA patient moves; export only what has changed since the day began.\n');
+  await molar(
+    'patients',
+    'update',
+    patient,
+    '--address1',
+    '12 New Street',
+    '--fields',
+    'id,lastName,address1',
+    '--json',
+  );
+  await molar(
+    'patients',
+    'list',
+    '--modified-since',
+    now.toISOString(),
+    '--fields',
+    'id,lastName,address1,lastModified',
+  );
+}
+
+/** The Monday after a day, and the last day of a rule that goes on for three months from then. */
+function mondays(now: Date): { from: string; until: string } {
+  const from = new Date(now);
+  from.setUTCDate(from.getUTCDate() + ((8 - from.getUTCDay()) % 7 || 7));
+  const until = new Date(from);
+  until.setUTCDate(until.getUTCDate() + 91);
+  return { from: from.toISOString().slice(0, 10), until: until.toISOString().slice(0, 10) };
 }
 
 async function compare(folder: string, sent: string, got: string, say: Say): Promise<void> {

@@ -127,7 +127,8 @@ function readShortcut(texts: readonly string[], key: FilterKey, shortcut: Shortc
     checkTerms([term], keys);
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause;
-    const reworded = (text: string) => text.replace(`The value of ${key.key}`, flag).replace(key.key, flag);
+    const named = `The value of ${key.key}`;
+    const reworded = (text: string) => (text.includes(named) ? text.replace(named, flag) : text.replace(key.key, flag));
     throw new Refusal(
       cause.problems.map(({ code, description }) => ({ code, source: flag, description: reworded(description) })),
     );

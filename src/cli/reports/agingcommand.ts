@@ -3,7 +3,7 @@ import { aging } from '../../catalog/resources/reports.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
 import type { Row } from '../../core/pages/walk.ts';
-import { isWithoutData, type LocationAging, readLocation } from '../../core/reports/agingread.ts';
+import { type LocationAging, readLocation } from '../../core/reports/agingread.ts';
 import {
   type AgingReport,
   agingReport,
@@ -15,6 +15,7 @@ import {
 } from '../../core/reports/agingreport.ts';
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { countText } from '../../core/reports/money.ts';
+import { isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';

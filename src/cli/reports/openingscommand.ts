@@ -35,8 +35,11 @@ export const openingsFlags: FlagInput = {
 
 const linked = (about: string) => readOnly({ ...text(), parts: ['id'] }, about);
 
+/** Names of a record of the API; `--fields` takes parts of its links too. */
+const API_FIELDS: Fields = { ...openingFields, provider: linked('Provider'), operatory: linked('Operatory') };
+
 /** Columns of CSV, a slot a row. */
-export const SLOT_FIELDS: Fields = {
+const SLOT_FIELDS: Fields = {
   day: readOnly(date(), 'Day, in the zone of the location'),
   provider: linked('Provider'),
   operatory: linked('Operatory'),
@@ -60,7 +63,7 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const { isTTY } = context.streams.stdout;
     const format = chosenFormat(flags, isTTY && textFlag(flags, 'out') === undefined, 'csv');
     const asApi = format === 'json' || format === 'ndjson';
-    const fields = asApi ? openingFields : SLOT_FIELDS;
+    const fields = asApi ? API_FIELDS : SLOT_FIELDS;
     const plan = planRows(flags, fields, Object.keys(fields), isTTY);
     const zone = readZone(flags, plan);
     if (zone !== undefined) return this.showCalendar(plan, flags, filter, zone);

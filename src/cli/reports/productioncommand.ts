@@ -6,9 +6,9 @@ import { production, productionFields } from '../../catalog/resources/reports.ts
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
 import type { Row } from '../../core/pages/walk.ts';
-import { isWithoutData } from '../../core/reports/agingread.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
+import { isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';

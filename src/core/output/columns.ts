@@ -8,7 +8,11 @@ export interface Column {
   readonly path: readonly string[];
   /** Identifies a record, so a table never cuts it. */
   readonly isId: boolean;
+  /** A date or a number: cut, it would be another one, so a table never cuts it either. */
+  readonly isWhole?: boolean;
 }
+
+const WHOLE_KINDS = new Set(['date', 'integer', 'number', 'dollars']);
 
 /**
  * Columns of a table or CSV (contract §2): the names selected, in that order, or all fields in the catalog's order.
@@ -23,7 +27,11 @@ export function columnsOf(fields: Fields, selection?: readonly string[]): Column
 function columnsOfName(name: string, fields: Fields): Column[] {
   const parts = Object.hasOwn(fields, name) ? (fields[name]?.kind.parts ?? []) : [];
   const paths = parts.length > 0 ? parts.map((part) => [name, part]) : [name.split('.')];
-  return paths.map((path) => ({ name: path.join('.'), path, isId: path.at(-1) === 'id' }));
+  return paths.map((path) => {
+    const isId = path.at(-1) === 'id';
+    const isWhole = WHOLE_KINDS.has(fields[path.join('.')]?.kind.name ?? '');
+    return { name: path.join('.'), path, isId, ...(isWhole && { isWhole }) };
+  });
 }
 
 /** Names as a user selects them (`--fields a,b.id`): trimmed, each once; undefined for none and for `ALL`. */

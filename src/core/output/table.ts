@@ -53,7 +53,7 @@ function layOut(rows: readonly Row[], columns: readonly Column[], options: Table
   const needs = columns.map((column) => ({
     header: displayWidth(column.name),
     cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column))), 0),
-    isId: column.isId,
+    isId: column.isId || column.isWhole === true,
   }));
   const widths = tableWidths(needs, options.width ?? Number.POSITIVE_INFINITY);
   const hidden = columns.slice(widths.length).map((column) => column.name);
@@ -62,7 +62,7 @@ function layOut(rows: readonly Row[], columns: readonly Column[], options: Table
     column,
     width: widths[at] ?? 0,
     isRight: !column.isId && rows.some((row) => typeof valueAt(row, column) === 'number'),
-    isCut: !column.isId && options.width !== undefined,
+    isCut: !column.isId && column.isWhole !== true && options.width !== undefined,
   }));
 }
 

@@ -4,7 +4,6 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { localFailure } from '../failure.ts';
 import type { Row } from '../pages/walk.ts';
-import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { wrongSums } from './agingcheck.ts';
 import { type Guarantor, mergeGuarantors } from './agingmerge.ts';
@@ -160,9 +159,4 @@ function readAnswer({ data, requestId }: ApiAnswer, name: string): Answered {
 
 function isRecord(value: unknown): value is Row {
   return isPlainObject(value) && (typeof value.id === 'string' || isCount(value.id));
-}
-
-/** Whether a failure says that a location has no data, not that the address is wrong. */
-export function isWithoutData(failure: unknown): failure is ApiFailure {
-  return failure instanceof ApiFailure && failure.status === 404 && failure.code !== 'route.unknown';
 }
