@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
+
+const hasOpenssl = (() => {
+  try {
+    execFileSync('openssl', ['version']);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+// A certificate is made anew for each run, so that no key is kept here.
+describe.runIf(hasOpenssl || process.env.CI === 'true')('a server with TLS (needs openssl)', () => {
+  let place: Awaited<ReturnType<typeof workplace>>;
+  let served: Served;
+
+  beforeAll(async () => {
+    place = await workplace();
+    await writeFixture(place.path, 3);
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const files = ['-keyout', join(place.path, 'key.pem'), '-out', join(place.path, 'cert.pem')];
+    const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
+    execFileSync('openssl', [...kind, ...files, ...names], { stdio: 'ignore' });
+    const tls = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
+    served = await serve(place.path, ['--host', '0.0.0.0', '--data', 'd', '--import', 'fixture.ndjson', ...tls]);
+  });
+
+  afterAll(async () => {
+    await served.stop();
+    await place.remove();
+  });
+
+  test('it listens beyond this machine, over https', () => {
+    expect(served.url).toMatch(/^https:\/\//);
+  });
+
+  test.each([
+    ['--ca-cert', ['--ca-cert', 'cert.pem'], {}],
+    ['NODE_EXTRA_CA_CERTS', [], { NODE_EXTRA_CA_CERTS: 'cert.pem' }],
+  ])('it is reached when its certificate is trusted by %s', async (_name, flags, env) => {
+    const ended = await molar(place.path, ['patients', 'count', ...flags], { ...connection(served.url), ...env });
+    expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+  });
+
+  test('without that the certificate is refused, with a way forward', async () => {
+    const ended = await molar(place.path, ['patients', 'count'], connection(served.url));
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 8, stdout: '' });
+    expect(ended.stderr).toMatch(/not trusted/);
+    expect(ended.stderr).toMatch(/Next: .*--ca-cert/);
+  });
+
+  test('half of what TLS needs is refused', async () => {
+    const ended = await molar(place.path, ['serve', '--port', '0', '--data', 'e', '--tls-cert', 'cert.pem']);
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--tls-key') });
+  });
+});
