@@ -27,7 +27,16 @@ export async function workingDay(launcher: Launcher, say: Say, now: Date, signal
   await fileScans(launcher, molar, say, patient);
   await say('\nKeep half an hour free every other Monday.\n');
   const { from, until } = mondays(now);
-  const meeting = ['--title', 'Case conference', '--location', location, '--start', `${from}T08:00`, '--duration', '30'];
+  const meeting = [
+    '--title',
+    'Case conference',
+    '--location',
+    location,
+    '--start',
+    `${from}T08:00`,
+    '--duration',
+    '30',
+  ];
   const rule = ['--recurrence', 'weekly', '--every', '2', '--on', 'MON', '--until', until];
   await molar('events', 'create', ...meeting, ...rule, '--fields', 'id,title,start,groupId', '--json');
   await molar(
