@@ -12,12 +12,22 @@ function driver(): Constructor {
   try {
     return require('better-sqlite3') as Constructor;
   } catch (cause) {
-    throw new StoreUnusable(
-      'The SQLite driver (better-sqlite3) is not installed or was not built on this machine.',
-      'Run "npm rebuild better-sqlite3" in the folder of molar; it needs python3, make and a C++ compiler.',
-      cause,
-    );
+    throw driverMissing(cause);
   }
+}
+
+function driverMissing(cause: unknown): StoreUnusable {
+  return new StoreUnusable(
+    'The SQLite driver (better-sqlite3) is not installed, or was not built for this Node.',
+    'Run "npm rebuild better-sqlite3" in the folder of molar; it needs python3, make and a C++ compiler.',
+    cause,
+  );
+}
+
+/** The driver loads its native part when the first database is opened. */
+export function isDriverFault(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return (cause as NodeJS.ErrnoException).code === 'ERR_DLOPEN_FAILED' || /bindings file/.test(cause.message);
 }
 
 /** First release without the WAL-reset bug that can lose committed writes, and its backports. */
@@ -66,6 +76,7 @@ function connect(Driver: Constructor, file: string, options: { readonly readonly
     return new Driver(file, { readonly: options.readonly ?? false, timeout: 0 });
   } catch (cause) {
     if (cause instanceof StoreUnusable) throw cause;
+    if (isDriverFault(cause)) throw driverMissing(cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(
       `The database ${file} cannot be opened: ${reason}.`,
