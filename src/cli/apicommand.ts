@@ -16,8 +16,9 @@ import { readAll } from './streams.ts';
 const helpGroup = 'OUTPUT';
 
 export const apiArguments = {
-  first: Args.string({ name: 'METHOD', required: true, ignoreStdin: true, description: 'GET, POST, PUT or DELETE' }),
-  second: Args.string({ name: 'PATH', ignoreStdin: true, description: 'Path below /api/v1, such as patients/1001' }),
+  // One argument alone is the path; `readRawRequest` tells them apart.
+  method: Args.string({ ignoreStdin: true, description: 'GET, POST, PUT or DELETE; may be left out' }),
+  path: Args.string({ ignoreStdin: true, description: 'Path below /api/v1, such as patients/1001' }),
 };
 
 export const apiFlags = {

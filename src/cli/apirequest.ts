@@ -20,7 +20,8 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 /** Reads METHOD, PATH, `--field` and `--data`; throws a Failure or a Refusal (exit 2), or a Failure (exit 9). */
 export async function readRawRequest(input: CommandInput, stdin: () => Promise<string>): Promise<RawRequest> {
   const data = textFlag(input.flags, 'data');
-  const { first, second } = input.args as { first: string; second?: string };
+  const { method: first, path: second } = input.args as { method?: string; path?: string };
+  if (first === undefined) throw usageFailure('PATH is missing.', { source: 'PATH' });
   const address = second ?? first;
   const method = second === undefined ? (data === undefined ? 'GET' : 'POST') : readMethod(first);
   if (second === undefined && METHODS.includes(first.toUpperCase() as Method)) {

@@ -107,7 +107,7 @@ export class Connections {
 }
 
 /** Own certificates take the place of NODE_EXTRA_CA_CERTS in TLS, so that file is read as well. */
-async function readCertificates(own: string | undefined, extra: string | undefined): Promise<string[]> {
+export async function readCertificates(own: string | undefined, extra: string | undefined): Promise<string[]> {
   if (own === undefined) return [];
   const read = (path: string) =>
     readFile(path, 'utf8').catch((cause: unknown) => {

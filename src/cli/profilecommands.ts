@@ -78,6 +78,8 @@ export abstract class ProfileUseCommand extends ProfileCommand {
     const { url, organization } = this.profileOf(name, 'NAME');
     await changeConfig(configPath(this.context.env), (config) => ({ ...config, profile: name }));
     await this.note(`Profile ${name} is in use: ${url}, organization ${organization}.`);
+    const { MOLAR_PROFILE: other } = this.context.env;
+    if (other && other !== name) await this.note(`Warning: MOLAR_PROFILE is set and names ${other} instead.`);
   }
 }
 

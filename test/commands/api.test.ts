@@ -58,6 +58,7 @@ describe('molar api', () => {
 
   it.each<[string, string[], string]>([
     ['no path', ['GET'], 'PATH is missing'],
+    ['nothing', [], 'PATH is missing'],
     ['another method', ['PATCH', 'patients/5'], 'METHOD must be one of'],
     ['a whole URL', ['https://other.example.com/api/v1/patients'], 'not a whole URL'],
     ['a way out', ['../../metrics'], 'below /api/v1'],

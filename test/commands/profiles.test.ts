@@ -47,6 +47,12 @@ describe('molar profiles', () => {
     expect(other.stdout.toString()).toContain(`Organization  ${OTHER_ORGANIZATION} (profile other.one)`);
   });
 
+  it('warns when a variable names another', async () => {
+    await twoProfiles();
+    const ran = await run(ProfilesUse, ['home'], { MOLAR_PROFILE: 'other.one' });
+    expect(ran.stderr).toContain('Warning: MOLAR_PROFILE is set and names other.one instead.');
+  });
+
   it('removes one and says when none is in use', async () => {
     await twoProfiles();
     const ran = await run(ProfilesRemove, ['other.one']);

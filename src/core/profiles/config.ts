@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { platform as thisPlatform } from 'node:process';
@@ -52,6 +52,11 @@ export function readConfig(path: string): StoredConfig {
     throw fileFailure(`read the config file ${path}`, cause);
   }
   return parseConfig(text, path);
+}
+
+/** Whether nobody but its owner may read the file; always so where modes mean nothing (Windows). */
+export function isPrivate(path: string, platform: NodeJS.Platform = thisPlatform): boolean {
+  return platform === 'win32' || (statSync(path).mode & 0o077) === 0;
 }
 
 function parseConfig(text: string, path: string): StoredConfig {

@@ -74,10 +74,10 @@ describe('flags beat the environment, which beats the profile', () => {
 
 describe('the config file', () => {
   it.each<[NodeJS.Platform, Readonly<Record<string, string>>, string]>([
-    ['linux', { HOME: '/home/ann' }, '/home/ann/.config/molar/config.json'],
-    ['linux', { HOME: '/home/ann', XDG_CONFIG_HOME: '/etc/ann' }, '/etc/ann/molar/config.json'],
-    ['darwin', { HOME: '/Users/ann' }, '/Users/ann/Library/Preferences/molar/config.json'],
-    ['linux', { HOME: '/home/ann', MOLAR_CONFIG_DIR: '/srv/molar' }, '/srv/molar/config.json'],
+    ['linux', { HOME: '/srv/ann' }, '/srv/ann/.config/molar/config.json'],
+    ['linux', { HOME: '/srv/ann', XDG_CONFIG_HOME: '/etc/ann' }, '/etc/ann/molar/config.json'],
+    ['darwin', { HOME: '/srv/ann' }, '/srv/ann/Library/Preferences/molar/config.json'],
+    ['linux', { HOME: '/srv/ann', MOLAR_CONFIG_DIR: '/srv/molar' }, '/srv/molar/config.json'],
   ])('is on %s with %o at %s', (platform, env, path) => {
     expect(configPath(env, platform)).toBe(path);
   });
