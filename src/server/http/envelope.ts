@@ -19,7 +19,7 @@ interface Failed {
   readonly unexpected: boolean;
 }
 
-/** What the framework refuses by itself, as failures of our table. */
+/** What the framework or the database refuses by itself, as failures of our table. */
 const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body.too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'body.media_type',
@@ -28,6 +28,8 @@ const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'body.not_json',
   FST_ERR_BAD_URL: 'request.malformed',
   FST_ERR_HANDLER_TIMEOUT: 'request.timeout',
+  // Another process, an import, held the database for too long: nothing was written.
+  SQLITE_BUSY: 'request.timeout',
 };
 
 /** Any error as an answer; nothing of an unexpected one gets out (D5). */
