@@ -78,6 +78,9 @@ async function recordText(
       });
       return formatter.begin() + formatter.rows([record]) + formatter.end();
     }
+    case 'xlsx':
+    case 'html':
+      throw new Error('A record has no such form.');
     case 'table': {
       const { recordTable } = await import('../core/output/record.ts');
       const { default: CliTable } = await import('cli-table3');

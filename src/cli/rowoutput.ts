@@ -2,7 +2,7 @@ import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { project } from '../core/output/columns.ts';
 import type { Formatter } from '../core/output/format.ts';
 import { jsonFormatter, ndjsonFormatter } from '../core/output/json.ts';
-import { type Sink, streamSink } from '../core/output/sink.ts';
+import { type ByteSink, type Sink, streamSink } from '../core/output/sink.ts';
 import { openSpool } from '../core/output/spooled.ts';
 import { writePages } from '../core/output/writepages.ts';
 import type { Page } from '../core/pages/walk.ts';
@@ -29,7 +29,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const { context, flags, plan, many, note } = writing;
   const hidden: string[] = [];
   const formatter = await formatterOf(plan, flags, context, (names) => hidden.push(...names));
-  const sink = await sinkOf(plan, context);
+  const sink = await sinkOf(plan, context, many);
   const counter = new RowCounter(context, isOn(flags, 'quiet') || plan.toTerminal, many);
   const keepMemory = memoryKeeper();
   let total: number;
@@ -74,6 +74,12 @@ async function formatterOf(
       const options = { header, excel: isOn(flags, 'excel'), escapeFormulas: !isOn(flags, 'no-escape-formulas') };
       return csvFormatter(plan.columns, options);
     }
+    case 'xlsx': {
+      const { sheetFormatter } = await import('../core/output/xlsxsheet.ts');
+      return sheetFormatter(plan.columns, { header });
+    }
+    case 'html':
+      throw new Error('A page is written as a whole.');
     case 'table': {
       const { tableFormatter } = await import('../core/output/table.ts');
       const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
@@ -82,10 +88,18 @@ async function formatterOf(
   }
 }
 
-async function sinkOf(plan: RowPlan, context: Context): Promise<Sink> {
+async function sinkOf(plan: RowPlan, context: Context, many: string): Promise<Sink> {
+  if (plan.format !== 'xlsx') return placeOf(plan, context);
+  const { xlsxSink } = await import('../core/output/xlsx.ts');
+  return xlsxSink(await placeOf(plan, context), many);
+}
+
+/** A file; else stdout, where `json` and `xlsx`, worth nothing in part, are whole or not there at all. */
+async function placeOf(plan: RowPlan, context: Context): Promise<ByteSink> {
   const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
   if (plan.out !== undefined) return openAtomicFile(plan.out);
-  return plan.format === 'json' ? openSpool(context.temporaryFolder, write) : streamSink(write);
+  const isWhole = plan.format === 'json' || plan.format === 'xlsx';
+  return isWhole ? openSpool(context.temporaryFolder, write) : streamSink(write);
 }
 
 /** Pages until a signal comes: then the run ends with its failure, even between two requests. */

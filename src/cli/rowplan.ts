@@ -7,7 +7,7 @@ import { type Column, columnsOf, selectedNames } from '../core/output/columns.ts
 import type { Format } from '../core/output/format.ts';
 import type { SortOrder } from '../core/output/sort.ts';
 import { wholeNumber } from './flags/numbers.ts';
-import { checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
+import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { nearest } from './nearest.ts';
 
@@ -31,13 +31,23 @@ export interface RowPlan {
   readonly toTerminal: boolean;
 }
 
-/** Reads and checks every flag about rows. Throws a Refusal or a Failure (exit 2). */
-export function planRows(flags: FlagValues, fields: Fields, tableColumns: readonly string[], isTTY: boolean): RowPlan {
+/**
+ * Reads and checks every flag about rows. `documents` names the formats besides the usual ones. Throws a Refusal or a
+ * Failure (exit 2).
+ */
+export function planRows(
+  flags: FlagValues,
+  fields: Fields,
+  tableColumns: readonly string[],
+  isTTY: boolean,
+  documents: readonly Format[] = ['xlsx'],
+): RowPlan {
   const out = textFlag(flags, 'out');
   if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
   const toTerminal = isTTY && out === undefined;
   const format = chosenFormat(flags, toTerminal, 'csv');
-  checkFormatFlags(flags, format);
+  checkFormatFlags(flags, format, documents);
+  checkDestination(format, toTerminal);
   const selection = readSelection(flags, fields);
   const sort = readSort(flags, fields);
   const shown = selection ?? (format === 'table' ? tableColumns : undefined);

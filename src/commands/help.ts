@@ -1,14 +1,14 @@
-import { MolarCommand } from '../cli/molarcommand.ts';
-import { showHelp } from '../cli/resolution.ts';
+import { HelpCommand } from '../cli/help/helpcommand.ts';
 
-export default class HelpOnCommands extends MolarCommand {
-  static override summary = 'Show what a command does and takes';
-  static override examples = ['<%= config.bin %> help', '<%= config.bin %> help patients list'];
-  static override usage = '<%= command.id %> [COMMAND]';
+export default class HelpOnCommands extends HelpCommand {
+  static override summary = 'Show the help of a command, or a page such as filters';
+  static override description =
+    'Pages: filters, output, exit-codes, environment, paging, recurrence. Without a subject: every command and page.';
+  static override examples = [
+    '<%= config.bin %> help',
+    '<%= config.bin %> help patients list',
+    '<%= config.bin %> help filters',
+  ];
+  static override usage = '<%= command.id %> [COMMAND|PAGE]';
   static override strict = false;
-
-  override async run(): Promise<void> {
-    const { argv } = await this.parse(HelpOnCommands);
-    await showHelp(argv.map(String), this.config);
-  }
 }

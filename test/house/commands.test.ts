@@ -8,7 +8,7 @@ const PINNED = 'test/house/commands.txt';
 
 describe('commands, arguments, flags and aliases', () => {
   it('are those that are pinned', async () => {
-    const hint = `Meant? Then run: npx vitest run --update test/house/commands.test.ts, read the change of ${PINNED}, and tell it in CHANGELOG.md.`;
+    const hint = `Meant? Then run: npx vitest run test/house/commands.test.ts --update, read the change of ${PINNED}, and tell it in CHANGELOG.md.`;
     await expect(commandLines(manifestCommands()), hint).toMatchFileSnapshot('./commands.txt');
   });
 

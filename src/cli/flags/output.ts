@@ -1,13 +1,20 @@
 import * as Flags from '@oclif/core/flags';
 import { type Failure, usageFailure } from '../../core/failure.ts';
-import { FORMATS, type Format, formatOfFile } from '../../core/output/format.ts';
+import { DOCUMENT_FORMATS, FORMATS, type Format, formatOfFile } from '../../core/output/format.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 
 const helpGroup = 'OUTPUT';
 
+const ALL_FORMATS = [...FORMATS, ...DOCUMENT_FORMATS];
+
 /** Flags that choose form and place of the output, the same on every command. */
 export const outputFlags = {
-  format: Flags.string({ helpGroup, helpValue: FORMATS.join('|'), options: FORMATS, summary: 'Form of the output' }),
+  format: Flags.string({
+    helpGroup,
+    helpValue: ALL_FORMATS.join('|'),
+    options: ALL_FORMATS,
+    summary: 'Form of the output; xlsx: lists and reports, html: agingbalances and production reports',
+  }),
   json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
   csv: Flags.boolean({ helpGroup, summary: 'Same as --format csv' }),
   out: Flags.string({
@@ -67,8 +74,12 @@ export function chosenFormat(flags: FlagValues, isTerminal: boolean, piped: Form
   return isTerminal ? 'table' : piped;
 }
 
-/** Refuses flags that ask for what the chosen format does not do. */
-export function checkFormatFlags(flags: FlagValues, format: Format): void {
+/**
+ * Refuses flags that ask for what the chosen format does not do, and a format that the command does not have:
+ * `documents` names those it has besides the usual ones.
+ */
+export function checkFormatFlags(flags: FlagValues, format: Format, documents: readonly Format[] = []): void {
+  checkFormat(format, documents);
   const only = (name: string, formats: readonly Format[]): Failure | undefined =>
     flags[name] !== undefined && flags[name] !== false && !formats.includes(format)
       ? usageFailure(`--${name} has no effect on ${format}; it goes with ${formats.join(' or ')}.`, {
@@ -77,4 +88,25 @@ export function checkFormatFlags(flags: FlagValues, format: Format): void {
       : undefined;
   const problem = only('excel', ['csv']) ?? only('sort', ['table']);
   if (problem !== undefined) throw problem;
+}
+
+const WITHOUT: Readonly<Record<(typeof DOCUMENT_FORMATS)[number], string>> = {
+  xlsx: 'xlsx is a form of lists and reports, not of a single record',
+  html: 'html is a form of agingbalances report and locationproductionnetschedule report only',
+};
+
+function checkFormat(format: Format, documents: readonly Format[]): void {
+  const missing = DOCUMENT_FORMATS.find((each) => each === format);
+  if (missing === undefined || documents.includes(missing)) return;
+  const others = ALL_FORMATS.filter((each) => (each === 'xlsx' || each === 'html' ? documents.includes(each) : true));
+  throw usageFailure(`${WITHOUT[missing]}; this command has ${others.join(', ')}.`, { source: '--format' });
+}
+
+/** Refuses a spreadsheet on a terminal, which shows nothing of it. */
+export function checkDestination(format: Format, toTerminal: boolean): void {
+  if (format === 'xlsx' && toTerminal) {
+    throw usageFailure('A spreadsheet cannot be shown on a terminal; name a file with --out FILE.xlsx.', {
+      source: '--format',
+    });
+  }
 }

@@ -1,4 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
+import { formatFilter } from '../../catalog/filter/grammar.ts';
 import { aging } from '../../catalog/resources/reports.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
@@ -24,7 +25,7 @@ import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
 import { pageProgress } from './pageprogress.ts';
-import { jsonDocument, writeWhole } from './wholeoutput.ts';
+import { jsonDocument, noFields, writeWhole } from './wholeoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
 export abstract class AgingCommand extends ResourceCommand {
@@ -38,8 +39,9 @@ export abstract class AgingCommand extends ResourceCommand {
     const questions = readAgingQuestions(flags);
     const totalsOnly = isOn(flags, 'totals-only');
     const fields = totalsOnly ? TOTAL_FIELDS : GUARANTOR_FIELDS;
-    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY);
+    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, ['xlsx', 'html']);
     if (plan.format === 'table') return this.showTable(plan, flags, questions);
+    if (plan.format === 'html') return this.writePage(plan, flags, questions);
     if (plan.format === 'json') {
       return writeWhole(plan, context, async () => {
         const report = sound(await this.read(flags, questions));
@@ -64,6 +66,18 @@ export abstract class AgingCommand extends ResourceCommand {
       },
       note: (text) => this.note(text),
     });
+  }
+
+  private async writePage(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {
+    if (plan.selection !== undefined) throw noFields('page');
+    const { agingHtml } = await import('../../core/reports/htmlaging.ts');
+    await writeWhole(plan, this.context, async () =>
+      agingHtml(sound(await this.read(flags, questions)), {
+        filter: formatFilter(questions.terms),
+        limit: isOn(flags, 'totals-only') ? 0 : plan.limit,
+        made: this.context.clock.now(),
+      }),
+    );
   }
 
   private async showTable(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {

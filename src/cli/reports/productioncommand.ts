@@ -16,14 +16,14 @@ import { type FlagValues, isOn } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
-import { writeWhole } from './wholeoutput.ts';
+import { noFields, writeWhole } from './wholeoutput.ts';
 
 export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
   ...commonFlags,
 };
 
-/** The column of cents is named for its unit, as CSV carries no other sign of it. */
+/** The column of cents is named for its unit, as CSV and spreadsheets carry no other sign of it. */
 const CSV_NAMES: Readonly<Record<string, string>> = { scheduledAmount: 'scheduledAmountCents' };
 
 /** Scheduled net production (D33): days in dollars for people, items in cents for programs. */
@@ -38,13 +38,17 @@ export abstract class ProductionCommand extends ResourceCommand {
     const filter = readFilter(flags, this.operation.filters ?? {});
     const terms = parseFilter(filter ?? '');
     const names = Object.keys(productionFields);
-    const plan = planRows({ ...flags, all: true }, productionFields, names, context.streams.stdout.isTTY);
-    if (plan.format === 'table') return this.showDays(plan, flags, terms);
+    const plan = planRows({ ...flags, all: true }, productionFields, names, context.streams.stdout.isTTY, [
+      'xlsx',
+      'html',
+    ]);
+    if (plan.format === 'table' || plan.format === 'html') return this.showDays(plan, flags, terms);
+    const isSheet = plan.format === 'csv' || plan.format === 'xlsx';
     const columns = plan.columns.map((column) => ({ ...column, name: CSV_NAMES[column.name] ?? column.name }));
     await writeRows({
       context,
       flags,
-      plan: { ...plan, columns: plan.format === 'csv' ? columns : plan.columns },
+      plan: { ...plan, columns: isSheet ? columns : plan.columns },
       many: production.many,
       open: async () => {
         const client = await this.connect(flags);
@@ -59,11 +63,7 @@ export abstract class ProductionCommand extends ResourceCommand {
   /** Asks day by day: only the server knows in which zone a location's days begin. */
   private async showDays(plan: RowPlan, flags: FlagValues, terms: readonly RawTerm[]): Promise<void> {
     const { context } = this;
-    if (plan.selection !== undefined) {
-      throw usageFailure('--fields has no effect on the table of days; it goes with csv, json or ndjson.', {
-        source: '--fields',
-      });
-    }
+    if (plan.selection !== undefined) throw noFields(plan.format === 'html' ? 'page' : 'table of days');
     const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
     const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
     await writeWhole(plan, context, async () => {
@@ -74,6 +74,10 @@ export abstract class ProductionCommand extends ResourceCommand {
         days.push(readDay(day, items ?? []));
       }
       if (days.every(({ appointments }) => appointments === 0)) throw nothingScheduled(terms);
+      if (plan.format === 'html') {
+        const { productionHtml } = await import('../../core/reports/htmlproduction.ts');
+        return productionHtml(days, { filter: formatFilter(others), made: context.clock.now() });
+      }
       return productionTable(days, { width, header: !isOn(flags, 'no-header') });
     });
   }

@@ -1,3 +1,4 @@
+import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { streamSink } from '../../core/output/sink.ts';
 import type { Row } from '../../core/pages/walk.ts';
@@ -19,6 +20,13 @@ export async function writeWhole(plan: RowPlan, context: Context, make: () => Pr
     await sink.abort();
     throw cause;
   }
+}
+
+/** For `--fields` with what has a fixed form: `table of days`. */
+export function noFields(form: string): Failure {
+  return usageFailure(`--fields has no effect on the ${form}; it goes with csv, xlsx, json or ndjson.`, {
+    source: '--fields',
+  });
 }
 
 /** A JSON object whose lists have an entry a line. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf, Failure, fileFailure } from '../failure.ts';
-import type { Sink } from './sink.ts';
+import type { ByteSink } from './sink.ts';
 
 /**
  * A file that is there whole or not at all (contract §5): written to `FILE.part` beside it with mode 0600, flushed to
@@ -10,7 +10,7 @@ import type { Sink } from './sink.ts';
  * stays and its target is replaced; a link planted as `FILE.part` is removed, not followed. Throws a Failure with exit
  * code 9 before anything else is done when FILE cannot be written.
  */
-export async function openAtomicFile(path: string): Promise<Sink> {
+export async function openAtomicFile(path: string): Promise<ByteSink> {
   const doing = `write ${path}`;
   const target = await guarded(doing, () => replaceable(path));
   const part = `${target}.part`;

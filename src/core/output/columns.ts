@@ -10,6 +10,8 @@ export interface Column {
   readonly isId: boolean;
   /** A date or a number: cut, it would be another one, so a table never cuts it either. */
   readonly isWhole?: boolean;
+  /** Name of its kind of value, where the catalog has one. */
+  readonly kind?: string;
 }
 
 const WHOLE_KINDS = new Set(['date', 'integer', 'number', 'dollars']);
@@ -30,8 +32,14 @@ function columnsOfName(name: string, fields: Fields): Column[] {
   return paths.map((path) => {
     const isId = path.at(-1) === 'id';
     const isWhole = WHOLE_KINDS.has(fields[path.join('.')]?.kind.name ?? '');
-    return { name: path.join('.'), path, isId, ...(isWhole && { isWhole }) };
+    const kind = kindAt(fields, path);
+    return { name: path.join('.'), path, isId, ...(isWhole && { isWhole }), ...(kind !== undefined && { kind }) };
   });
+}
+
+function kindAt(fields: Fields, [name = '', part]: readonly string[]): string | undefined {
+  const kind = Object.hasOwn(fields, name) ? fields[name]?.kind : undefined;
+  return part === undefined ? kind?.name : kind?.fields?.[part]?.kind.name;
 }
 
 /** Names as a user selects them (`--fields a,b.id`): trimmed, each once; undefined for none and for `ALL`. */

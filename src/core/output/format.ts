@@ -8,12 +8,17 @@ export interface Formatter {
   readonly end: () => string;
 }
 
+/** Forms that every command has. */
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 
-export type Format = (typeof FORMATS)[number];
+/** Forms that some commands have: xlsx lists and reports, html two reports (contract §2). */
+export const DOCUMENT_FORMATS = ['xlsx', 'html'] as const;
+
+export type Format = (typeof FORMATS)[number] | (typeof DOCUMENT_FORMATS)[number];
 
 /** The format that a file name asks for by its extension, where it has a known one. */
 export function formatOfFile(path: string): Format | undefined {
-  const extension = /\.(csv|json|ndjson|jsonl)$/i.exec(path)?.[1]?.toLowerCase();
-  return extension === 'jsonl' ? 'ndjson' : (extension as Format | undefined);
+  const extension = /\.(csv|json|ndjson|jsonl|xlsx|html|htm)$/i.exec(path)?.[1]?.toLowerCase();
+  if (extension === 'jsonl') return 'ndjson';
+  return extension === 'htm' ? 'html' : (extension as Format | undefined);
 }

@@ -7,8 +7,13 @@ export interface Sink {
   readonly abort: () => Promise<void>;
 }
 
+/** A sink that takes bytes too. */
+export interface ByteSink extends Sink {
+  readonly write: (data: string | Uint8Array) => Promise<void>;
+}
+
 /** Output straight to a stream: what is written cannot be taken back. */
-export function streamSink(write: (text: string | Uint8Array) => Promise<void>): Sink {
+export function streamSink(write: (text: string | Uint8Array) => Promise<void>): ByteSink {
   const nothing = () => Promise.resolve();
   return { write: (text) => (text === '' ? nothing() : write(text)), commit: nothing, abort: nothing };
 }

@@ -74,7 +74,8 @@ function chosenColumns(lines: readonly Line[], columns: readonly Column[]): Repo
   });
 }
 
-function nameOf({ firstName, lastName }: Guarantor): string {
+/** `Last, First`, with what there is. */
+export function nameOf({ firstName, lastName }: Guarantor): string {
   return [lastName, firstName].filter((name) => name).join(', ');
 }
 
@@ -92,7 +93,13 @@ export function agingTotals(report: AgingReport, look: AgingLook): string {
   return `${blocks.join('\n')}\n${checkLine(report)}\n`;
 }
 
-const NAMES = { current: '0-30 days', thirtyDays: '31-60 days', sixtyDays: '61-90 days', ninetyDays: 'over 90 days' };
+/** Names of the age buckets for people. */
+export const NAMES = {
+  current: '0-30 days',
+  thirtyDays: '31-60 days',
+  sixtyDays: '61-90 days',
+  ninetyDays: 'over 90 days',
+};
 
 /** Longest bar. */
 const WIDEST = 50;
@@ -116,6 +123,7 @@ function block(name: string, guarantors: number, money: AgingMoney, { width }: A
   ].join('\n')}\n`;
 }
 
-function share(part: number, whole: number): string {
+/** A part in whole percent: `12 %`; empty of nothing. */
+export function share(part: number, whole: number): string {
   return whole <= 0 ? '' : `${Math.round((part / whole) * 100)} %`;
 }

@@ -1,0 +1,90 @@
+import type { Config } from '@oclif/core/interfaces';
+import { RESOURCES } from '../../catalog/catalog.ts';
+import type { Operation, Resource } from '../../catalog/define.ts';
+import { selectableNames } from '../../catalog/fieldselection.ts';
+import { SCOPES } from '../../catalog/scopes.ts';
+import { PAGES } from '../../core/help/pages.ts';
+import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
+import { kebab } from '../flagvalues.ts';
+
+/**
+ * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: one word, perhaps after a hyphen.
+ * `any`: something that a script cannot know. `profiles`: names that only the machine has.
+ */
+export type Values =
+  | { readonly kind: 'words' | 'list' | 'sort'; readonly words: readonly string[] }
+  | { readonly kind: 'file' | 'profiles' | 'any' };
+
+interface Part {
+  readonly name: string;
+  readonly options?: readonly string[] | undefined;
+  readonly helpValue?: string | readonly string[] | undefined;
+}
+
+const ANY: Values = { kind: 'any' };
+
+/** The values of a flag of a command: its own options, else what the catalog knows of the field or filter it stands for. */
+export function valuesOfFlag(id: string, flag: Part): Values {
+  if (flag.options !== undefined) return { kind: 'words', words: flag.options };
+  if (flag.name === 'profile') return { kind: 'profiles' };
+  const place = placeOf(id);
+  if (place !== undefined && (flag.name === 'fields' || flag.name === 'sort')) {
+    const words = selectableNames(place.operation.fields ?? place.resource.fields);
+    return { kind: flag.name === 'sort' ? 'sort' : 'list', words };
+  }
+  if (/\b(?:FILE|DIR)\b/.test(String(flag.helpValue ?? ''))) return { kind: 'file' };
+  if (flag.name === 'scope') return { kind: 'words', words: SCOPES };
+  return (place && listedValues(place, flag.name)) ?? writtenValues(String(flag.helpValue ?? ''));
+}
+
+/** The values of the arguments of a command. */
+export function valuesOfArgument(id: string, args: Readonly<Record<string, Part>>, config: Config): Values {
+  const [first] = Object.values(args);
+  if (first?.options !== undefined) return { kind: 'words', words: first.options };
+  if (id === 'help')
+    return { kind: 'words', words: [...PAGES.map(({ name }) => name), ...topWords(config.commands)].sort() };
+  if (id === 'autocomplete') return { kind: 'words', words: ['bash', 'zsh', 'fish', 'powershell'] };
+  if (id.startsWith('profiles:')) return { kind: 'profiles' };
+  if (id.startsWith('config:')) return { kind: 'words', words: CONFIG_KEYS.map(({ key }) => key) };
+  if (id === 'api') return { kind: 'words', words: ['GET', 'POST', 'PUT', 'DELETE'] };
+  return first?.name === 'file' ? { kind: 'file' } : ANY;
+}
+
+function topWords(commands: Config['commands']): readonly string[] {
+  return [...new Set(commands.map(({ id }) => id.split(':')[0] ?? ''))];
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly operation: Operation;
+}
+
+/** The operation behind a command id: `patients:billingtypes:list` is `billingtypesList` of patients. */
+function placeOf(id: string): Place | undefined {
+  const [name, ...verbs] = id.split(':');
+  const resource = RESOURCES.find((known) => known.name === name);
+  const verb = verbs.map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('');
+  const operation = resource && (resource.operations[verb] ?? resource.operations[verb === 'list' ? 'async' : 'list']);
+  return resource && operation && { resource, operation };
+}
+
+function listedValues({ resource, operation }: Place, flag: string): Values | undefined {
+  for (const key of Object.values(operation.filters ?? {})) {
+    const shortcut = key.shortcuts.find((known) => known.flag === flag);
+    if (shortcut === undefined) continue;
+    if (key.value.values === undefined) return key.value.all ? { kind: 'words', words: ['ALL'] } : undefined;
+    return { kind: shortcut.operator === '->' ? 'list' : 'words', words: key.value.values };
+  }
+  const parameter = Object.entries(operation.parameters ?? {}).find(([name]) => kebab(name) === flag)?.[1];
+  if (parameter !== undefined) return { kind: 'words', words: parameter.values };
+  const fields = operation.body ?? resource.fields;
+  const kind = Object.entries(fields).find(([name]) => kebab(name) === flag)?.[1].kind;
+  const words = kind?.values ?? kind?.item?.values;
+  return words && { kind: 'words', words };
+}
+
+/** Values that the help names: `weekly|monthly|RULE`. */
+function writtenValues(helpValue: string): Values {
+  const words = helpValue.split('|').filter((word) => /^[a-z][a-z-]*$/.test(word));
+  return words.length > 1 ? { kind: 'words', words } : ANY;
+}

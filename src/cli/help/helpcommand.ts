@@ -1,0 +1,39 @@
+import { usageFailure } from '../../core/failure.ts';
+import { PAGES } from '../../core/help/pages.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { nearest } from '../nearest.ts';
+import { resolveCommand, showHelp } from '../resolution.ts';
+import { pagesText, pageText } from './text.ts';
+
+const WIDTH = 80;
+const WIDEST = 120;
+
+/** Shows a page, the help of a command or topic, or everything there is. Throws a Failure (exit 2) for unknown words. */
+export abstract class HelpCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    await this.input();
+    const words = this.argv.filter((word) => word !== '--');
+    const width = Math.min(this.context.streams.stdout.columns ?? WIDTH, WIDEST);
+    const page = words.length === 1 ? PAGES.find(({ name }) => name === words[0]) : undefined;
+    if (page !== undefined) return this.print(pageText(page, width));
+    this.refuseUnknown(words);
+    await showHelp(words, this.config);
+    if (words.length === 0) await this.print(`${pagesText(width)}\n`);
+  }
+
+  private refuseUnknown(words: readonly string[]): void {
+    const { config } = this;
+    const subject = words.join(':');
+    if (subject === '' || resolveCommand(words, config).id !== undefined || config.findTopic(subject)) return;
+    const shown = config.commands.filter((command) => !command.hidden);
+    const commands = shown.flatMap(({ id, aliases }) => [id, ...aliases]).map((id) => id.replaceAll(':', ' '));
+    const topics = [...commands, ...config.topics.map(({ name }) => name.replaceAll(':', ' '))];
+    const typed = words.join(' ');
+    const near =
+      commands.find((name) => name.startsWith(`${typed} `)) ??
+      nearest(typed, [...PAGES.map(({ name }) => name), ...topics]);
+    throw usageFailure(`There is no help on that.${near === undefined ? '' : ` Did you mean molar help ${near}?`}`, {
+      hint: 'molar help lists commands and topics.',
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import type { Block, Page } from '../../core/help/page.ts';
+import { PAGES } from '../../core/help/pages.ts';
+
+const INDENT = '  ';
+const WIDEST_TERM = 28;
+
+/** A page as plain text, no line wider than `width` but lines to be typed. */
+export function pageText(page: Page, width: number): string {
+  const sections = page.sections.map(
+    ({ heading, blocks }) =>
+      `${heading.toUpperCase()}\n${blocks.map((block) => blockText(block, width)).join('\n\n')}\n`,
+  );
+  return `molar help ${page.name}: ${page.about}\n\n${sections.join('\n')}`;
+}
+
+/** The list of pages, for the end of the help on everything. */
+export function pagesText(width: number): string {
+  const rows = PAGES.map(({ name, about }): readonly [string, string] => [`molar help ${name}`, about]);
+  return `MORE HELP\n${blockText({ rows }, width)}\n`;
+}
+
+function blockText(block: Block, width: number): string {
+  if (typeof block === 'string') return wrapped(block, INDENT, width);
+  if ('code' in block) return block.code.map((line) => `${INDENT}$ ${line}`).join('\n');
+  const widest = Math.max(...block.rows.map(([term]) => term.length));
+  const column = Math.min(widest, WIDEST_TERM) + 2;
+  return block.rows.map(([term, meaning]) => rowText(term, meaning, column, width)).join('\n');
+}
+
+function rowText(term: string, meaning: string, column: number, width: number): string {
+  const indent = INDENT + ' '.repeat(column);
+  const text = wrapped(meaning, indent, width);
+  return term.length + 2 > column
+    ? `${INDENT}${term}\n${text}`
+    : `${INDENT}${term.padEnd(column)}${text.slice(indent.length)}`;
+}
+
+/** Text in lines that begin with the indent; a word that is wider stands alone. */
+function wrapped(text: string, indent: string, width: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line].map((each) => indent + each).join('\n');
+}

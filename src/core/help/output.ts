@@ -1,0 +1,52 @@
+import { DOCUMENT_FORMATS, FORMATS, type Format } from '../output/format.ts';
+import type { Page } from './page.ts';
+
+const MEANINGS: Readonly<Record<Format, string>> = {
+  table: 'for people; fitted to the terminal, ids are never cut',
+  json: 'one JSON array (one object for a single record), written when it is whole',
+  ndjson: 'one JSON object a line, written as pages arrive',
+  csv: 'RFC 4180, with a header also for no rows, written as pages arrive',
+  xlsx: 'a workbook with real dates and numbers; lists and reports',
+  html: 'a page to print, with a chart; the aging and production reports',
+};
+
+/** Forms of output, where it goes and what is safe to rely on (contract §2 and §5). */
+export const OUTPUT: Page = {
+  name: 'output',
+  about: 'formats, files, columns, and what a pipe gets',
+  sections: [
+    {
+      heading: 'Formats',
+      blocks: [
+        {
+          rows: [...FORMATS, ...DOCUMENT_FORMATS].map((format): readonly [string, string] => [
+            format,
+            MEANINGS[format],
+          ]),
+        },
+        '--format names one; --json and --csv are short for two of them. The extension of --out FILE counts too.',
+        'On a terminal the default is a table of the first 100 rows. In a pipe or file it is every row: CSV for lists and reports, JSON for a single record.',
+      ],
+    },
+    {
+      heading: 'Columns',
+      blocks: [
+        '--fields chooses columns and their order; a linked record is reached by its id, as in preferredLocation.id. --sort sorts a table; - in front of the field turns it round.',
+        { code: ['molar patients list --fields id,lastName,preferredLocation.id --out patients.csv'] },
+        'In CSV, linked objects are columns such as preferredLocation.id, lists and other objects are JSON text, and null is empty. Text that a spreadsheet would run as a formula gets an apostrophe in front; --no-escape-formulas leaves it as it is. --excel adds a byte order mark and CRLF line ends.',
+      ],
+    },
+    {
+      heading: 'Files',
+      blocks: [
+        '--out FILE is written beside the file and renamed when it is whole: a failure leaves FILE as it was. A symbolic link is kept and its target replaced.',
+      ],
+    },
+    {
+      heading: 'Streams',
+      blocks: [
+        'Standard output carries data and nothing else. Notes, warnings, progress and errors go to standard error; --quiet leaves out notes and progress. With --json an error is one JSON object on standard error. There are no colours in a pipe.',
+      ],
+    },
+  ],
+};

@@ -1,0 +1,126 @@
+import { localFailure } from '../failure.ts';
+import type { Row } from '../pages/walk.ts';
+import { type Column, valueAt } from './columns.ts';
+import type { Formatter } from './format.ts';
+import { type Cell, cellOf, columnLetters, STYLE, xmlText } from './xlsxcells.ts';
+
+/** Lines of a sheet, the header's with them. */
+export const MOST_LINES = 1_048_576;
+/** Characters of a cell. */
+const MOST_TEXT = 32_767;
+/** Rows that tell how wide the columns are: widths stand in front of the rows in a sheet. */
+const MEASURED = 500;
+const WIDEST = 60;
+
+/**
+ * The XML of a sheet, row by row: bold header that stays in sight, filter buttons, widths from the first 500 rows.
+ * Columns of date-times say UTC in the header. Throws a Failure for more rows or longer text than a sheet can hold.
+ */
+export function sheetFormatter(columns: readonly Column[], options: { readonly header: boolean }): Formatter {
+  const sheet = new Sheet(columns, options.header);
+  return { begin: () => '', rows: (rows) => sheet.rows(rows), end: () => sheet.end() };
+}
+
+class Sheet {
+  private readonly columns: readonly Column[];
+  private readonly letters: readonly string[];
+  private readonly header: boolean;
+  private readonly widths: number[];
+  private lines: number;
+  /** Lines that wait until the widths are known. */
+  private waiting: string[] | undefined = [];
+
+  constructor(columns: readonly Column[], header: boolean) {
+    this.columns = columns;
+    this.letters = columns.map((_, at) => columnLetters(at));
+    this.header = header;
+    this.lines = header ? 1 : 0;
+    // Room for the filter button beside the name.
+    this.widths = columns.map((column) => (header ? titleOf(column).length + 3 : 0));
+  }
+
+  rows(rows: readonly Row[]): string {
+    const text = rows.map((row) => this.line(row)).join('');
+    if (this.waiting === undefined) return text;
+    this.waiting.push(text);
+    return this.lines < MEASURED ? '' : this.begun();
+  }
+
+  end(): string {
+    const { letters, header, lines } = this;
+    const range = `A1:${letters.at(-1) ?? 'A'}${Math.max(1, lines)}`;
+    const filter = header && letters.length > 0 ? `<autoFilter ref="${range}"/>` : '';
+    const ignored = `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`;
+    return `${this.begun()}</sheetData>${filter}${ignored}</worksheet>`;
+  }
+
+  /** Everything up to the rows that waited, and those; nothing from the second call on. */
+  private begun(): string {
+    if (this.waiting === undefined) return '';
+    const waiting = this.waiting.join('');
+    this.waiting = undefined;
+    return this.head() + waiting;
+  }
+
+  private head(): string {
+    const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
+    const selection = '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/>';
+    const widths = this.widths.map((characters, at) => {
+      const width = Math.min(WIDEST, Math.max(6, characters) + 2);
+      return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
+    });
+    const titles = this.columns.map((column, at) =>
+      cellXml(`${this.letters[at]}1`, { value: titleOf(column), style: STYLE.header, width: 0 }),
+    );
+    return [
+      '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n',
+      '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+      `<sheetViews><sheetView workbookViewId="0">${this.header ? pane + selection : ''}</sheetView></sheetViews>`,
+      widths.length > 0 ? `<cols>${widths.join('')}</cols>` : '',
+      '<sheetData>',
+      this.header ? `<row r="1">${titles.join('')}</row>` : '',
+    ].join('');
+  }
+
+  private line(row: Row): string {
+    this.lines++;
+    if (this.lines > MOST_LINES) throw tooMany(this.header ? MOST_LINES - 1 : MOST_LINES);
+    let cells = '';
+    for (const [at, column] of this.columns.entries()) {
+      const cell = cellOf(valueAt(row, column), column);
+      if (cell === undefined) continue;
+      if (cell.width > MOST_TEXT) throw tooLong(column, row);
+      if (this.waiting !== undefined) this.widths[at] = Math.max(this.widths[at] ?? 0, cell.width);
+      cells += cellXml(`${this.letters[at]}${this.lines}`, cell);
+    }
+    return `<row r="${this.lines}">${cells}</row>`;
+  }
+}
+
+function titleOf({ name, kind }: Column): string {
+  return kind === 'dateTime' ? `${name} (UTC)` : name;
+}
+
+function cellXml(at: string, { value, style }: Cell): string {
+  const start = `<c r="${at}"${style === STYLE.plain ? '' : ` s="${style}"`}`;
+  if (typeof value === 'number') return `${start}><v>${value}</v></c>`;
+  if (typeof value === 'boolean') return `${start} t="b"><v>${Number(value)}</v></c>`;
+  return `${start} t="inlineStr"><is><t xml:space="preserve">${xmlText(value)}</t></is></c>`;
+}
+
+function tooMany(most: number) {
+  return localFailure('local.file', `A spreadsheet holds ${most.toLocaleString('en-US')} rows, and there are more.`, {
+    hint: 'Nothing was kept. Use --format csv, or take a part: --limit N, or a filter.',
+  });
+}
+
+function tooLong(column: Column, row: Row) {
+  const which = row.id === undefined ? '' : ` of record ${String(row.id)}`;
+  return localFailure(
+    'local.file',
+    `A spreadsheet's cell holds 32,767 characters, and ${column.name}${which} has more.`,
+    {
+      hint: 'Nothing was kept. Use --format csv, or leave the field out with --fields.',
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import { oldestFirst } from './agingmerge.ts';
+import { type AgingMoney, BUCKETS, totalOf } from './agingmoney.ts';
+import { type AgingReport, checkLine } from './agingreport.ts';
+import { NAMES, nameOf, share } from './agingtext.ts';
+import { lyingBars } from './htmlchart.ts';
+import { type HtmlColumn, htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
+import { countText, dollarsText } from './money.ts';
+
+export interface AgingPage {
+  /** Filter beside the locations, as text; empty for none. */
+  readonly filter: string;
+  /** Guarantors to list at most; 0 for the totals alone. */
+  readonly limit: number | undefined;
+  /** When it was made, UTC milliseconds. */
+  readonly made: number;
+}
+
+const COLORS = { current: '#2f7d5b', thirtyDays: '#c9a227', sixtyDays: '#d9772b', ninetyDays: '#b3312c' };
+
+const number = (title: string): HtmlColumn => ({ title, holds: 'numbers' });
+const name = (title: string): HtmlColumn => ({ title, holds: 'names' });
+const words = (title: string): HtmlColumn => ({ title, holds: 'words' });
+const MONEY = ['over 90', '61-90', '31-60', '0-30', 'credits', 'balance'].map(number);
+
+/** The aging report as a page to print: figures, buckets as bars, locations, and guarantors with the oldest money first. */
+export function agingHtml(report: AgingReport, { filter, limit, made }: AgingPage): string {
+  const { locations, money, guarantors } = report;
+  const total = totalOf(money);
+  const bars = BUCKETS.map((bucket) => {
+    const cents = money.buckets[bucket];
+    return { label: NAMES[bucket], cents, color: COLORS[bucket], more: share(cents, total) };
+  });
+  return htmlPage({
+    title: 'Aging report',
+    about: [whereOf(report), ...(filter === '' ? [] : [`Filter: ${filter}`])],
+    made,
+    body: [
+      htmlFigures([
+        ['Balance', dollarsText(money.balance)],
+        ['Charges', dollarsText(total)],
+        ['Credits', dollarsText(money.credits)],
+        ['Guarantors', countText(guarantors)],
+      ]),
+      lyingBars('Charges by age', bars),
+      ...(locations.length > 1 ? [locationTable(report)] : []),
+      ...(limit === 0 ? [] : [guarantorTable(report, limit)]),
+    ],
+    foot: checkLine(report),
+  });
+}
+
+function whereOf({ locations }: AgingReport): string {
+  const names = locations.map(({ location }) => location);
+  if (names.length === 1 && names[0] === 'ALL') return 'All locations of the organization';
+  return `${names.length === 1 ? 'Location' : 'Locations'} ${names.join(', ')}`;
+}
+
+function locationTable({ locations, guarantors, money }: AgingReport): string {
+  const rows = locations.map((each) => [each.location, countText(each.guarantors.length), ...moneyCells(each.money)]);
+  const columns = [name('location'), number('guarantors'), ...MONEY];
+  return htmlTable('Locations', columns, rows, ['All', countText(guarantors), ...moneyCells(money)]);
+}
+
+function guarantorTable({ locations, money }: AgingReport, limit: number | undefined): string {
+  const isOne = locations.length === 1;
+  const all = locations
+    .flatMap(({ location, guarantors }) => guarantors.map((guarantor) => ({ location, guarantor })))
+    .sort((a, b) => oldestFirst(a.guarantor, b.guarantor));
+  const shown = all.slice(0, limit);
+  const rows = shown.map(({ location, guarantor }) => [
+    ...(isOne ? [] : [location]),
+    guarantor.id,
+    nameOf(guarantor),
+    ...moneyCells(guarantor.money),
+  ]);
+  const part =
+    shown.length < all.length ? ` (${countText(shown.length)} of ${countText(all.length)}; totals of all)` : '';
+  const columns = [...(isOne ? [] : [name('location')]), name('id'), words('guarantor'), ...MONEY];
+  const total = [...(isOne ? [] : ['']), 'Total', '', ...moneyCells(money)];
+  return htmlTable(`Guarantors, oldest money first${part}`, columns, rows, total);
+}
+
+function moneyCells({ buckets, credits, balance }: AgingMoney): string[] {
+  return [...[...BUCKETS].reverse().map((bucket) => buckets[bucket]), credits, balance].map(dollarsText);
+}

@@ -1,0 +1,57 @@
+import { standingBars } from './htmlchart.ts';
+import { htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
+import { countText, dollarsText } from './money.ts';
+import type { ProductionDay } from './productiondays.ts';
+import { nameOfDay } from './productiontext.ts';
+
+export interface ProductionPage {
+  /** Filter beside the days, as text; empty for none. */
+  readonly filter: string;
+  /** When it was made, UTC milliseconds. */
+  readonly made: number;
+}
+
+const COLOR = '#1f5f8b';
+/** Days that have room for their names below the bars. */
+const NAMED = 14;
+
+/** Scheduled net production as a page to print: figures, a bar a day, and the days with their total. */
+export function productionHtml(days: readonly ProductionDay[], { filter, made }: ProductionPage): string {
+  const [first, last] = [days[0]?.day ?? '', days.at(-1)?.day ?? ''];
+  const cents = days.reduce((sum, day) => sum + day.cents, 0);
+  const appointments = days.reduce((sum, day) => sum + day.appointments, 0);
+  const busy = days.filter((day) => day.appointments > 0).length;
+  const bars = days.map(({ day, cents: amount }) => {
+    const date = String(Number(day.slice(8)));
+    return { label: days.length > NAMED ? date : `${nameOfDay(day)} ${date}`, cents: amount, color: COLOR };
+  });
+  const rows = days.map((day) => [
+    `${day.day} ${nameOfDay(day.day)}`,
+    countText(day.appointments),
+    dollarsText(day.cents),
+  ]);
+  return htmlPage({
+    title: 'Scheduled net production',
+    about: [first === last ? first : `${first} to ${last}`, ...(filter === '' ? [] : [`Filter: ${filter}`])],
+    made,
+    body: [
+      htmlFigures([
+        ['Scheduled', dollarsText(cents)],
+        ['Appointments', countText(appointments)],
+        ['Days with appointments', `${busy} of ${days.length}`],
+      ]),
+      standingBars('Scheduled each day', bars),
+      htmlTable(
+        'Days',
+        [
+          { title: 'day', holds: 'names' },
+          { title: 'appointments', holds: 'numbers' },
+          { title: 'scheduled (USD)', holds: 'numbers' },
+        ],
+        rows,
+        ['Total', countText(appointments), dollarsText(cents)],
+      ),
+    ],
+    foot: `Check: ${days.length === 1 ? 'the day adds' : `the ${days.length} days add`} up to ${dollarsText(cents)}, from ${countText(appointments)} ${appointments === 1 ? 'appointment' : 'appointments'}.`,
+  });
+}

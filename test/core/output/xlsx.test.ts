@@ -1,0 +1,216 @@
+import { strFromU8, unzipSync } from 'fflate';
+import readExcel from 'read-excel-file/node';
+import { describe, expect, it } from 'vitest';
+import { patientFields } from '../../../src/catalog/resources/patients.ts';
+import { type Column, columnsOf } from '../../../src/core/output/columns.ts';
+import { writePages } from '../../../src/core/output/writepages.ts';
+import { xlsxSink } from '../../../src/core/output/xlsx.ts';
+import { columnLetters, xmlText } from '../../../src/core/output/xlsxcells.ts';
+import { MOST_LINES, sheetFormatter } from '../../../src/core/output/xlsxsheet.ts';
+import type { Row } from '../../../src/core/pages/walk.ts';
+
+const column = (name: string, kind?: string): Column => ({
+  name,
+  path: name.split('.'),
+  isId: name.split('.').at(-1) === 'id',
+  ...(kind !== undefined && { kind }),
+});
+
+const COLUMNS = [
+  column('id', 'id'),
+  column('name', 'text'),
+  column('day', 'date'),
+  column('at', 'dateTime'),
+  column('paid', 'dollars'),
+  column('count', 'integer'),
+  column('active', 'yesNo'),
+  column('location.id', 'id'),
+];
+
+/** A workbook as it would stand in a file, and how often the sink was ended. */
+async function workbook(
+  pages: readonly (readonly Row[])[],
+  { columns = COLUMNS, header = true, sheet = 'patients' } = {},
+): Promise<{ bytes: Buffer; ends: string[] }> {
+  const chunks: Buffer[] = [];
+  const ends: string[] = [];
+  const end = (name: string) => async () => {
+    ends.push(name);
+  };
+  const inner = {
+    write: async (bytes: string | Uint8Array) => void chunks.push(Buffer.from(bytes as Uint8Array)),
+    commit: end('commit'),
+    abort: end('abort'),
+  };
+  async function* come() {
+    for (const rows of pages) yield { rows };
+  }
+  const sink = xlsxSink(inner, sheet);
+  await writePages(come(), { formatter: sheetFormatter(columns, { header }), sink }).catch((cause: unknown) => {
+    ends.push(String(cause));
+  });
+  return { bytes: Buffer.concat(chunks), ends };
+}
+
+async function sheetXml(rows: readonly Row[], options?: Parameters<typeof workbook>[1]): Promise<string> {
+  const { bytes } = await workbook([rows], options);
+  return strFromU8(unzipSync(bytes)['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+}
+
+async function readBack(rows: readonly Row[], columns = COLUMNS): Promise<unknown[][]> {
+  const { bytes } = await workbook([rows], { columns });
+  const [sheet] = await readExcel(bytes);
+  return (sheet?.data ?? []) as unknown[][];
+}
+
+const FULL = {
+  id: 7000000000114,
+  name: '=1+1',
+  day: '2026-03-02',
+  at: '2026-03-02T14:30:15.000Z',
+  paid: 1234.5,
+  count: 3,
+  active: true,
+  location: { id: 5 },
+};
+
+describe('an xlsx file', () => {
+  it('reads back as dates, numbers and text', async () => {
+    const [titles, cells] = await readBack([FULL]);
+    expect(titles).toEqual(['id', 'name', 'day', 'at (UTC)', 'paid', 'count', 'active', 'location.id']);
+    expect(cells).toEqual([
+      '7000000000114',
+      '=1+1',
+      new Date('2026-03-02T00:00:00Z'),
+      new Date('2026-03-02T14:30:15Z'),
+      1234.5,
+      3,
+      true,
+      '5',
+    ]);
+  });
+
+  it('has every row of every page, also beyond those that give the widths', async () => {
+    const pages = [0, 1, 2].map((page) => Array.from({ length: 400 }, (_, at) => ({ id: page * 400 + at + 1 })));
+    const { bytes, ends } = await workbook(pages, { columns: [column('id', 'id')] });
+    const [sheet] = await readExcel(bytes);
+    const wanted = ['id', ...Array.from({ length: 1200 }, (_, at) => String(at + 1))];
+    expect(sheet?.data.map(([cell]) => cell)).toEqual(wanted);
+    expect(ends).toEqual(['commit']);
+  });
+
+  it('has its header also without rows', async () => {
+    expect(await readBack([])).toHaveLength(1);
+  });
+
+  it('is the same for the same rows', async () => {
+    const [one, two] = [await workbook([[FULL]]), await workbook([[FULL]])];
+    expect(one.bytes.equals(two.bytes)).toBe(true);
+  });
+
+  it('names its sheet as spreadsheets allow', async () => {
+    const { bytes } = await workbook([[]], { sheet: 'a/b:c & a name that is longer than allowed' });
+    expect(strFromU8(unzipSync(bytes)['xl/workbook.xml'] ?? new Uint8Array())).toContain(
+      '<sheet name="a b c &amp; a name that is longer t" sheetId="1" r:id="rId1"/>',
+    );
+  });
+
+  it('keeps nothing when a cell is longer than a spreadsheet holds', async () => {
+    const { ends } = await workbook([[{ id: 4, name: 'x'.repeat(32_768) }]]);
+    expect(ends).toEqual([
+      'abort',
+      "Failure: A spreadsheet's cell holds 32,767 characters, and name of record 4 has more.",
+    ]);
+  });
+});
+
+describe('the sheet', () => {
+  it('freezes a bold header, has filter buttons over all rows, and no formula', async () => {
+    const xml = await sheetXml([FULL, FULL]);
+    expect(xml).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>');
+    expect(xml).toContain('<c r="A1" s="1" t="inlineStr">');
+    expect(xml).toContain('<autoFilter ref="A1:H3"/>');
+    expect(xml).not.toContain('<f>');
+  });
+
+  it('has neither without a header', async () => {
+    const xml = await sheetXml([FULL], { header: false });
+    expect(xml).not.toMatch(/pane|autoFilter/);
+    expect(xml).toContain('<row r="1"><c r="A1" s="5" t="inlineStr">');
+  });
+
+  it('has columns as wide as what is in them, within reason', async () => {
+    const xml = await sheetXml([{ ...FULL, name: 'x'.repeat(300) }, { id: 1 }]);
+    const widths = [...xml.matchAll(/<col [^>]*width="(\d+)"/g)].map((match) => Number(match[1]));
+    expect(widths).toEqual([15, 60, 12, 21, 13, 10, 11, 16]);
+  });
+
+  it.each<[string, Column, unknown, string]>([
+    ['a date', column('a', 'date'), '1900-03-01', '<c r="A2" s="2"><v>61</v></c>'],
+    ['an instant', column('a', 'dateTime'), '2000-01-01T12:00:00.000Z', '<c r="A2" s="3"><v>36526.5</v></c>'],
+    ['dollars', column('a', 'dollars'), -12.5, '<c r="A2" s="4"><v>-12.5</v></c>'],
+    ['a whole number', column('a', 'integer'), 0, '<c r="A2"><v>0</v></c>'],
+    ['no', column('a', 'yesNo'), false, '<c r="A2" t="b"><v>0</v></c>'],
+  ])('has %s as its value', async (_name, only, value, cell) => {
+    expect(await sheetXml([{ a: value }], { columns: [only] })).toContain(`<row r="2">${cell}</row>`);
+  });
+
+  it.each<[string, Column, unknown, string]>([
+    ['a date before what spreadsheets count', column('a', 'date'), '1899-12-31', '1899-12-31'],
+    ['a date that does not exist', column('a', 'date'), '2026-02-30', '2026-02-30'],
+    ['text that looks like a date', column('a', 'text'), '2026-03-02', '2026-03-02'],
+    ['a postal code', column('a', 'text'), '01234', '01234'],
+    ['a phone', column('a', 'text'), '+1 801 555-0142', '+1 801 555-0142'],
+    ['a number in a text field', column('a', 'text'), 12, '12'],
+    ['a list', column('a', 'list'), [1, 'x'], '[1,&quot;x&quot;]'],
+    ['markup', column('a', 'text'), '<b>&"', '&lt;b&gt;&amp;&quot;'],
+  ])('has %s as text', async (_name, only, value, text) => {
+    expect(await sheetXml([{ a: value }], { columns: [only] })).toContain(
+      `<row r="2"><c r="A2" s="5" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c></row>`,
+    );
+  });
+
+  it.each([null, undefined, ''])('has no cell for %j', async (value) => {
+    expect(await sheetXml([{ a: value }], { columns: [column('a', 'text')] })).toContain('<row r="2"></row>');
+  });
+
+  it('knows the kinds of the catalog', async () => {
+    const names = ['id', 'dateOfBirth', 'lastModified', 'preferredLocation', 'postalCode'];
+    expect(columnsOf(patientFields, names).map(({ kind }) => kind)).toEqual([
+      'id',
+      'date',
+      'dateTime',
+      undefined,
+      'text',
+    ]);
+  });
+
+  it('refuses one row too many', () => {
+    const sheet = sheetFormatter([], { header: true });
+    const rows = Array.from({ length: 1000 }, () => ({}));
+    for (let at = 0; at < 1048; at++) sheet.rows(rows);
+    expect(() => sheet.rows(rows.slice(0, 575))).not.toThrow();
+    expect(() => sheet.rows(rows.slice(0, 1))).toThrow('A spreadsheet holds 1,048,575 rows, and there are more.');
+    expect(MOST_LINES).toBe(1_048_576);
+  });
+});
+
+describe('xmlText', () => {
+  it.each([
+    ['control characters', 'a\u0000b\u001Bc\uFFFE', 'abc'],
+    ['tabs and line feeds', 'a\tb\nc', 'a\tb\nc'],
+    ['other line ends', 'a\r\nb\rc', 'a\nb\nc'],
+    ['escapes of spreadsheets', '_x000D_ _x00_', '_x005F_x000D_ _x00_'],
+  ])('makes %s harmless', (_name, text, xml) => expect(xmlText(text)).toBe(xml));
+});
+
+describe('columnLetters', () => {
+  it.each([
+    [0, 'A'],
+    [25, 'Z'],
+    [26, 'AA'],
+    [51, 'AZ'],
+    [701, 'ZZ'],
+    [702, 'AAA'],
+  ])('names column %i %s', (at, letters) => expect(columnLetters(at)).toBe(letters));
+});
