@@ -8,6 +8,9 @@ import { newToken, saveToken } from './tokens.ts';
 /** How long an issued token is valid (D4). */
 export const TOKEN_SECONDS = 3600;
 
+/** Stands for the secret of a client that does not exist: no secret matches it. */
+const NO_SECRET = 'scrypt$AAAAAAAAAAAAAAAAAAAAAA$';
+
 interface ClientRow {
   readonly client_id: string;
   readonly secret_hash: string;
@@ -20,7 +23,9 @@ export async function issueToken(service: Service, clientId: string, clientSecre
   const client = await service.store.read.get<ClientRow>(
     sql`SELECT client_id, secret_hash, organizations, scopes FROM api_clients WHERE client_id = ${clientId}`,
   );
-  if (client === undefined || !(await secretMatches(clientSecret, client.secret_hash))) {
+  // An unknown client costs the same work as a wrong secret, so that the time taken does not tell which it was.
+  const matches = await secretMatches(clientSecret, client?.secret_hash ?? NO_SECRET);
+  if (client === undefined || !matches) {
     throw refusal('auth.client_refused', 'client_id', 'The client id or the client secret is wrong.');
   }
   const token = newToken();
