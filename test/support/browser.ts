@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 
 /** Where Chromium is found; CHROMIUM_PATH comes first. */
 const PLACES = [
@@ -28,12 +28,15 @@ const ARGUMENTS = [
 ];
 
 /** Opens windows of one browser that lives as long as the tests of the file. */
-export function sharedBrowser(): (width: number) => Promise<Page> {
+export function sharedBrowser(): (width: number, colorScheme?: 'light' | 'dark') => Promise<Page> {
   let browser: Promise<Browser> | undefined;
+  beforeAll(() => {
+    if (executablePath === undefined) process.stderr.write(`Pages were not looked at in a browser: that ${WITHOUT}.\n`);
+  });
   afterAll(async () => (await browser)?.close());
-  return async (width) => {
+  return async (width, colorScheme = 'light') => {
     browser ??= chromium.launch({ ...(executablePath !== undefined && { executablePath }), args: ARGUMENTS });
-    return (await browser).newPage({ viewport: { width, height: 844 } });
+    return (await browser).newPage({ viewport: { width, height: 844 }, colorScheme });
   };
 }
 

@@ -1,5 +1,5 @@
-import { describe, fail, type Kind } from '../fields/kind.ts';
-import { codePoints, text } from '../fields/text.ts';
+import type { Kind } from '../fields/kind.ts';
+import { choice, codePoints, text } from '../fields/text.ts';
 
 /** File types of documents: canonical extension, aliases of the type's name, media type, and whether it is an image. */
 const TYPES = {
@@ -42,20 +42,13 @@ export function mediaTypeOf(type: MimeType): string {
 
 /** A document's type by its short name, aliases normalized. */
 export function mimeType(): Kind<MimeType> {
-  const values = [...MIME_TYPES, ...JPEG_ALIASES];
+  const listed = choice([...MIME_TYPES, ...JPEG_ALIASES]);
   return {
-    name: 'choice',
-    schema: { type: 'string', enum: values },
-    values,
+    ...listed,
     read(input, at, context) {
-      if (typeof input !== 'string') {
-        return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
-      }
-      return (
-        canonicalMimeType(input) ?? fail(context, 'field.choice', at, `${at} must be one of ${values.join(', ')}.`)
-      );
+      const name = listed.read(input, at, context);
+      return name && canonicalMimeType(name);
     },
-    fromText: (flag) => flag,
   };
 }
 

@@ -1,49 +1,17 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'vitest';
 import { allOperations } from '../../../src/catalog/catalog.ts';
+import { browserTest, sharedBrowser } from '../../support/browser.ts';
 import { sharedService } from '../../support/service.ts';
 
 const service = sharedService();
 
-/** Where Chromium is found; CHROMIUM_PATH comes first. */
-const PLACES = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-
-const executablePath = PLACES.find((path) => path !== '' && existsSync(path));
-
-const WITHOUT = `needs Chromium: install it, or set CHROMIUM_PATH (looked in ${PLACES.filter(Boolean).join(', ')})`;
-
-/** As quiet as a browser can be: no look-ups of its own, and no sandbox, which containers have no room for. */
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-let browser: Browser | undefined;
+const newPage = sharedBrowser();
 let origin: string;
 
 beforeAll(async () => {
-  if (executablePath === undefined) {
-    process.stderr.write(`The page was not looked at in a browser: that ${WITHOUT}.\n`);
-    return;
-  }
   origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  browser = await chromium.launch({ executablePath, args: ARGUMENTS });
 });
-
-afterAll(() => browser?.close());
 
 interface Seen {
   readonly page: Page;
@@ -53,8 +21,7 @@ interface Seen {
 
 /** Opens the page in a window of its own; tells what it asked for and complained about. */
 async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen> {
-  if (browser === undefined) throw new Error('There is no browser.');
-  const page = await browser.newPage({ viewport: { width, height: 844 }, colorScheme });
+  const page = await newPage(width, colorScheme);
   const requests: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
@@ -63,17 +30,6 @@ async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen>
   page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
   await page.goto(`${origin}/docs`, { waitUntil: 'load' });
   return { page, requests, complaints };
-}
-
-/** A test in a browser: without one it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
-function browserTest(name: string, run: () => Promise<void>): void {
-  it(name, async (context) => {
-    if (executablePath === undefined) {
-      if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
-      context.skip(WITHOUT);
-    }
-    await run();
-  });
 }
 
 describe('the page in a browser', () => {
