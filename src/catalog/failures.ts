@@ -83,6 +83,16 @@ export const FAILURES = {
   },
   'query.fields': { status: 400, title: 'Unknown field', next: 'Use field names listed here, or ALL.' },
   'query.missing': { status: 400, title: 'Parameter missing', next: 'Send the parameter named in source.' },
+  'stream.position': {
+    status: 400,
+    title: 'Stream position not valid',
+    next: 'Send the id of the last message seen, or 0 for the oldest that is kept.',
+  },
+  'stream.routing_key': {
+    status: 400,
+    title: 'Routing key not valid',
+    next: 'Write segments joined by dots: * stands for one, # for any number.',
+  },
   'limit.rate': {
     status: 429,
     title: 'Rate limit exceeded',

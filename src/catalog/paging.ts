@@ -9,8 +9,8 @@ export const MAX_PAGE_SIZE = 500;
 export interface Paging {
   readonly style: 'cursor' | 'pages';
   readonly meta?: (page: PageFacts) => Record<string, number>;
-  /** The meta holds a real count, so the server has to count. */
-  readonly counts: boolean;
+  /** Whether the meta holds a real count, so that the server has to count: never, always, or while no page is asked for. */
+  readonly counts: 'never' | 'always' | 'without a page';
   /** Largest page; larger ones are refused, or cut to it where `capped` says so (D14). */
   readonly max?: number;
   readonly capped?: boolean;
@@ -25,6 +25,7 @@ export interface PageFacts {
   readonly page: number | undefined;
   readonly byCursor: boolean;
   readonly lastId: number | undefined;
+  /** The real count where the paging counts, otherwise 0. */
   readonly total: number;
 }
 
@@ -32,13 +33,13 @@ const last = (page: PageFacts) => (page.lastId === undefined ? {} : { lastId: pa
 
 export const DOCUMENT_PAGING: Paging = {
   style: 'cursor',
-  counts: false,
+  counts: 'never',
   meta: (page) => ({ limit: page.limit, offset: 0, total: 0, ...last(page) }),
 };
 
 export const PATIENT_PAGING: Paging = {
   style: 'cursor',
-  counts: false,
+  counts: 'never',
   pageIsDeprecated: true,
   meta: (page) => ({
     limit: page.limit,
@@ -50,13 +51,13 @@ export const PATIENT_PAGING: Paging = {
 /** Everything that has no rule of its own: `limit`, `offset`, `lastId`. */
 export const STANDARD_PAGING: Paging = {
   style: 'cursor',
-  counts: false,
+  counts: 'never',
   meta: (page) => ({ limit: page.limit, offset: page.offset, ...last(page) }),
 };
 
 export const TRANSACTION_PAGING: Paging = {
   style: 'cursor',
-  counts: true,
+  counts: 'always',
   meta: (page) => ({
     page: page.page ?? 1,
     pageSize: page.limit,
@@ -70,9 +71,9 @@ export const TRANSACTION_PAGING: Paging = {
 /** Appointment histories know no cursor; their total is told until a page is asked for. */
 export const HISTORY_PAGING: Paging = {
   style: 'pages',
-  counts: true,
+  counts: 'without a page',
   meta: (page) => ({ limit: page.limit, offset: page.offset, ...(page.page === undefined && { total: page.total }) }),
 };
 
 /** Async endpoints answer ten records at most and no pagination (specification, Async endpoints; D14). */
-export const ASYNC_PAGING: Paging = { style: 'cursor', counts: false, max: 10, capped: true };
+export const ASYNC_PAGING: Paging = { style: 'cursor', counts: 'never', max: 10, capped: true };

@@ -3,7 +3,9 @@ import * as Flags from '@oclif/core/flags';
 import { usageFailure } from '../core/failure.ts';
 import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { streamSink } from '../core/output/sink.ts';
+import { terminalSafe } from '../core/output/terminalsafe.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
+import { withNearestPath } from './apinearest.ts';
 import { rawPages } from './apipages.ts';
 import { queryText, type RawRequest, readRawRequest, targetOf } from './apirequest.ts';
 import { dryRunText } from './dryrun.ts';
@@ -55,12 +57,21 @@ export abstract class ApiCommand extends MolarCommand {
       throw usageFailure('--paginate goes with GET only.', { source: '--paginate' });
     }
     if (isOn(flags, 'dry-run')) return this.print(this.described(request, flags));
-    if (isOn(flags, 'paginate')) return this.paginate(request, format, flags);
+    try {
+      await (isOn(flags, 'paginate') ? this.paginate(request, format, flags) : this.once(request, format, flags));
+    } catch (cause) {
+      throw withNearestPath(cause, request.path);
+    }
+  }
+
+  private async once(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
+    const { streams } = this.context;
     const out = textFlag(flags, 'out');
     const sink = out === undefined ? streamSink(streams.stdout.write) : await openAtomicFile(out);
     try {
       const answer = await this.send(request, flags);
-      await sink.write(envelopeText(answer, format));
+      const text = envelopeText(answer, format);
+      await sink.write(out === undefined && streams.stdout.isTTY ? terminalSafe(format)(text) : text);
       await sink.commit();
     } catch (cause) {
       await sink.abort();
@@ -86,11 +97,14 @@ export abstract class ApiCommand extends MolarCommand {
   private async paginate(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
     const { context } = this;
     const nothing = { selection: undefined, fields: undefined, limit: undefined, sort: undefined, columns: [] };
-    const place = { out: textFlag(flags, 'out'), toTerminal: false, isDefaultLimit: false, pageSize: 0 };
+    const out = textFlag(flags, 'out');
+    const toTerminal = context.streams.stdout.isTTY && out === undefined;
+    const place = { out, toTerminal, isDefaultLimit: false, pageSize: 0 };
     await writeRows({
       context,
       flags,
       plan: { format, ...nothing, ...place },
+      one: 'record',
       many: 'records',
       open: async () => rawPages(await this.connect(flags), request, context.signal),
       note: (text) => this.note(text),

@@ -3,7 +3,8 @@ import type { Operation } from '../catalog/define.ts';
 import { isPlainObject } from '../catalog/fields/kind.ts';
 import { MAX_PAGE_SIZE } from '../catalog/paging.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
-import { type Row, walkPages } from '../core/pages/walk.ts';
+import type { Row } from '../core/pages/page.ts';
+import { walkPages } from '../core/pages/walk.ts';
 import type { ApiAnswer, ApiClient } from '../core/transport/client.ts';
 import { type RawRequest, targetOf } from './apirequest.ts';
 

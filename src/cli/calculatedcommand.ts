@@ -30,6 +30,7 @@ export abstract class CalculatedCommand extends ResourceCommand {
       context,
       flags,
       plan,
+      one: this.resource.one,
       many: this.resource.many,
       open: async () => {
         const client = await this.connect(flags);

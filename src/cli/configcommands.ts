@@ -6,10 +6,12 @@ import { text } from '../catalog/fields/text.ts';
 import { type Fields, readOnly } from '../catalog/record.ts';
 import { Failure } from '../core/failure.ts';
 import { configPath, readConfig } from '../core/profiles/config.ts';
-import { CONFIG_KEYS, configKey, configValue, withValue } from '../core/profiles/defaults.ts';
+import { CONFIG_KEYS, type ConfigKey, configKey, configValue, withValue } from '../core/profiles/defaults.ts';
 import { changeConfig } from '../core/profiles/store.ts';
 import { outputFlags } from './flags/output.ts';
+import { lockOwner } from './lockowner.ts';
 import { MolarCommand } from './molarcommand.ts';
+import { nearest } from './nearest.ts';
 import { onePage } from './profilecommands.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
@@ -35,6 +37,15 @@ const FIELDS: Fields = {
   about: readOnly(text(), 'What it is for'),
 };
 
+/** The key of that name; throws a Failure (exit 2) that lists the known ones and says which is nearest. */
+function keyNamed(name: string): ConfigKey {
+  const near = nearest(
+    name,
+    CONFIG_KEYS.map((known) => known.key),
+  );
+  return configKey(name, near === undefined ? undefined : `Did you mean ${near}? molar config list shows them all.`);
+}
+
 /** Lists every key with its value. */
 export abstract class ConfigListCommand extends MolarCommand {
   override async run(): Promise<void> {
@@ -46,7 +57,7 @@ export abstract class ConfigListCommand extends MolarCommand {
       return { key: known.key, value: configValue(config, known) ?? null, about: known.about };
     });
     const open = async () => onePage(rows);
-    await writeRows({ context, flags, plan, many: 'keys', open, note: (line) => this.note(line) });
+    await writeRows({ context, flags, plan, one: 'key', many: 'keys', open, note: (line) => this.note(line) });
   }
 }
 
@@ -54,7 +65,7 @@ export abstract class ConfigListCommand extends MolarCommand {
 export abstract class ConfigGetCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { args } = await this.input();
-    const known = configKey(String(args.key));
+    const known = keyNamed(String(args.key));
     const value = configValue(readConfig(configPath(this.context.env)), known);
     if (value === undefined) {
       throw new Failure(`${known.key} is not set.`, {
@@ -70,13 +81,13 @@ export abstract class ConfigGetCommand extends MolarCommand {
 export abstract class ConfigSetCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { args } = await this.input();
-    const known = configKey(String(args.key));
+    const known = keyNamed(String(args.key));
     const given = String(args.value);
     // The path must mean the same file from every folder.
     const value = known.key === 'caCert' && given.trim() !== '' ? resolve(given) : given;
     const path = configPath(this.context.env);
     withValue(readConfig(path), known, value);
-    await changeConfig(path, (config) => withValue(config, known, value));
+    await changeConfig(path, (config) => withValue(config, known, value), lockOwner(this.context.clock));
     await this.note(`${known.key} is ${value} from now on.`);
   }
 }
@@ -84,10 +95,10 @@ export abstract class ConfigSetCommand extends MolarCommand {
 export abstract class ConfigUnsetCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { args } = await this.input();
-    const known = configKey(String(args.key));
+    const known = keyNamed(String(args.key));
     const path = configPath(this.context.env);
     if (configValue(readConfig(path), known) !== undefined) {
-      await changeConfig(path, (config) => withValue(config, known, undefined));
+      await changeConfig(path, (config) => withValue(config, known, undefined), lockOwner(this.context.clock));
     }
     await this.note(`${known.key} is not set.`);
   }

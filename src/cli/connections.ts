@@ -1,18 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import type { Warning } from '../catalog/failures.ts';
-import type { Grant } from '../core/connection/clientcredentials.ts';
 import { readCredentials, type SecretReaders } from '../core/connection/credentials.ts';
 import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
+import type { TokenListener } from '../core/connection/tokenfacts.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
 import { terminalText } from '../core/output/terminaltext.ts';
 import { ApiClient } from '../core/transport/client.ts';
 import type { AttemptNotice, Exchange, RetryNotice } from '../core/transport/exchange.ts';
 import type { Network } from '../core/transport/network.ts';
+import { Pacer } from '../core/transport/pacer.ts';
+import { proxyFor } from '../core/transport/proxy.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import type { Notes } from './notes.ts';
 import { runShell } from './shell.ts';
 import { readAll } from './streams.ts';
 
@@ -20,32 +24,39 @@ import { readAll } from './streams.ts';
 export class Connections {
   /** Told when a request is about to be tried again, besides `--verbose`. */
   onRetry: ((notice: RetryNotice) => void) | undefined;
-  /** Told of each token that client id and secret get. */
-  onGrant: ((grant: Grant) => void) | undefined;
+  /** Told what is known of each token, as it is read or given out. */
+  onToken: TokenListener | undefined;
   private readonly context: Context;
   private readonly flags: FlagValues;
   private readonly userAgent: string;
+  private readonly notes: Notes;
+  private readonly pacer: Pacer;
   private opened: Network | undefined;
 
-  constructor(context: Context, flags: FlagValues, userAgent: string) {
+  /** Warnings of the server go to `notes`. */
+  constructor(context: Context, flags: FlagValues, userAgent: string, notes: Notes) {
     this.context = context;
     this.flags = flags;
     this.userAgent = userAgent;
+    this.notes = notes;
+    this.pacer = new Pacer(context.clock);
   }
 
   async client(): Promise<ApiClient> {
     const flags = readConnectionFlags(this.flags);
     const settings = readSettings(flags, this.context.env);
     const exchange = await this.exchange(flags);
-    const { clock, random, policy: retry, send, onRetry, onAttempt } = exchange;
+    const { clock, random, policy: retry, pacer, send, onRetry, onAttempt } = exchange;
     return new ApiClient({
       baseUrl: settings.baseUrl,
       organization: settings.organization,
-      token: await readCredentials(flags, this.context.env, settings, this.secrets(), exchange, this.onGrant),
+      token: await readCredentials(flags, this.context.env, settings, this.secrets(), exchange, this.onToken),
       newId: this.context.newId,
       userAgent: this.userAgent,
-      onWarning: (warning) => this.say(`Warning: ${warningText(warning)}`),
-      ...{ send, retry, clock, random },
+      onWarning: (warning) => {
+        if (!isOn(this.flags, 'quiet')) void this.notes.say(`Warning: ${warningText(warning)}`);
+      },
+      ...{ send, retry, pacer, clock, random },
       ...(onRetry && { onRetry }),
       ...(onAttempt && { onAttempt }),
     });
@@ -55,6 +66,7 @@ export class Connections {
   async network(): Promise<Network> {
     this.opened ??= this.context.openNetwork({
       certificates: await readCertificates(textFlag(this.flags, 'ca-cert'), this.context.env.NODE_EXTRA_CA_CERTS),
+      proxyFor: (address) => proxyFor(address, this.context.env),
     });
     return this.opened;
   }
@@ -78,6 +90,7 @@ export class Connections {
     return {
       send: (await this.network()).send,
       policy,
+      pacer: this.pacer,
       clock: this.context.clock,
       random: this.context.random,
       timeout: 90_000,
@@ -94,11 +107,8 @@ export class Connections {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
       command: runShell,
+      keyring: (account, profile) => keptSecrets(this.context).read(account, profile),
     };
-  }
-
-  private say(text: string): void {
-    if (!isOn(this.flags, 'quiet')) this.log(text);
   }
 
   private log(text: string): void {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import type { Config } from '@oclif/core/interfaces';
 import type { Environment } from '../core/connection/settings.ts';
 import type { Failure } from '../core/failure.ts';
+import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
 import { type Interrupts, processInterrupts } from './interrupts.ts';
+import { systemKeyring } from './keyring/systemkeyring.ts';
 import { processStreams, type Streams } from './streams.ts';
 
 /** What a command has of the world around it; tests give their own. */
@@ -18,6 +20,7 @@ export interface Context {
   /** Folder for output that is held back until it is whole. */
   readonly temporaryFolder: string;
   readonly openNetwork: (options: NetworkOptions) => Network;
+  readonly keyring: Keyring;
   /** Aborted by SIGINT and SIGTERM; its reason is a Failure. Asking for it takes the signals over from Node. */
   readonly signal: AbortSignal;
   /** The failure that a signal gave, once one came. */
@@ -35,6 +38,7 @@ export function processContext(interrupts: Interrupts): Context {
     newId: randomUUID,
     temporaryFolder: tmpdir(),
     openNetwork,
+    keyring: systemKeyring,
     get signal() {
       return interrupts.signal;
     },

@@ -1,9 +1,8 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf, pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
-import { isPlainObject } from '../catalog/fields/kind.ts';
 import { localFailure } from '../core/failure.ts';
-import type { ApiAnswer } from '../core/transport/client.ts';
+import { totalOf } from './exporting/expectedtotal.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { defaultsFlag, filterFlags, readBoundedFilter } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
@@ -28,16 +27,11 @@ export abstract class CountCommand extends ResourceCommand {
     const { signal } = this.context;
     const answer = await client.request({ method: 'GET', path: pathOf(this.operation), query: { filter }, signal });
     const total = totalOf(answer);
+    if (total === undefined) {
+      throw localFailure('response.malformed', 'The server sent an answer without a count.', {
+        requestId: answer.requestId,
+      });
+    }
     await this.print(namedFormat(flags) === 'json' ? `${JSON.stringify(answer.data)}\n` : `${total}\n`);
   }
-}
-
-/** The count under either of its names (D18). */
-function totalOf(answer: ApiAnswer): number {
-  const data = isPlainObject(answer.data) ? answer.data : {};
-  const total = data.totalCount ?? data.total;
-  if (typeof total === 'number') return total;
-  throw localFailure('response.malformed', 'The server sent an answer without a count.', {
-    requestId: answer.requestId,
-  });
 }

@@ -2,7 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { createdLookUp } from '../core/pages/findcreated.ts';
-import type { Row } from '../core/pages/walk.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { ApiClient } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
 import { recordOf } from './resourcecommand.ts';

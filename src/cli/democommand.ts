@@ -25,10 +25,11 @@ export abstract class DemoCommand extends MolarCommand {
       ]);
       try {
         const connection = await readEnvironment(join(folder, 'server', 'demo.env'));
-        const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection } };
+        const settings = { MOLAR_CONFIG_DIR: join(folder, 'config') };
+        const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection, ...settings } };
         await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
         await workingDay(launcher, (text) => this.print(text), new Date(clock.now()), signal);
-        if (isOn(flags, 'keep')) await this.keep(folder, server.url, signal);
+        if (isOn(flags, 'keep')) await this.keep(folder, script, server.url, signal);
         else
           await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');
       } finally {
@@ -40,10 +41,12 @@ export abstract class DemoCommand extends MolarCommand {
     }
   }
 
-  private async keep(folder: string, url: string, signal: AbortSignal): Promise<void> {
+  private async keep(folder: string, script: string, url: string, signal: AbortSignal): Promise<void> {
     const file = join(folder, 'server', 'demo.env');
-    await this.print(`\nThe server keeps running on ${url}. To reach it from another shell:\n\n  source '${file}'\n\n`);
-    await this.print('Then, for example: molar patients list. Ctrl-C here stops the server and removes its data.\n');
+    const lines = [`source '${file}'`, `alias molar="node '${script}'"`, 'molar patients list'];
+    await this.print(`\nThe server keeps running on ${url}. To reach it from another shell:\n\n`);
+    await this.print(`${lines.map((line) => `  ${line}\n`).join('')}\n`);
+    await this.print(`Its API is described on ${url}/docs.\nCtrl-C here stops the server and removes its data.\n`);
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -57,7 +60,7 @@ async function readEnvironment(file: string): Promise<Record<string, string>> {
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** The demo talks to its own server, whatever the shell is connected to. */
+/** The demo talks to its own server, whatever the shell is connected to, and keeps its bookmarks to itself. */
 function withoutConnection(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MOLAR_')));
 }

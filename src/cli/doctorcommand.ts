@@ -1,14 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import { versions } from 'node:process';
 import * as Flags from '@oclif/core/flags';
+import type { TokenFacts } from '../core/connection/tokenfacts.ts';
 import { inspectCertificate } from '../core/doctor/certificate.ts';
-import { diagnose, type Heard } from '../core/doctor/diagnose.ts';
+import { diagnose } from '../core/doctor/diagnose.ts';
 import { exitCodeOfFindings, type Finding } from '../core/doctor/finding.ts';
 import { terminalText } from '../core/output/terminaltext.ts';
 import { Connections, readCertificates } from './connections.ts';
-import type { Context } from './context.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from './flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import { labelled } from './labelled.ts';
+import { listening } from './listening.ts';
 import { MolarCommand } from './molarcommand.ts';
 
 export const doctorFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
@@ -21,7 +24,7 @@ export abstract class DoctorCommand extends MolarCommand {
     const findings: Finding[] = [];
     for await (const finding of this.findings(flags)) {
       findings.push(finding);
-      if (!json) await this.print(textOf(finding));
+      if (!json) await this.print(textOf(finding, this.context.streams.stdout.columns));
     }
     const exitCode = exitCodeOfFindings(findings);
     if (json) await this.print(`${JSON.stringify({ ok: exitCode === 0, exitCode, findings }, null, 2)}\n`);
@@ -31,8 +34,17 @@ export abstract class DoctorCommand extends MolarCommand {
   private async *findings(flags: FlagValues): AsyncGenerator<Finding> {
     const ear = listening(this.context);
     // One try each: what fails now and then is worth seeing.
-    const connections = new Connections(ear.context, { 'max-retries': '0', ...flags }, this.config.userAgent);
-    const { env } = this.context;
+    const connections = new Connections(
+      ear.context,
+      { 'max-retries': '0', ...flags },
+      this.config.userAgent,
+      this.notes,
+    );
+    const { env, clock } = this.context;
+    let token: (TokenFacts & { renewed: boolean }) | undefined;
+    connections.onToken = (latest, renewed) => {
+      token = { ...latest, renewed };
+    };
     try {
       yield* diagnose({
         flags: readConnectionFlags(flags),
@@ -47,6 +59,9 @@ export abstract class DoctorCommand extends MolarCommand {
           ),
         connect: () => connections.client(),
         heard: ear.heard,
+        token: () => token,
+        readKeyring: (account, profile) => keptSecrets(this.context).read(account, profile),
+        now: clock.now,
         signal: this.context.signal,
       });
     } finally {
@@ -55,29 +70,11 @@ export abstract class DoctorCommand extends MolarCommand {
   }
 }
 
-/** The context with a network whose last answer is kept: refusals carry headers worth reading too. */
-function listening(context: Context): { readonly context: Context; readonly heard: () => Heard | undefined } {
-  let last: Heard | undefined;
-  const openNetwork: Context['openNetwork'] = (options) => {
-    const network = context.openNetwork(options);
-    return {
-      ...network,
-      send: async (request) => {
-        const response = await network.send(request);
-        last = { headers: { ...last?.headers, ...response.headers }, at: context.clock.now() };
-        return response;
-      },
-    };
-  };
-  return { context: { ...context, openNetwork }, heard: () => last };
-}
-
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 
-function textOf({ check, level, message, next }: Finding): string {
-  const lines = [
-    `${MARKS[level]}  ${check.padEnd(14)}${message}`,
-    ...(next === null || level === 'ok' ? [] : [`${' '.repeat(20)}${next}`]),
-  ];
-  return lines.map((line) => `${line.slice(0, 6)}${terminalText(line.slice(6))}\n`).join('');
+const COLUMN = 20;
+
+function textOf({ check, level, message, next }: Finding, width: number | undefined): string {
+  const first = labelled(`${MARKS[level]}  ${check}`, terminalText(message), COLUMN, width);
+  return next === null || level === 'ok' ? first : first + labelled('', terminalText(next), COLUMN, width);
 }

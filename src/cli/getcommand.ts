@@ -1,10 +1,11 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
+import { recordFormat } from './flags/output.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { commonFlags, ResourceCommand, readIdArgument, recordOf } from './resourcecommand.ts';
 
-export const getFlags: FlagInput = commonFlags;
+export const getFlags: FlagInput = { ...commonFlags, ...recordFormat };
 
 /** Shows one record. */
 export abstract class GetCommand extends ResourceCommand {

@@ -1,37 +1,115 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
-import { walkPages } from '../core/pages/walk.ts';
-import { defaultsFlag, filterFlags, readBoundedFilter } from './flags/filters.ts';
+import { readSettings } from '../core/connection/settings.ts';
+import type { Increment } from '../core/exports/increment.ts';
+import type { WalkedPage } from '../core/pages/walk.ts';
+import { expectedTotal } from './exporting/expectedtotal.ts';
+import { exportToFile, filterOf, incrementOf, pagesOf, type Reading } from './exporting/resourceexport.ts';
+import { exportSummary, sinceText } from './exporting/summary.ts';
+import { readConnectionFlags } from './flags/connection.ts';
+import { exportFlags, readExportWishes } from './flags/exports.ts';
+import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { rowFlags } from './flags/output.ts';
+import { type FlagValues, isOn } from './flagvalues.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
+import { counted, RowProgress } from './rowprogress.ts';
+import { asyncFlag } from './streaming/asyncflag.ts';
 
 export function listFlags(resource: Resource): FlagInput {
   const operation = operationOf(resource, 'list');
-  return { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation), ...rowFlags, ...commonFlags };
+  const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
+  return { ...filters, ...rowFlags, ...exportFlags, ...asyncFlag(resource), ...commonFlags };
 }
 
-/** Lists the records of a resource, page by page, to the end. */
+/** Lists the records of a resource, page by page, to the end; to a file so that a later run can go on (contract §5). */
 export abstract class ListCommand extends ResourceCommand {
   static override usage = '<%= command.id %> [FLAGS]';
   protected readonly verb = 'list';
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
+    if (isOn(flags, 'async')) return this.listAsync(flags);
+    const reading = this.reading(flags);
+    if (reading.plan.out === undefined) await this.show(reading, flags);
+    else await this.export(reading, flags, reading.plan.out);
+  }
+
+  private async listAsync(flags: FlagValues): Promise<void> {
+    const { listAsync } = await import('./streaming/asynclist.ts');
+    const { context, resource } = this;
+    const note = (text: string) => this.note(text);
+    await listAsync(resource, { context, flags, connections: this.connections(flags), note });
+  }
+
+  private reading(flags: FlagValues): Reading {
     const { context, operation, resource } = this;
-    const filter = readBoundedFilter(flags, operation);
-    const plan = planRows(flags, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
-    const { fields, limit, pageSize } = plan;
+    const filter = readFilter(flags, operation.filters ?? {});
+    // What has changed is wanted whole, on a terminal too.
+    const all = flags['since-last'] === undefined || flags.limit !== undefined ? flags : { ...flags, all: true };
+    const plan = planRows(all, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
+    const wishes = readExportWishes(flags, plan, operation);
+    const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
+    const serverDefaults = isOn(flags, 'server-defaults');
+    return { resource, operation, filter, serverDefaults, plan, wishes, url, organization };
+  }
+
+  private async show(reading: Reading, flags: FlagValues): Promise<void> {
+    const { context, resource } = this;
+    const increment = await incrementOf(reading, context);
+    let readFrom = context.clock.now();
+    const onServerTime = (time: number) => {
+      readFrom = Math.min(readFrom, time);
+    };
+    const filter = filterOf(reading, increment);
+    const counting = new AbortController();
     await writeRows({
       context,
       flags,
-      plan,
+      plan: reading.plan,
       many: resource.many,
-      open: async () =>
-        walkPages(await this.connect(flags), operation, { filter, fields, limit, pageSize, signal: context.signal }),
+      open: async (progress) => {
+        const client = await this.connect(flags);
+        if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
+        const pages = pagesOf(client, reading, { filter, onServerTime }, context.signal);
+        return increment === undefined ? pages : withoutKnown(pages, increment);
+      },
       note: (text) => this.note(text),
-    });
+    }).finally(() => counting.abort());
+    await increment?.complete(readFrom);
+    if (increment !== undefined) await this.note(sinceText(increment).trim());
   }
+
+  private async export(reading: Reading, flags: FlagValues, path: string): Promise<void> {
+    const { context, resource } = this;
+    const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
+    try {
+      const { receipt, increment, readFrom } = await exportToFile(reading, {
+        context,
+        flags,
+        path,
+        connect: () => this.connect(flags),
+        progress,
+        signal: context.signal,
+        onResume: (rows) => this.remark(`Going on after ${counted(rows)} ${resource.many}.`),
+        onRestart: (reason) => void (reading.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
+      });
+      await increment?.complete(readFrom);
+      progress.stop();
+      await this.note(exportSummary(receipt, resource, path, increment));
+    } finally {
+      progress.stop();
+    }
+  }
+
+  /** A line for who watches: a job is told by one line at the end, and with --json by nothing but an error. */
+  private remark(text: string): void {
+    if (this.context.streams.stderr.isTTY) void this.note(text);
+  }
+}
+
+async function* withoutKnown(pages: AsyncIterable<WalkedPage>, increment: Increment) {
+  for await (const { rows } of pages) yield { rows: rows.filter(increment.isNew) };
 }

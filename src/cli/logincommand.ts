@@ -1,18 +1,14 @@
 import { isOrganizationId } from '../catalog/fields/composites.ts';
 import { readBaseUrl, settingsOf } from '../core/connection/settings.ts';
 import { type Probed, probeScopes } from '../core/doctor/probes.ts';
-import { Failure, localFailure } from '../core/failure.ts';
+import { Failure, localFailure, reworded } from '../core/failure.ts';
 import { checkProfileName } from '../core/profiles/choose.ts';
-import {
-  configPath,
-  type Profile,
-  type ProfileSecret,
-  readConfig,
-  type StoredConfig,
-} from '../core/profiles/config.ts';
-import { changeConfig, withProfile } from '../core/profiles/store.ts';
+import { configPath, type Profile, readConfig, type StoredConfig } from '../core/profiles/config.ts';
+import { allowsKeyring } from '../core/profiles/keyring.ts';
 import { Connections } from './connections.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 import { MolarCommand } from './molarcommand.ts';
 import type { Question } from './streams.ts';
@@ -24,6 +20,7 @@ export abstract class LoginCommand extends MolarCommand {
     const { env } = this.context;
     const path = configPath(env);
     const config = readConfig(path);
+    allowsKeyring(env);
     const ask = this.asking(flags);
     const name = await readName(flags, env.MOLAR_PROFILE, config, ask);
     const place = await this.place(
@@ -33,8 +30,8 @@ export abstract class LoginCommand extends MolarCommand {
     );
     const profile: Profile = { ...place, secret: await readSecret(flags, this.context, ask) };
     const probed = await this.probe(flags, profile);
-    await changeConfig(path, (latest) => withProfile(latest, name, profile));
-    await this.report(flags, name, profile, path, probed);
+    const kept = await keptSecrets(this.context).keep(path, name, profile);
+    await this.report(flags, { name, profile, path, kept, probed });
   }
 
   /** Questions are asked only where all that is needed is not given already as flags. */
@@ -71,7 +68,7 @@ export abstract class LoginCommand extends MolarCommand {
       MOLAR_URL: env.MOLAR_URL || known?.url,
       MOLAR_ORGANIZATION: env.MOLAR_ORGANIZATION || known?.organization,
     };
-    const settings = settingsOf({ url, organization, allowHttp }, variables, undefined);
+    const settings = checked(() => settingsOf({ url, organization, allowHttp }, variables, undefined));
     return { url: settings.baseUrl, organization: settings.organization, ...(allowHttp && { allowHttp }) };
   }
 
@@ -80,53 +77,36 @@ export abstract class LoginCommand extends MolarCommand {
     const command = secret.kind === 'command' ? secret.command : undefined;
     const own = Object.fromEntries(Object.entries(flags).filter(([name]) => TALKING.includes(name)));
     const env = { ...this.context.env, ...environmentOf(profile) };
-    const connections = new Connections({ ...this.context, env }, { ...own, 'token-command': command }, this.userAgent);
+    const connections = new Connections(
+      { ...this.context, env },
+      { ...own, 'token-command': command },
+      this.config.userAgent,
+      this.notes,
+    );
     try {
       return await probeScopes(await connections.client(), this.context.signal);
     } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      const { message, code, exitCode, status, requestId, items, hint } = cause;
-      throw new Failure(`${message} Nothing was kept.`, { code, exitCode, status, requestId, items, hint, cause });
+      throw cause instanceof Failure ? nothingKept(cause) : cause;
     } finally {
       await connections.close();
     }
   }
 
-  private get userAgent(): string {
-    return this.config.userAgent;
-  }
-
-  private async report(
-    flags: FlagValues,
-    name: string,
-    { url, organization, secret }: Profile,
-    path: string,
-    probed: readonly Probed[],
-  ): Promise<void> {
-    if (isOn(flags, 'json')) {
-      const access = Object.fromEntries(probed.map(({ scope, allowed }) => [scope, allowed]));
-      const facts = { profile: name, server: url, organization, kept: secret.kind, path, access };
-      await this.print(`${JSON.stringify(facts, null, 2)}\n`);
-    }
-    await this.note(`Logged in to ${url} as organization ${organization}. Profile ${name} is now in use.`);
-    await this.note(`${KEPT[secret.kind]} ${path}, a file that only you can read (0600).`);
-    for (const { scope } of probed.filter(({ allowed }) => !allowed)) {
-      await this.note(`Warning: the token lacks the scope ${scope}.`);
-    }
-    const stronger = OVERRIDING.filter((variable) => this.context.env[variable]);
-    if (stronger.length > 0) await this.note(`Warning: ${stronger.join(', ')} in the environment come before it.`);
+  private async report(flags: FlagValues, result: LoginResult): Promise<void> {
+    if (isOn(flags, 'json')) await this.print(loginJson(result));
+    for (const note of loginNotes(result, this.context.env)) await this.note(note);
   }
 }
 
+function nothingKept(cause: Failure): Failure {
+  const hint = 'Check what was given for a secret, the organization and the address, and run molar login again.';
+  return reworded(cause, {
+    message: `${cause.message} Nothing was kept.`,
+    ...(cause.status === 401 && { hint }),
+  });
+}
+
 const TALKING = ['quiet', 'verbose', 'max-retries', 'ca-cert', 'allow-http'];
-
-const OVERRIDING = ['MOLAR_URL', 'MOLAR_ORGANIZATION', 'MOLAR_TOKEN', 'MOLAR_CLIENT_ID', 'MOLAR_PROFILE'];
-
-const KEPT: Readonly<Record<ProfileSecret['kind'], string>> = {
-  token: 'The token is kept in',
-  command: 'No token is kept; the command that prints it is in',
-  client: 'Client id and secret are kept in',
-};
 
 /** The profile as the environment would say it, with nothing else left of the real one. */
 function environmentOf({ url, organization, secret }: Profile): Record<string, string | undefined> {
@@ -153,6 +133,18 @@ async function readName(
   const initial = profile ?? Object.keys(profiles)[0] ?? 'default';
   const check = (text: string) => problemOf(() => checkProfileName(text.trim()));
   return (await ask?.({ message: 'Name of the profile', initial, check }))?.trim() ?? 'default';
+}
+
+/** What is missing, with a next step for whoever is logging in already. */
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.code !== 'usage.connection') throw cause;
+    const hint =
+      'Give --url and --organization, or run molar login on a terminal without --token-stdin: it asks for them.';
+    throw reworded(cause, { hint });
+  }
 }
 
 function problemOf(check: () => unknown): string | undefined {

@@ -3,8 +3,9 @@ import { settings } from '@oclif/core/settings';
 import { type Context, processContext, setContext } from './context.ts';
 import { processInterrupts } from './interrupts.ts';
 import { failureJson, failureOf, failureText } from './report.ts';
-import { leadingWords, resolveCommand, showHelp } from './resolution.ts';
-import { asksForJson } from './usageerrors.ts';
+import { commandNames, leadingWords, resolveCommand, showHelp } from './resolution.ts';
+import { errorStyle } from './terminalstyle.ts';
+import { asksForJson, noCommand } from './usageerrors.ts';
 
 /**
  * Runs one command line in this process; `root` is the folder of the package. Sets the exit code and lets output
@@ -31,7 +32,7 @@ export async function main(argv: readonly string[], root: string): Promise<void>
 async function reportFailure(error: unknown, argv: readonly string[], context: Context): Promise<void> {
   const failure = failureOf(error);
   context.setExitCode(failure.exitCode);
-  const text = asksForJson(argv, () => false) ? failureJson(failure) : failureText(failure);
+  const text = asksForJson(argv, () => false) ? failureJson(failure) : failureText(failure, errorStyle(context));
   await context.streams.stderr.write(text).catch(() => undefined);
 }
 
@@ -49,6 +50,7 @@ async function dispatch(argv: readonly string[], config: Config, context: Contex
   const own = argv.slice(words.length);
   const dashes = own.indexOf('--');
   const wantsHelp = own.slice(0, dashes < 0 ? own.length : dashes).some((token) => HELP_FLAGS.includes(token));
+  if (id === undefined && own.length > 0 && !wantsHelp) throw noCommand(words, commandNames(config));
   // Without a command there is only help to give; for words that name nothing it is refused.
   if (id === undefined || wantsHelp) return showHelp(words, config);
   const command = (await config.findCommand(id, { must: true }).load()) as unknown as Startable;

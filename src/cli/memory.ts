@@ -1,21 +1,33 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Records between two collections. */
-const INTERVAL = 25_000;
+/** Records, or bytes of files, between two collections. */
+const RECORDS = 25_000;
+const BYTES = 8 * 1024 * 1024;
 
 /**
  * Keeps the memory of a long run flat: told the records so far, it has V8 collect its old garbage now and then. By
- * itself V8 lets that grow to a multiple of what a run needs, 20 MB for every 500k records, before it looks at it.
+ * itself V8 lets that grow to a multiple of what a run needs, 20 MB for every 500k records or for the buffers of a large
+ * file, before it looks at it.
  */
-export function memoryKeeper(): (total: number) => void {
-  let next = INTERVAL;
+export function memoryKeeper(interval = RECORDS): (total: number) => void {
+  let next = interval;
   let collect: (() => void) | undefined;
   return (total) => {
     if (total < next) return;
-    next = total + INTERVAL;
+    next = total + interval;
     collect ??= garbageCollector();
     collect();
+  };
+}
+
+/** The same for files, told the bytes of each piece as they come. */
+export function byteKeeper(): (bytes: number) => void {
+  const keep = memoryKeeper(BYTES);
+  let total = 0;
+  return (bytes) => {
+    total += Math.max(0, bytes);
+    keep(total);
   };
 }
 

@@ -1,12 +1,18 @@
 import { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
+import { EXIT } from '../catalog/failures.ts';
+import { Failure } from '../core/failure.ts';
+import { terminalLines } from '../core/output/terminaltext.ts';
 import type { ApiClient } from '../core/transport/client.ts';
 import { withConfiguredDefaults } from './configdefaults.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { type TypedLine, withNextStep } from './nextstep.ts';
+import { Notes } from './notes.ts';
 import { failureJson, failureOf, failureStack, failureText } from './report.ts';
 import { ClosedPipe } from './streams.ts';
+import { errorStyle } from './terminalstyle.ts';
 import { asksForJson, type CommandShape, usageFailureOf } from './usageerrors.ts';
 
 /** A command class as it is loaded and started. */
@@ -29,6 +35,7 @@ export abstract class MolarCommand extends Command {
 
   private given: CommandInput | undefined;
   private opened: Connections | undefined;
+  private noted: Notes | undefined;
 
   protected get context(): Context {
     return contextOf(this.config);
@@ -50,39 +57,57 @@ export abstract class MolarCommand extends Command {
   }
 
   protected connections(flags: FlagValues): Connections {
-    this.opened ??= new Connections(this.context, flags, this.config.userAgent);
+    this.opened ??= new Connections(this.context, flags, this.config.userAgent, this.notes);
     return this.opened;
   }
 
-  /** A line for people on standard error, unless `--quiet`. */
+  /** A line for people on standard error, unless `--quiet`; with JSON, where a program reads, at the end only. */
   protected async note(text: string): Promise<void> {
-    if (isOn(this.given?.flags ?? {}, 'quiet')) return;
-    await this.context.streams.stderr.write(`${text}\n`).catch(() => undefined);
+    if (!isOn(this.given?.flags ?? {}, 'quiet')) await this.notes.say(text);
   }
 
-  /** Writes data to standard output. */
+  /** Where lines for people go. */
+  protected get notes(): Notes {
+    this.noted ??= new Notes(this.context.streams.stderr, this.wantsJson());
+    return this.noted;
+  }
+
+  /** Writes data to standard output; to a terminal without control characters but line ends and tabs. */
   protected print(text: string): Promise<void> {
-    return this.context.streams.stdout.write(text);
+    const { stdout } = this.context.streams;
+    return stdout.write(stdout.isTTY ? terminalLines(text) : text);
   }
 
   protected override async catch(error: unknown): Promise<void> {
     const { interrupted, streams, setExitCode } = this.context;
-    const cause = interrupted() ?? error;
+    // A failure of a run that was stopped may say how to go on; anything else a signal caused says nothing.
+    const cause = isInterruption(error) ? error : (interrupted() ?? error);
     if (cause instanceof ClosedPipe) return setExitCode(0);
-    const failure = failureOf(usageFailureOf(cause, this.shape()) ?? cause);
+    const failure = withNextStep(failureOf(usageFailureOf(cause, this.shape()) ?? cause), this.typed());
     const asJson = this.wantsJson();
     const stack = isOn(this.given?.flags ?? {}, 'verbose') && failure.code === 'run.unexpected' && !asJson;
-    const text = asJson ? failureJson(failure) : failureText(failure) + (stack ? failureStack(failure) : '');
+    const text = asJson
+      ? failureJson(failure, this.notes.take())
+      : failureText(failure, errorStyle(this.context)) + (stack ? failureStack(failure) : '');
     setExitCode(failure.exitCode);
     await streams.stderr.write(text).catch(() => undefined);
   }
 
   protected override async finally(): Promise<void> {
     await this.opened?.close();
+    await this.noted?.flush();
   }
 
   private shape(): CommandShape {
     return { name: (this.id ?? '').replaceAll(':', ' '), flagNames: Object.keys(this.ctor.flags ?? {}) };
+  }
+
+  private typed(): TypedLine {
+    const lines = (this.ctor.examples ?? []).map((example) =>
+      typeof example === 'string' ? example : example.command,
+    );
+    const examples = lines.map((line) => line.replaceAll('<%= config.bin %>', this.config.bin));
+    return { name: this.shape().name, flags: this.given?.flags ?? {}, examples };
   }
 
   private wantsJson(): boolean {
@@ -90,4 +115,8 @@ export abstract class MolarCommand extends Command {
       return isOn(this.given.flags, 'json') || textFlag(this.given.flags, 'format') === 'json';
     return asksForJson(this.argv, (name) => this.ctor.flags?.[name]?.type === 'option');
   }
+}
+
+function isInterruption(error: unknown): boolean {
+  return error instanceof Failure && error.exitCode >= EXIT.interrupted;
 }

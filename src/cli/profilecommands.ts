@@ -4,10 +4,20 @@ import { text } from '../catalog/fields/text.ts';
 import { type Fields, readOnly } from '../catalog/record.ts';
 import { localFailure } from '../core/failure.ts';
 import { profileNamed } from '../core/profiles/choose.ts';
-import { configPath, type Profile, readConfig } from '../core/profiles/config.ts';
-import { changeConfig, withoutProfile } from '../core/profiles/store.ts';
+import {
+  configPath,
+  kindOfSecret,
+  type Profile,
+  type ProfileSecret,
+  placeOfSecret,
+  readConfig,
+} from '../core/profiles/config.ts';
+import { changeConfig } from '../core/profiles/store.ts';
 import { outputFlags } from './flags/output.ts';
 import { textFlag } from './flagvalues.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import { lockOwner } from './lockowner.ts';
+import { leftNote } from './loginreport.ts';
 import { MolarCommand } from './molarcommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
@@ -28,6 +38,7 @@ const FIELDS: Fields = {
   url: readOnly(text(), 'Address before /api/v1'),
   organization: readOnly(text(), 'Organization id'),
   kept: readOnly(text(), 'What is kept: token, client (id and secret), or command'),
+  where: readOnly(text(), 'Where the secret is: keyring, file; empty for a command'),
 };
 
 /** Lists the profiles, without their secrets. */
@@ -39,10 +50,13 @@ export abstract class ProfileListCommand extends MolarCommand {
     const { profiles, profile } = readConfig(configPath(context.env));
     const current = context.env.MOLAR_PROFILE || profile;
     const rows = Object.entries(profiles).map(([name, { url, organization, secret }]) => {
-      return { name, use: name === current ? 'yes' : 'no', url, organization, kept: secret.kind };
+      const about = { kept: kindOfSecret(secret), where: placeOfSecret(secret) ?? null };
+      return { name, use: name === current ? 'yes' : 'no', url, organization, ...about };
     });
     const open = async () => onePage(rows);
-    await writeRows({ context, flags, plan, many: 'profiles', open, note: (line) => this.note(line) });
+    const none = 'There are no profiles yet; molar login makes one.';
+    const note = (line: string) => this.note(line === 'No profiles match.' ? none : line);
+    await writeRows({ context, flags, plan, one: 'profile', many: 'profiles', open, note });
   }
 }
 
@@ -59,15 +73,22 @@ abstract class ProfileCommand extends MolarCommand {
 
   protected async remove(name: string, source: string): Promise<void> {
     const path = configPath(this.context.env);
-    this.profileOf(name, source);
+    const { secret } = this.profileOf(name, source);
     const inUse = readConfig(path).profile === name;
-    await changeConfig(path, (config) => withoutProfile(config, name));
-    await this.note(`Removed profile ${name} and its secret from ${path}.`);
+    const left = await keptSecrets(this.context).forget(path, name);
+    await this.note(removedNote(name, secret, path, left));
+    if (left !== undefined) await this.note(leftNote(left));
     const others = Object.keys(readConfig(path).profiles);
     if (inUse && others.length > 0) {
       await this.note(`No profile is in use now; choose one with molar profiles use: ${others.join(', ')}.`);
     }
   }
+}
+
+function removedNote(name: string, secret: ProfileSecret, path: string, left: string | undefined): string {
+  if (secret.kind === 'command' || left !== undefined) return `Removed profile ${name} from ${path}.`;
+  if (secret.kind === 'keyring') return `Removed profile ${name} from ${path}, and its secret from the keyring.`;
+  return `Removed profile ${name} and its secret from ${path}.`;
 }
 
 /** Puts a profile in use. */
@@ -76,7 +97,11 @@ export abstract class ProfileUseCommand extends ProfileCommand {
     const { args } = await this.input();
     const name = String(args.name);
     const { url, organization } = this.profileOf(name, 'NAME');
-    await changeConfig(configPath(this.context.env), (config) => ({ ...config, profile: name }));
+    await changeConfig(
+      configPath(this.context.env),
+      (config) => ({ ...config, profile: name }),
+      lockOwner(this.context.clock),
+    );
     await this.note(`Profile ${name} is in use: ${url}, organization ${organization}.`);
     const { MOLAR_PROFILE: other } = this.context.env;
     if (other && other !== name) await this.note(`Warning: MOLAR_PROFILE is set and names ${other} instead.`);
@@ -100,7 +125,10 @@ export abstract class LogoutCommand extends ProfileCommand {
     if (name === undefined) {
       throw localFailure('usage.connection', 'You are not logged in: no profile is in use.', {
         source: '--profile',
-        hint: 'molar profiles list shows the profiles; name one with --profile.',
+        hint:
+          Object.keys(readConfig(path).profiles).length === 0
+            ? 'There is nothing to do: there are no profiles. molar login makes one.'
+            : 'molar profiles list shows the profiles; name one with --profile.',
       });
     }
     await this.remove(name, '--profile');

@@ -4,11 +4,13 @@ import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { columnsOf, project } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
 import { type Sink, streamSink } from '../core/output/sink.ts';
-import type { Row } from '../core/pages/walk.ts';
+import { terminalSafe } from '../core/output/terminalsafe.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { Context } from './context.ts';
 import { checkFormatFlags, chosenFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { readSelection } from './rowplan.ts';
+import { styleOf } from './terminalstyle.ts';
 
 /** Form and place of the output of one record. */
 export interface RecordPlan {
@@ -47,7 +49,9 @@ export async function writeRecord(
   let record: Row | undefined;
   try {
     record = await get();
-    await sink.write(await recordText(record, plan, fields, flags, context));
+    const text = await recordText(record, plan, fields, flags, context);
+    const toTerminal = context.streams.stdout.isTTY && plan.out === undefined;
+    await sink.write(toTerminal ? terminalSafe(plan.format)(text) : text);
     await sink.commit();
   } catch (cause) {
     await sink.abort();
@@ -85,7 +89,8 @@ async function recordText(
       const { recordTable } = await import('../core/output/record.ts');
       const { default: CliTable } = await import('cli-table3');
       const width = plan.out === undefined ? context.streams.stdout.columns : undefined;
-      return recordTable(CliTable, record, fields, { width, selection });
+      const style = styleOf(context, plan.out === undefined);
+      return recordTable(CliTable, record, fields, { width, selection, style });
     }
   }
 }

@@ -1,5 +1,6 @@
-import { EXIT, FAILURES, Refusal } from '../catalog/failures.ts';
+import { EXIT, FAILURES, type Problem, Refusal } from '../catalog/failures.ts';
 import { codeOf, Failure, fileFailure, localFailure } from '../core/failure.ts';
+import { PLAIN, type Style } from '../core/output/style.ts';
 import { terminalText } from '../core/output/terminaltext.ts';
 
 /** Any thrown value as the failure that is reported; local refusals by the catalog are usage errors (exit 2). */
@@ -18,7 +19,7 @@ export function failureOf(error: unknown): Failure {
 
 function refusedLocally(refusal: Refusal): Failure {
   const [first, ...rest] = refusal.problems;
-  const message = rest.length === 0 ? first?.description : `${refusal.problems.length} values are not right.`;
+  const message = rest.length === 0 ? first?.description : countText(refusal.problems);
   const code = first?.code ?? 'request.malformed';
   return new Failure(message ?? refusal.message, {
     code,
@@ -29,24 +30,30 @@ function refusedLocally(refusal: Refusal): Failure {
   });
 }
 
+function countText(problems: readonly Problem[]): string {
+  const missing = problems.every(({ code }) => code.endsWith('.missing'));
+  return `${problems.length} values are ${missing ? 'missing' : 'not right'}.`;
+}
+
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
 }
 
-/** The failure as the one JSON object of contract §4, on one line. */
-export function failureJson(failure: Failure): string {
+/** The failure as the one JSON object of contract §4, on one line; with what was to be said before it as `notes`. */
+export function failureJson(failure: Failure, notes: readonly string[] = []): string {
   const { code, message, exitCode, status, requestId, items, hint } = failure;
-  return `${JSON.stringify({ error: { code, message, exitCode, status, requestId, errors: items, hint } })}\n`;
+  const error = { code, message, exitCode, status, requestId, errors: items, hint };
+  return `${JSON.stringify({ error: notes.length === 0 ? error : { ...error, notes } })}\n`;
 }
 
 /** The failure for people: the cause, each source at fault, the request id and a next step. */
-export function failureText(failure: Failure): string {
+export function failureText(failure: Failure, style: Style = PLAIN): string {
   const lines = [
-    `Error: ${terminalText(failure.message)}`,
+    `${style('bad', 'Error:')} ${terminalText(failure.message)}`,
     ...itemLines(failure).map((line) => `  ${terminalText(line)}`),
   ];
-  if (failure.requestId !== null) lines.push(`Request: ${terminalText(failure.requestId)}`);
-  if (failure.hint !== null) lines.push(`Next: ${terminalText(failure.hint)}`);
+  if (failure.requestId !== null) lines.push(style('faint', `Request: ${terminalText(failure.requestId)}`));
+  if (failure.hint !== null) lines.push(`${style('mark', 'Next:')} ${terminalText(failure.hint)}`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -58,10 +65,17 @@ export function failureStack(failure: Failure): string {
   return `${stacks.join('\n')}\n`;
 }
 
+/** Lines about single things that people are shown: thousands would push the cause out of sight. */
+const MOST_LINES = 100;
+
 /** What is at fault: its name where the cause says the rest, else its name and what is wrong with it. */
 function itemLines({ message, items }: Failure): string[] {
-  return items.flatMap(({ source, description }) => {
-    if (!message.includes(description)) return [source === null ? description : `${source}: ${description}`];
+  const lines = items.flatMap(({ source, description }) => {
+    if (!message.includes(description)) {
+      return [source === null || description.includes(source) ? description : `${source}: ${description}`];
+    }
     return source === null || message.includes(source) ? [] : [`at ${source}`];
   });
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES), `… and ${lines.length - MOST_LINES} more; --json lists all.`];
 }

@@ -1,5 +1,11 @@
 import type { Config } from '@oclif/core/interfaces';
+import { contextOf } from './context.ts';
+import { hasColours } from './terminalstyle.ts';
 import { unknownCommand } from './usageerrors.ts';
+
+/** Columns of help where there is no terminal, and the most that it takes of one. */
+const WIDTH = 80;
+const WIDEST = 120;
 
 /** The words before the first flag. */
 export function leadingWords(argv: readonly string[]): readonly string[] {
@@ -15,8 +21,15 @@ export function resolveCommand(
   for (let count = words.length; count > 0; count--) {
     const id = words.slice(0, count).join(':');
     if (config.findCommand(id)) return { id, rest: words.slice(count) };
+    // `export bookmarks` is a topic, not what the command `export` is to export.
+    if (config.findTopic(id)) break;
   }
   return { rest: words };
+}
+
+/** The commands that are shown, as they are typed: `patients list`. */
+export function commandNames({ commands }: Config): readonly string[] {
+  return commands.filter(({ hidden }) => !hidden).map(({ id }) => id.replaceAll(':', ' '));
 }
 
 /** Shows the help of a command, of a topic, or of everything for no words. Throws a Failure (exit 2) for unknown words. */
@@ -24,13 +37,11 @@ export async function showHelp(words: readonly string[], config: Config): Promis
   const { id } = resolveCommand(words, config);
   const subject = id ?? words.join(':');
   if (id === undefined && subject !== '' && !config.findTopic(subject)) {
-    const shown = config.commands.filter((command) => !command.hidden);
-    throw unknownCommand(
-      words,
-      shown.map((command) => command.id.replaceAll(':', ' ')),
-    );
+    throw unknownCommand(words, commandNames(config));
   }
-  const { loadHelpClass } = await import('@oclif/core/help');
-  const Help = await loadHelpClass(config);
-  await new Help(config, config.pjson.oclif.helpOptions).showHelp(subject === '' ? [] : [subject]);
+  const { helpText } = await import('./help/commandhelp.ts');
+  const { streams, env } = contextOf(config);
+  const { stdout } = streams;
+  const width = Math.min(stdout.columns ?? WIDTH, WIDEST);
+  await stdout.write(await helpText(subject, config, { width, isColoured: stdout.isTTY && hasColours(env) }));
 }

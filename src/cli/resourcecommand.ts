@@ -6,7 +6,7 @@ import { isPlainObject } from '../catalog/fields/kind.ts';
 import { asId } from '../catalog/fields/numbers.ts';
 import type { Fields } from '../catalog/record.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
-import type { Row } from '../core/pages/walk.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { outputFlags } from './flags/output.ts';

@@ -108,9 +108,10 @@ function checkNames(text: string, fields: Fields, source: string): void {
     throw new Refusal(
       cause.problems.map((problem) => {
         const near = nearest(problem.description.split(' ')[0] ?? '', selectableNames(fields));
-        return near === undefined
-          ? problem
-          : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+        const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
+        const known =
+          source === '--sort' ? problem.description.replace('Fields: ALL, ', 'Fields: ') : problem.description;
+        return { ...problem, description: `${known}${suggestion}` };
       }),
     );
   }

@@ -27,6 +27,8 @@ export interface ServeRequest {
   readonly rateLimit: number;
   readonly requireLocation: boolean;
   readonly agingPageLimit: number;
+  readonly streamRetentionDays: number;
+  readonly amqp?: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -70,6 +72,7 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
     const missing = cert === undefined ? '--tls-cert' : '--tls-key';
     throw usageFailure(`--tls-cert and --tls-key go together; ${missing} is missing.`, { source: missing });
   }
+  const amqp = withPassword(textFlag(flags, 'amqp'), env.MOLAR_AMQP_PASSWORD);
   const demo = textFlag(flags, 'demo') as ServeRequest['demo'];
   return {
     host: textFlag(flags, 'host') ?? '127.0.0.1',
@@ -84,8 +87,19 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
     rateLimit: wholeNumber(flags, 'rate-limit', 0, 1_000_000, 100),
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: wholeNumber(flags, 'aging-page-limit', 1, 1_000_000, 1000),
+    streamRetentionDays: wholeNumber(flags, 'stream-retention', 1, 3650, 7),
+    ...(amqp !== undefined && { amqp }),
     logLevel: (textFlag(flags, 'log-level') ?? 'info') as ServeRequest['logLevel'],
   };
+}
+
+/** The address of a broker with the password that argument lists need not show. */
+function withPassword(address: string | undefined, password: string | undefined): string | undefined {
+  if (address === undefined || !password || !URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (url.username === '' || url.password !== '') return address;
+  url.password = password;
+  return url.href;
 }
 
 function wholeNumber(flags: FlagValues, name: string, min: number, max: number, otherwise: number): number {

@@ -1,4 +1,5 @@
 import { fileFailure } from '../core/failure.ts';
+import { hasColours } from './terminalstyle.ts';
 
 /** The reader of our output is gone (`| head`): the command ends quietly with 0. */
 export class ClosedPipe extends Error {
@@ -86,7 +87,8 @@ async function ask({ message, secret, choices, initial, check }: Question, signa
 
 async function startProgress(): Promise<Progress> {
   const { default: ora } = await import('ora');
-  const spinner = ora({ stream: process.stderr, discardStdin: false });
+  const color = hasColours(process.env) ? 'cyan' : false;
+  const spinner = ora({ stream: process.stderr, discardStdin: false, color });
   return {
     show: (text) => {
       spinner.text = text;

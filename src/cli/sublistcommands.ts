@@ -30,6 +30,7 @@ export function replaceFlags(flag: string, about: string): FlagInput {
 /** What both commands on the list below a record share: the whole list is one answer. */
 abstract class SublistBase extends ResourceCommand {
   static override usage = '<%= command.id %> ID [FLAGS]';
+  protected abstract readonly one: string;
   protected abstract readonly many: string;
 
   protected async show(flags: FlagValues, request: ApiRequest): Promise<void> {
@@ -39,6 +40,7 @@ abstract class SublistBase extends ResourceCommand {
       context,
       flags,
       plan,
+      one: this.one,
       many,
       open: async () =>
         onePage(recordsOf(await (await this.connect(flags)).request({ ...request, signal: context.signal }))),

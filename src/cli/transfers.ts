@@ -1,5 +1,5 @@
-import type { LinkFetching } from '../core/documents/fetchlink.ts';
-import type { Row } from '../core/pages/walk.ts';
+import type { LinkFetching } from '../core/documents/links/fetchlink.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { Connections } from './connections.ts';
 import type { Context } from './context.ts';
 

@@ -1,9 +1,10 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
-import type { Row } from '../core/pages/walk.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
+import type { CommandInput } from './molarcommand.ts';
 import { readIdArgument, recordOf } from './resourcecommand.ts';
 import { WriteCommand, writeFlags } from './writecommand.ts';
 
@@ -19,7 +20,11 @@ export abstract class UpdateCommand extends WriteCommand {
   private path = '';
 
   override async run(): Promise<void> {
-    const input = await this.input();
+    await this.update(await this.input());
+  }
+
+  /** Makes the change that the command line describes. */
+  protected async update(input: CommandInput): Promise<void> {
     this.path = pathOf(this.operation, readIdArgument(input));
     await this.write(input.flags, this.path);
   }

@@ -49,7 +49,10 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
 
 /** The messages of oclif that are kept, by their fixed parts; what stands between them is left out. */
 const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
-  [/^Expected --([\w-]+)=[\s\S]* to be one of: ([^\n]*)/, ([, flag, list]) => `--${flag} must be one of ${list}.`],
+  [
+    /^Expected --([\w-]+)=([\s\S]*) to be one of: ([^\n]*)/,
+    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${suggestion(value, list)}`,
+  ],
   [
     /^Flag --([\w-]+) expects one of these values: ([^\n]*)/,
     ([, flag, list]) => `--${flag} needs a value: one of ${list}.`,
@@ -58,6 +61,12 @@ const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/^Flag --([\w-]+) can only be specified once/, ([, flag]) => `--${flag} can be given only once.`],
   [/Missing required flag ([\w-]+)/, ([, flag]) => `--${flag} is required.`],
 ];
+
+/** The listed value that is nearest; the one that was typed is not repeated. */
+function suggestion(value: string, list: string): string {
+  const near = nearest(value, list.split(', '));
+  return near === undefined ? '' : ` Did you mean ${near}?`;
+}
 
 function describedFailure(message: string, hint: string): Failure {
   for (const [pattern, describe] of KNOWN) {
@@ -73,7 +82,24 @@ export function unknownCommand(words: readonly string[], known: readonly string[
   const near =
     nearest(typed, known) ?? nearest(words[0] ?? '', [...new Set(known.map((name) => name.split(' ')[0] ?? ''))]);
   const suggestion = near === undefined ? '' : ` Did you mean molar ${near}?`;
-  return usageFailure(`There is no such command.${suggestion}`, { hint: 'molar --help lists the commands.' });
+  const topic = words[0] ?? '';
+  const within = known.some((name) => name.startsWith(`${topic} `)) ? ` ${topic}` : '';
+  return usageFailure(`There is no such command.${suggestion}`, { hint: `molar${within} --help lists the commands.` });
+}
+
+/** Flags without a command before them: there is none, or the words before them are only a topic. */
+export function noCommand(words: readonly string[], known: readonly string[]): Failure {
+  const topic = words.join(' ');
+  if (topic === '') {
+    return usageFailure('The command comes first, and its flags after it.', {
+      hint: 'Write it like molar patients list --limit 5; molar --help lists the commands.',
+    });
+  }
+  const verbs = known.filter((name) => name.startsWith(`${topic} `)).map((name) => name.slice(topic.length + 1));
+  if (verbs.length === 0) return unknownCommand(words, known);
+  return usageFailure(`molar ${topic} needs a command after it: ${verbs.join(', ')}.`, {
+    hint: `molar ${topic} --help tells what they do.`,
+  });
 }
 
 /**

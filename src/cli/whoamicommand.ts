@@ -1,13 +1,16 @@
 import * as Flags from '@oclif/core/flags';
-import type { Grant } from '../core/connection/clientcredentials.ts';
 import { type Credential, findCredential } from '../core/connection/credentials.ts';
 import { type ConnectionSettings, readSettings } from '../core/connection/settings.ts';
-import { type Probed, probeScopes } from '../core/doctor/probes.ts';
-import { Failure } from '../core/failure.ts';
+import type { TokenFacts } from '../core/connection/tokenfacts.ts';
+import { probeScopes } from '../core/doctor/probes.ts';
+import { reworded } from '../core/failure.ts';
 import { ApiFailure } from '../core/transport/apifailure.ts';
+import { Connections } from './connections.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from './flags/connection.ts';
 import { isOn } from './flagvalues.ts';
+import { listening } from './listening.ts';
 import { MolarCommand } from './molarcommand.ts';
+import { whoamiFacts, whoamiText } from './whoamifacts.ts';
 
 export const whoamiFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
 
@@ -15,20 +18,27 @@ export const whoamiFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...
 export abstract class WhoamiCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const { env, signal } = this.context;
+    const { env, signal, clock } = this.context;
     const given = readConnectionFlags(flags);
     const settings = readSettings(given, env);
     const credential = findCredential(given, env, settings);
-    const connections = this.connections(flags);
-    let grant: Grant | undefined;
-    connections.onGrant = (latest) => {
-      grant = latest;
+    const ear = listening(this.context);
+    const connections = new Connections(ear.context, flags, this.config.userAgent, this.notes);
+    let token: TokenFacts | undefined;
+    connections.onToken = (latest) => {
+      token = latest;
     };
-    const probed = await probeScopes(await connections.client(), signal).catch((cause: unknown) => {
-      throw withPlace(cause, settings, credential);
-    });
-    const facts = factsOf(settings, credential, grant, probed);
-    await this.print(isOn(flags, 'json') ? `${JSON.stringify(facts, null, 2)}\n` : textOf(facts));
+    try {
+      const probed = await probeScopes(await connections.client(), signal).catch((cause: unknown) => {
+        throw withPlace(cause, settings, credential);
+      });
+      const facts = whoamiFacts({ settings, credential, token, probed, heard: ear.heard() });
+      const { columns } = this.context.streams.stdout;
+      const text = () => whoamiText(facts, clock.now(), columns);
+      await this.print(isOn(flags, 'json') ? `${JSON.stringify(facts, null, 2)}\n` : text());
+    } finally {
+      await connections.close();
+    }
   }
 }
 
@@ -36,57 +46,5 @@ export abstract class WhoamiCommand extends MolarCommand {
 function withPlace(cause: unknown, settings: ConnectionSettings, credential: Credential): unknown {
   if (!(cause instanceof ApiFailure)) return cause;
   const place = `Asked ${settings.baseUrl} for organization ${settings.organization} with the token of ${credential.source}.`;
-  const { code, exitCode, status, requestId, items, hint } = cause;
-  return new Failure(`${cause.message} ${place}`, { code, exitCode, status, requestId, items, hint, cause });
-}
-
-interface Facts {
-  readonly server: string;
-  readonly serverSource: string | null;
-  readonly organization: string;
-  readonly organizationSource: string | null;
-  readonly profile: string | null;
-  readonly tokenSource: string;
-  readonly tokenKeptIn: string | null;
-  readonly tokenExpires: string | null;
-  readonly tokenScopes: readonly string[] | null;
-  /** What was tried: true where the token may. */
-  readonly access: Readonly<Record<string, boolean>>;
-}
-
-function factsOf(
-  settings: ConnectionSettings,
-  credential: Credential,
-  grant: Grant | undefined,
-  probed: readonly Probed[],
-): Facts {
-  const { baseUrl, organization, sources, profile } = settings;
-  const fromProfile = profile !== undefined && credential.source === `profile ${profile.name}`;
-  return {
-    server: baseUrl,
-    serverSource: sources?.url ?? null,
-    organization,
-    organizationSource: sources?.organization ?? null,
-    profile: profile?.name ?? null,
-    tokenSource: credential.source,
-    tokenKeptIn: fromProfile && credential.kind !== 'command' ? profile.path : null,
-    tokenExpires: grant === undefined ? null : new Date(grant.expiresAt).toISOString(),
-    tokenScopes: grant?.scopes ?? null,
-    access: Object.fromEntries(probed.map(({ scope, allowed }) => [scope, allowed])),
-  };
-}
-
-function textOf(facts: Facts): string {
-  const from = (source: string | null) => (source === null ? '' : ` (${source})`);
-  const kept = facts.tokenKeptIn === null ? '' : `, kept in ${facts.tokenKeptIn}`;
-  const access = Object.entries(facts.access).map(([scope, allowed]) => `${scope} ${allowed ? 'yes' : 'no'}`);
-  const lines = [
-    ['Server', `${facts.server}${from(facts.serverSource)}`],
-    ['Organization', `${facts.organization}${from(facts.organizationSource)}`],
-    ['Token', `accepted; from ${facts.tokenSource}${kept}`],
-    ['Expires', facts.tokenExpires ?? 'not known'],
-    ['Scopes', facts.tokenScopes?.join(' ') ?? 'not told by the server'],
-    ['Tried', `${access.join(', ')}; writing is not tried`],
-  ];
-  return lines.map(([name = '', value = '']) => `${name.padEnd(14)}${value}\n`).join('');
+  return reworded(cause, { message: `${cause.message} ${place}` });
 }

@@ -1,11 +1,12 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import type { Resource } from '../catalog/define.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
-import type { Row } from '../core/pages/walk.ts';
+import type { Row } from '../core/pages/page.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
 import { type BodyInput, type BodyRules, readBody } from './bodyinput.ts';
 import { dryRunText, queryText } from './dryrun.ts';
 import { bodyFlags, dryRunFlag } from './flags/body.ts';
+import { recordFormat } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
@@ -13,7 +14,7 @@ import { readAll } from './streams.ts';
 
 export function writeFlags(resource: Resource, mode: 'create' | 'update'): FlagInput {
   const body = resource.operations[mode]?.body ?? {};
-  return { ...bodyFlags(body, mode), ...dryRunFlag, ...commonFlags };
+  return { ...bodyFlags(body, mode), ...dryRunFlag, ...commonFlags, ...recordFormat };
 }
 
 /** What create and update share: a body from flags, checked before it is sent, and the resulting record shown. */

@@ -9,7 +9,7 @@ export default class Api extends ApiCommand {
   static override examples = [
     '<%= config.bin %> api transactiontags',
     "<%= config.bin %> api patients --field filter='patientStatus==ACTIVE' --paginate --format ndjson",
-    '<%= config.bin %> api PUT patients/1001 --data changes.json',
+    '<%= config.bin %> api PUT patients/7000000000114 --data changes.json',
     'echo \'{"tagText":"Refund","tagType":"PAYMENT_TAG","isPredefined":false}\' | <%= config.bin %> api transactiontags --data -',
   ];
   static override args = apiArguments;

@@ -1,9 +1,13 @@
-import { AutocompleteCommand, autocompleteArguments } from '../cli/completion/autocompletecommand.ts';
+import {
+  AutocompleteCommand,
+  autocompleteArguments,
+  autocompleteFlags,
+} from '../cli/completion/autocompletecommand.ts';
 
 export default class Autocomplete extends AutocompleteCommand {
   static override summary = 'Print a script that completes commands, flags and values in your shell';
   static override description =
-    `The script holds every command, flag, listed value and field name and starts no process; only names of profiles are asked for when they are needed. Print it again after an update.
+    `The script holds every command, flag, listed value and field name and starts no process; only names of profiles are asked for when they are needed. Print it again after an update. That of PowerShell asks molar each time instead.
 bash: add source <(molar autocomplete bash) to ~/.bashrc. zsh: add source <(molar autocomplete zsh) to ~/.zshrc, after compinit. fish: save it as ~/.config/fish/completions/molar.fish. PowerShell: add molar autocomplete powershell | Out-String | Invoke-Expression to $PROFILE.`;
   static override examples = [
     '<%= config.bin %> autocomplete bash > ~/.molar-completion.bash',
@@ -12,4 +16,5 @@ bash: add source <(molar autocomplete bash) to ~/.bashrc. zsh: add source <(mola
     '<%= config.bin %> autocomplete powershell',
   ];
   static override args = autocompleteArguments;
+  static override flags = autocompleteFlags;
 }

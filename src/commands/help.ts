@@ -1,9 +1,10 @@
 import { HelpCommand } from '../cli/help/helpcommand.ts';
+import { PAGES } from '../core/help/pages.ts';
 
 export default class HelpOnCommands extends HelpCommand {
   static override summary = 'Show the help of a command, or a page such as filters';
   static override description =
-    'Pages: filters, output, exit-codes, environment, paging, recurrence. Without a subject: every command and page.';
+    `Pages: ${PAGES.map(({ name }) => name).join(', ')}. Without a subject: every command and page.`;
   static override examples = [
     '<%= config.bin %> help',
     '<%= config.bin %> help patients list',

@@ -38,6 +38,15 @@ export default class Serve extends ServeCommand {
     'require-location': Flags.boolean({
       summary: 'Refuse reads without a location filter, as announced for a later version',
     }),
+    'stream-retention': Flags.string({
+      helpValue: 'DAYS',
+      summary: 'Days that messages of the stream are kept for listeners, 7 when not given',
+    }),
+    amqp: Flags.string({
+      helpValue: 'URL',
+      summary:
+        'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
+    }),
     'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
     'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
     'behind-proxy': Flags.boolean({ summary: 'A proxy in front does TLS: trust its X-Forwarded headers' }),

@@ -13,16 +13,16 @@ export const LOCAL_FAILURES = {
   'usage.invalid': { exit: EXIT.usage, next: 'Run the command with --help to see what it takes.' },
   'usage.connection': {
     exit: EXIT.usage,
-    next: 'Set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
+    next: 'Run molar login, or set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
   },
   'usage.insecure': { exit: EXIT.usage, next: 'Use https://, or --allow-http if the network in between is yours.' },
   'network.unreachable': {
     exit: EXIT.network,
-    next: 'Check the address, the network and the proxy settings; then run it again.',
+    next: 'Check the address, the network and the proxy settings, or run molar doctor, which tries them one by one.',
   },
   'network.certificate': {
     exit: EXIT.network,
-    next: 'If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
+    next: 'Run molar doctor, which tells who issued it. If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
   },
   'network.outcome_unknown': {
     exit: EXIT.network,
@@ -37,9 +37,23 @@ export const LOCAL_FAILURES = {
     exit: EXIT.network,
     next: 'The output is not complete. Run it again; report the request id to the operator of the server if it persists.',
   },
+  'stream.incomplete': {
+    exit: EXIT.network,
+    next: 'Nothing was written. Run it again; report the correlation id to the operator of the server if it persists.',
+  },
+  'stream.receiver': {
+    exit: EXIT.network,
+    next: 'Check the address and the log of the receiver, then run it again: with --name it goes on with this message.',
+  },
+  'stream.handler': {
+    exit: EXIT.partial,
+    next: 'Correct the command, then run it again: with --name it goes on with this message.',
+  },
+  'stream.broker': { exit: EXIT.network, next: 'Check --amqp, --exchange and what the account may do there.' },
   'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
   'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },
   'run.terminated': { exit: EXIT.terminated, next: 'Run the command again.' },
+  'run.overtime': { exit: EXIT.throttled, next: 'Run it again with --resume, or give it more time.' },
   'run.partial': { exit: EXIT.partial, next: 'Run the failed items again.' },
   'run.unexpected': {
     exit: EXIT.unexpected,
@@ -101,6 +115,13 @@ export function localFailure(
     requestId: more.requestId ?? null,
     cause: more.cause,
   });
+}
+
+/** The same failure in other words: another message or next step, everything else as it was. */
+export function reworded(failure: Failure, words: { readonly message?: string; readonly hint?: string }): Failure {
+  const { code, exitCode, status, requestId, items } = failure;
+  const { message = failure.message, hint = failure.hint } = words;
+  return new Failure(message, { code, exitCode, status, requestId, items, hint, cause: failure });
 }
 
 /** Wrong usage or local validation, exit 2: nothing has been sent. `source`: the flag or argument at fault. */

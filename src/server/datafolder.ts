@@ -8,6 +8,9 @@ import { recoverFiles } from './files/recovery.ts';
 import type { Clock, Service } from './service.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
+import { Deliveries } from './stream/deliveries.ts';
+import { DEFAULT_RETENTION_DAYS } from './stream/retention.ts';
+import { Stream } from './stream/stream.ts';
 
 /** `:memory:` keeps nothing: a folder of its own that goes when the server does. */
 export const MEMORY = ':memory:';
@@ -31,6 +34,8 @@ interface OpenOptions {
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
   readonly agingPageLimit?: number;
+  /** Days that stream messages are kept. */
+  readonly streamRetentionDays?: number;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
@@ -44,20 +49,30 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   try {
     const store = await openSqliteStore(path, { serving: options.serving });
     const files = await openDiskFiles(join(path, 'files'));
+    const clock = options.clock ?? Date.now;
+    const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
+    const deliveries = new Deliveries(store, clock);
     const service: Service = {
       store,
       files,
-      clock: options.clock ?? Date.now,
+      stream,
+      deliveries,
+      clock,
       signingKey: await signingKey(store),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
       requireLocation: options.requireLocation ?? false,
       agingPageLimit: options.agingPageLimit ?? DEFAULT_AGING_PAGE,
     };
-    if (options.serving) await recoverFiles(store, files);
+    if (options.serving) {
+      await recoverFiles(store, files);
+      stream.keepTidy();
+    }
     return {
       service,
       path,
       async close() {
+        await deliveries.stop();
+        await stream.close();
         await store.close();
         await files.close();
         await drop();

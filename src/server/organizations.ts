@@ -20,6 +20,12 @@ export async function findOrganizationByKey(read: Reader, org: number): Promise<
   return toOrganization(await read.get<OrganizationRow>(sql`SELECT ${COLUMNS} FROM organizations WHERE org = ${org}`));
 }
 
+/** The ids of all organizations. */
+export async function organizationIds(read: Reader): Promise<readonly string[]> {
+  const rows = await read.all<{ id: string }>(sql`SELECT id FROM organizations ORDER BY id`);
+  return rows.map(({ id }) => id);
+}
+
 function toOrganization(row: OrganizationRow | undefined): Organization | undefined {
   return row && { org: row.org, id: row.id, timezone: row.timezone, createdDate: row.created_date };
 }

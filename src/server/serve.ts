@@ -8,7 +8,10 @@ import { type DemoAccess, seedDemo, writeDemoEnvironment } from './demo/start.ts
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
-import type { Clock } from './service.ts';
+import type { Clock, Service } from './service.ts';
+import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
+import { relayReadings } from './stream/relay/readings.ts';
+import { Relay } from './stream/relay/relay.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -25,6 +28,10 @@ export interface ServeOptions {
   readonly rateLimit: number;
   readonly requireLocation: boolean;
   readonly agingPageLimit: number;
+  /** Days that stream messages are kept. */
+  readonly streamRetentionDays?: number;
+  /** A broker that gets every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
+  readonly amqp?: string;
   readonly log: ServerLog;
   readonly clock?: Clock;
 }
@@ -43,26 +50,31 @@ const DRAIN_MS = 10_000;
 /** Opens the data folder, imports what was asked for, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
+  const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
   const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
   const folder = await openFolder(options.data, {
     serving: true,
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     requireLocation: options.requireLocation,
     agingPageLimit: options.agingPageLimit,
+    ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.clock && { clock: options.clock }),
   });
+  let relay: Relay | undefined;
   try {
     for (const file of options.imports) {
       const { imported } = await importFile(folder.service, createReadStream(file));
       options.log.note('info', 'imported', imported);
     }
     const access = options.demo && (await seedDemo(folder, options.demo));
+    relay = target && (await startRelay(folder.service, target, options.log));
     const app = await buildApp(folder.service, {
       log: options.log,
       timeouts: { requestMs: options.requestTimeoutSeconds * 1000 },
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       ...(tls && { tls }),
+      ...(relay && { readings: relayReadings(relay) }),
     });
     const url = await app.listen({ host: options.host, port: options.port });
     const demoFile = access && (await writeDemoEnvironment(folder, url, access));
@@ -74,10 +86,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
         await app.close();
         clearTimeout(timer);
+        await relay?.stop();
         await folder.close();
       },
     };
   } catch (error) {
+    await relay?.stop();
     await folder.close();
     throw error;
   }
@@ -96,4 +110,30 @@ function checkBinding(options: ServeOptions): void {
     '--host',
     `Listening on ${options.host} needs TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front does TLS.`,
   );
+}
+
+function readTarget(address: string): RelayTarget {
+  const target = relayTarget(address);
+  if (target !== undefined) return target;
+  // The address itself is not repeated: it may hold a password.
+  throw refusal(
+    'field.conflict',
+    '--amqp',
+    '--amqp takes amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://…, with ?exchange=NAME for another exchange than molar.stream.',
+  );
+}
+
+/** Relays the stream, and says in the log when the broker comes and goes. */
+function startRelay(service: Service, target: RelayTarget, log: ServerLog): Promise<Relay> {
+  const { name, exchange } = target;
+  const { protocol, hostname } = new URL(target.url);
+  if (protocol === 'amqp:' && !isLoopback(hostname)) {
+    log.note('warn', 'stream messages go to the broker without TLS; use amqps:// unless the network is your own', {
+      broker: name,
+    });
+  }
+  return Relay.start(service, target, {
+    connected: () => log.note('info', 'relaying the stream', { broker: name, exchange }),
+    failed: (broker, reason) => log.note('warn', 'the broker is away', { broker, reason }),
+  });
 }

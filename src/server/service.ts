@@ -1,6 +1,8 @@
 import type { Warning } from '../catalog/failures.ts';
 import type { Files } from './files/files.ts';
 import type { Store, Transaction } from './store/store.ts';
+import type { Deliveries } from './stream/deliveries.ts';
+import type { Stream } from './stream/stream.ts';
 
 /** The time now, in UTC milliseconds. */
 export type Clock = () => number;
@@ -9,6 +11,10 @@ export type Clock = () => number;
 export interface Service {
   readonly store: Store;
   readonly files: Files;
+  /** Everything that changed, for those who listen (D40–D42). */
+  readonly stream: Stream;
+  /** What async endpoints bring to the stream. */
+  readonly deliveries: Deliveries;
   readonly clock: Clock;
   /** Key of signed URLs; made once for a data folder. */
   readonly signingKey: Buffer;
@@ -52,6 +58,8 @@ export interface OperationRequest {
 export interface Answer {
   readonly data: string;
   readonly meta?: Readonly<Record<string, unknown>>;
+  /** Headers of this answer alone. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type Handler = (request: OperationRequest) => Promise<Answer>;

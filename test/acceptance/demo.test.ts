@@ -1,6 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { molar, workplace } from './molar.ts';
+import { exit, molar, start, workplace } from './molar.ts';
 
 test('the demo runs a working day, gets a document back byte for byte, and cleans up', async () => {
   const place = await workplace();
@@ -11,8 +12,27 @@ test('the demo runs a working day, gets a document back byte for byte, and clean
   expect(stdout).toMatch(/Check: buckets .+ = balance/);
   expect(stdout).toContain('$ molar documents upload consent.pdf panorama.png');
   expect(stdout.match(/ Case conference$/gm)).toHaveLength(7);
-  expect(stdout).toMatch(/id,lastName,address1,lastModified\n\d+,[^\n]+,12 New Street,[^\n]+\n\nThat was/);
+  // Of all patients only the one that moved is exported again.
+  expect(stdout).toMatch(/changes\.csv:\nid,[^\n]+,address1\n\d+,[^\n]+,12 New Street\n\nThat was/);
   expect(stdout).toMatch(/copy\.pdf and consent\.pdf are identical: \d+ bytes/);
+  expect(await readdir(place.path)).toEqual([]);
+  await place.remove();
+});
+
+test('--keep says how to reach the server, which then answers until it is interrupted', async () => {
+  const place = await workplace();
+  const child = start(place.path, ['demo', '--keep'], { TMPDIR: place.path });
+  const ended = exit(child);
+  let file = '';
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    file = /^ {2}source '(.+)'$/.exec(line)?.[1] ?? file;
+    if (line.startsWith('Ctrl-C')) break;
+  }
+  const lines = (await readFile(file, 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
+  const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  expect(await molar(place.path, ['patients', 'count'], env)).toEqual({ code: 0, stdout: '2000\n', stderr: '' });
+  child.kill('SIGINT');
+  expect(await ended).toBe(0);
   expect(await readdir(place.path)).toEqual([]);
   await place.remove();
 });

@@ -26,12 +26,40 @@ interface Case {
   readonly env?: (env: Env) => Env;
   readonly source?: string;
   readonly says: RegExp;
+  /** What the next step must say. */
+  readonly next?: RegExp;
 }
 
 const CASES: readonly Case[] = [
   { name: 'unknown command', args: ['patients', 'lst'], exit: 2, says: /patients list/ },
+  { name: 'topic alone', args: ['patients', '--quiet'], exit: 2, says: /needs a command after it: .*list/ },
+  { name: 'flags alone', args: ['--profile', 'x', 'patients', 'list'], exit: 2, says: /The command comes first/ },
+  { name: 'unknown topic', args: ['patient', 'list'], exit: 2, says: /Did you mean molar patients list\?/ },
   { name: 'unknown flag', args: ['patients', 'list', '--fitler', 'x'], exit: 2, says: /--filter/ },
-  { name: 'missing argument', args: ['patients', 'get'], exit: 2, says: /missing/ },
+  { name: 'missing argument', args: ['patients', 'get'], exit: 2, says: /missing/, next: /molar patients get \d+/ },
+  {
+    name: 'missing flag',
+    args: ['agingbalances', 'report'],
+    exit: 2,
+    source: '--location',
+    says: /--location is required/,
+    next: /Give --location\. Example: molar agingbalances report --location/,
+  },
+  {
+    name: 'value that is not listed',
+    args: ['patients', 'list', '--status', 'ACTVE'],
+    exit: 2,
+    source: '--status',
+    says: /NEW, ACTIVE/,
+    next: /Did you mean ACTIVE\?/,
+  },
+  {
+    name: 'two formats',
+    args: ['patients', 'list', '--csv', '--format', 'ndjson'],
+    exit: 2,
+    says: /different formats/,
+    next: /molar patients list --help/,
+  },
   {
     name: 'unknown filter key',
     args: ['patients', 'list', '--filter', 'lastNam==x'],
@@ -54,6 +82,7 @@ const CASES: readonly Case[] = [
     exit: 3,
     env: (env) => ({ ...env, MOLAR_TOKEN: 'wrong' }),
     says: /token/i,
+    next: /molar login/,
   },
   {
     name: 'other organization',
@@ -62,6 +91,7 @@ const CASES: readonly Case[] = [
     env: (env) => ({ ...env, MOLAR_ORGANIZATION: 'other' }),
     source: 'Organization-ID',
     says: /organization/i,
+    next: /MOLAR_ORGANIZATION/,
   },
   {
     name: 'missing scope',
@@ -85,6 +115,30 @@ const CASES: readonly Case[] = [
     env: (env) => ({ ...env, MOLAR_URL: 'http://127.0.0.1:1' }),
     says: /127\.0\.0\.1:1/,
   },
+  {
+    name: 'name that does not exist',
+    args: ['patients', 'list', '--max-retries', '0'],
+    exit: 8,
+    env: (env) => ({ ...env, MOLAR_URL: 'https://no-such-host.invalid' }),
+    says: /no-such-host\.invalid/,
+    next: /molar doctor/,
+  },
+  {
+    name: 'https where there is none',
+    args: ['patients', 'list', '--max-retries', '0'],
+    exit: 8,
+    env: (env) => ({ ...env, MOLAR_URL: served.url.replace('http:', 'https:') }),
+    says: /no https:\/\/ at 127/,
+    next: /molar doctor/,
+  },
+  {
+    name: 'address that is not the API',
+    args: ['patients', 'list'],
+    exit: 4,
+    env: (env) => ({ ...env, MOLAR_URL: `${served.url}/elsewhere` }),
+    says: /404/,
+    next: /MOLAR_URL/,
+  },
   { name: 'output that cannot be written', args: ['patients', 'list', '--out', 'folder'], exit: 9, says: /folder/ },
   {
     name: 'token over plain http',
@@ -93,7 +147,14 @@ const CASES: readonly Case[] = [
     env: (env) => ({ ...env, MOLAR_URL: 'http://api.example.com' }),
     says: /http/,
   },
-  { name: 'nothing to connect to', args: ['patients', 'list'], exit: 2, env: () => ({}), says: /MOLAR_URL/ },
+  {
+    name: 'nothing to connect to',
+    args: ['patients', 'list'],
+    exit: 2,
+    env: () => ({}),
+    says: /MOLAR_URL/,
+    next: /molar login/,
+  },
 ];
 
 const environment = (entry: Case): Env => (entry.env ?? ((env: Env) => env))({ ...connection(served.url) });
@@ -105,6 +166,7 @@ describe.each(CASES)('$name', (entry) => {
     expect(ended.stderr).toMatch(entry.says);
     expect(ended.stderr).toMatch(/^Error: /);
     expect(ended.stderr).toMatch(/\nNext: /);
+    if (entry.next !== undefined) expect(ended.stderr.split('\nNext: ')[1]).toMatch(entry.next);
     expectNoSecrets(ended);
   });
 
@@ -114,6 +176,7 @@ describe.each(CASES)('$name', (entry) => {
     const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
     expect(Object.keys(error)).toEqual(['code', 'message', 'exitCode', 'status', 'requestId', 'errors', 'hint']);
     expect(error.exitCode).toBe(entry.exit);
+    if (entry.next !== undefined) expect(error.hint).toMatch(entry.next);
     if (entry.source !== undefined) {
       expect((error.errors as { source: string }[]).map(({ source }) => source)).toContain(entry.source);
     }

@@ -19,7 +19,8 @@ function cleanEnv(more: Env): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(MOLAR_|HTTPS?_PROXY|NO_PROXY|CI$|NODE_ENV|NODE_OPTIONS)/i.test(name),
   );
-  const none = { MOLAR_CONFIG_DIR: join(tmpdir(), 'molar-acceptance-no-config') };
+  // No test writes into the keyring of the person who runs it.
+  const none = { MOLAR_CONFIG_DIR: join(tmpdir(), 'molar-acceptance-no-config'), MOLAR_KEYRING: 'off' };
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...none, ...more };
 }
 
@@ -57,9 +58,10 @@ export interface Served {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `molar serve --port 0 --json` and waits for the line that says where it listens. */
+/** Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. */
 export async function serve(folder: string, args: readonly string[]): Promise<Served> {
-  const child = start(folder, ['serve', '--port', '0', '--json', ...args]);
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const child = start(folder, ['serve', ...port, '--json', ...args]);
   const errors = text(child.stderr);
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });

@@ -123,6 +123,22 @@ test('import and tokens work on the data of a running server', async () => {
   expect((await molar(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(4);
 });
 
+test('commands on the data of a server tell a folder that is not there, and take no argument from standard input', async () => {
+  for (const args of [['list'], ['revoke', '3f9a1c0b7d2e']]) {
+    const ended = await molar(place.path, ['server', 'tokens', ...args, '--data', 'mistyped']);
+    expect(ended).toMatchObject({
+      code: 9,
+      stdout: '',
+      stderr: expect.stringContaining('There is no folder mistyped'),
+    });
+  }
+  expect(await readdir(place.path)).not.toContain('mistyped');
+  for (const args of [['import'], ['tokens', 'revoke']]) {
+    const ended = await molar(place.path, ['server', ...args, '--data', 'd'], {}, 'x');
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is missing.') });
+  }
+});
+
 test('logs hold neither tokens nor queries nor names', async () => {
   const served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson', '--log-level', 'debug']);
   running.push(served);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Connections } from '../../src/cli/connections.ts';
 import type { Context } from '../../src/cli/context.ts';
+import { Notes } from '../../src/cli/notes.ts';
 import type { NetworkOptions } from '../../src/core/transport/network.ts';
 
 let folder: string;
@@ -18,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const unheard = new Notes({ write: () => Promise.resolve(), isTTY: false, columns: undefined }, false);
+
 async function certificatesFor(flags: Record<string, unknown>, env: Record<string, string> = {}) {
   let options: NetworkOptions = {};
   const context = {
@@ -27,7 +30,7 @@ async function certificatesFor(flags: Record<string, unknown>, env: Record<strin
       return { send: () => Promise.reject(new Error('unused')), close: () => Promise.resolve() };
     },
   } as unknown as Context;
-  await new Connections(context, flags, 'test').network();
+  await new Connections(context, flags, 'test', unheard).network();
   return options.certificates;
 }
 

@@ -29,6 +29,18 @@ describe('failureText', () => {
         'Request: req-1',
       ],
     ],
+    [
+      'problems that name their source',
+      new ApiFailure(
+        400,
+        [
+          { code: 'field.missing', description: 'firstName is required.', source: 'firstName' },
+          { code: 'body.shape', description: 'It is odd.', source: 'x' },
+        ],
+        null,
+      ),
+      ['Error: The server refused the request (HTTP 400): 2 problems.', '  firstName is required.', '  x: It is odd.'],
+    ],
     ['no problem at all', new ApiFailure(502, [], 'req-1'), ['Error: The server failed (HTTP 502).', 'Request: req-1']],
     [
       'control characters',
@@ -38,6 +50,33 @@ describe('failureText', () => {
   ])('tells %s', (_name, failure, lines) => {
     const text = failureText(failure);
     expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('Next: '))).toEqual(lines);
+  });
+
+  it('names so many things at most that the cause stays in sight', () => {
+    const items = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ code: 'x', title: 'X', description: 'Is odd.', source: `f${at}` }));
+    const told = (count: number) =>
+      failureText(new Failure('Odd.', { code: 'run.partial', exitCode: 6, items: items(count), hint: 'Next.' }));
+    expect(told(100).split('\n')).toHaveLength(103);
+    expect(told(4000).split('\n').slice(99)).toEqual([
+      '  f98: Is odd.',
+      '  f99: Is odd.',
+      '  … and 3900 more; --json lists all.',
+      'Next: Next.',
+      '',
+    ]);
+    expect(told(4000).split('\n')[1]).toBe('  f0: Is odd.');
+  });
+
+  it('marks the words at the front where it is given a look', () => {
+    const failure = new ApiFailure(502, [{ code: 'x', description: 'Down.', source: null }], 'req-1');
+    const text = failureText(failure, (look, words) => `<${look}>${words}</${look}>`);
+    expect(text.split('\n').map((line) => line.replace(/(<\/\w+>) .*/, '$1 …'))).toEqual([
+      '<bad>Error:</bad> …',
+      '<faint>Request: req-1</faint>',
+      '<mark>Next:</mark> …',
+      '',
+    ]);
   });
 
   it('ends with a next step', () => {
@@ -65,6 +104,15 @@ describe('failureJson', () => {
   });
 });
 
+describe('failureJson with notes', () => {
+  it('holds them beside what is always there', () => {
+    const failure = usageFailure('x', { hint: 'Do y.' });
+    const { error: without } = JSON.parse(failureJson(failure, []));
+    expect(JSON.parse(failureJson(failure, ['Warning: z']))).toEqual({ error: { ...without, notes: ['Warning: z'] } });
+    expect(without).not.toHaveProperty('notes');
+  });
+});
+
 describe('failureOf', () => {
   it.each<[string, unknown, Partial<Failure>]>([
     [
@@ -79,6 +127,14 @@ describe('failureOf', () => {
         { code: 'filter.key', source: 'y', description: 'b' },
       ]),
       { exitCode: 2, message: '2 values are not right.' },
+    ],
+    [
+      'several that are missing',
+      new Refusal([
+        { code: 'filter.missing', source: 'x', description: 'a' },
+        { code: 'field.missing', source: 'y', description: 'b' },
+      ]),
+      { exitCode: 2, message: '2 values are missing.' },
     ],
     [
       'an error of the system',

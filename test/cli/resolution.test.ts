@@ -2,7 +2,7 @@ import type { Config } from '@oclif/core/interfaces';
 import { describe, expect, it } from 'vitest';
 import { leadingWords, resolveCommand, showHelp } from '../../src/cli/resolution.ts';
 
-const ids = ['patients:list', 'patients:billingtypes:set', 'serve'];
+const ids = ['patients:list', 'patients:billingtypes:set', 'serve', 'export', 'export:bookmarks:list'];
 const config = {
   commands: ids.map((id) => ({ id, hidden: false })),
   findCommand: (id: string) => (ids.includes(id) ? { id } : undefined),
@@ -31,6 +31,10 @@ describe('resolveCommand', () => {
     [['patients', 'billingtypes', 'set', '5'], 'patients:billingtypes:set', ['5']],
     [['serve', 'patients', 'list'], 'serve', ['patients', 'list']],
     [['patients'], undefined, ['patients']],
+    [['export', 'patients', 'events'], 'export', ['patients', 'events']],
+    [['export', 'bookmarks'], undefined, ['export', 'bookmarks']],
+    [['export', 'bookmarks', 'lst'], undefined, ['export', 'bookmarks', 'lst']],
+    [['export', 'bookmarks', 'list'], 'export:bookmarks:list', []],
     [['patients', 'lst'], undefined, ['patients', 'lst']],
     [[], undefined, []],
   ])('of %j is %s', (words, id, rest) => {

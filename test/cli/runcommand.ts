@@ -22,6 +22,9 @@ export interface World {
   /** Takes the place of standard output. */
   readonly write?: OutStream['write'];
   readonly signal?: AbortSignal;
+  readonly keyring?: Context['keyring'];
+  readonly clock?: Context['clock'];
+  readonly ask?: Context['streams']['ask'];
 }
 
 interface Startable {
@@ -36,7 +39,12 @@ const ENV = {
   MOLAR_ORGANIZATION: 'org-1',
   MOLAR_TOKEN: 'secret',
   MOLAR_CONFIG_DIR: '/nonexistent',
+  // Tests are about words; those about colours take it off.
+  NO_COLOR: '1',
 };
+
+const nobody = () => Promise.reject(new Error('There is no keyring.'));
+const NO_KEYRING: Context['keyring'] = { read: nobody, write: nobody, remove: nobody };
 
 /** Runs a command in this process against a scripted server. */
 export async function runCommand(
@@ -64,10 +72,11 @@ export async function runCommand(
       stderr: stream('stderr'),
       stdin: { isTTY, chunks: once(world.stdin ?? '') },
       confirm: world.confirm ?? (() => Promise.reject(new Error('Nobody is to be asked.'))),
+      ask: world.ask,
       startProgress: undefined,
     },
     env: { ...ENV, ...world.env },
-    clock: new SleepLog(),
+    clock: world.clock ?? new SleepLog(),
     random: () => 1,
     newId: () => `id-${++ids}`,
     temporaryFolder: tmpdir(),
@@ -75,6 +84,7 @@ export async function runCommand(
       send: world.script?.send ?? (() => Promise.reject(new Error('Nothing is to be sent.'))),
       close: () => Promise.resolve(),
     }),
+    keyring: world.keyring ?? NO_KEYRING,
     signal,
     interrupted: () => (signal.aborted ? signal.reason : undefined),
     setExitCode: (code) => {

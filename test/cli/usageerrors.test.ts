@@ -1,6 +1,6 @@
 import { Args, Flags, Parser } from '@oclif/core';
 import { describe, expect, it } from 'vitest';
-import { asksForJson, unknownCommand, usageFailureOf } from '../../src/cli/usageerrors.ts';
+import { asksForJson, noCommand, unknownCommand, usageFailureOf } from '../../src/cli/usageerrors.ts';
 
 const flags = {
   limit: Flags.string(),
@@ -33,6 +33,7 @@ describe('usageFailureOf', () => {
     ],
     ['several', ['5', 'hunter2', 'x', '--must', 'x'], 'There are 2 arguments that molar things get does not take.'],
     ['an option', ['5', '--format', 'hunter2'], '--format must be one of csv, json.'],
+    ['an option nearly right', ['5', '--format', 'cvs'], '--format must be one of csv, json. Did you mean csv?'],
     ['no option', ['5', '--format'], '--format needs a value: one of csv, json.'],
     ['no value', ['5', '--limit'], '--limit needs a value.'],
     ['a flag for a value', ['5', '--limit', '--json'], '--limit needs a value.'],
@@ -59,6 +60,27 @@ describe('unknownCommand', () => {
   ])('%j: %s', (words, near) => {
     const { message } = unknownCommand(words, known);
     expect(message).toBe(`There is no such command.${near === undefined ? '' : ` Did you mean ${near}?`}`);
+  });
+});
+
+describe('the next step', () => {
+  it.each([
+    [['patients', 'lst'], 'molar patients --help lists the commands.'],
+    [['frobnicate'], 'molar --help lists the commands.'],
+  ])('of %j', (words, hint) => {
+    expect(unknownCommand(words, ['patients list', 'serve']).hint).toBe(hint);
+  });
+});
+
+describe('noCommand', () => {
+  const known = ['patients list', 'patients billingtypes set', 'serve'];
+  it.each([
+    [[], 'The command comes first, and its flags after it.'],
+    [['patients'], 'molar patients needs a command after it: list, billingtypes set.'],
+    [['patients', 'billingtypes'], 'molar patients billingtypes needs a command after it: set.'],
+    [['patient'], 'There is no such command. Did you mean molar patients?'],
+  ])('after %j', (words, message) => {
+    expect(noCommand(words, known)).toMatchObject({ message, exitCode: 2 });
   });
 });
 

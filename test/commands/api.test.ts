@@ -34,6 +34,11 @@ describe('molar api against the server', () => {
     expect(JSON.parse(ran.stderr).error.code).toBe('route.unknown');
   });
 
+  it('says which path was meant', async () => {
+    const ran = await runServed(Api, ['patient/7', '--json'], { send });
+    expect(JSON.parse(ran.stderr).error).toMatchObject({ exitCode: 4, hint: 'Did you mean patients/7?' });
+  });
+
   it('creates with --data from standard input', async () => {
     const stdin = JSON.stringify({ tagText: 'Refund', tagType: 'PAYMENT_TAG', isPredefined: false });
     const ran = await runServed(Api, ['transactiontags', '--data', '-'], { send, stdin });

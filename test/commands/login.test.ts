@@ -68,6 +68,7 @@ describe('molar login', () => {
       server: 'http://localhost',
       organization: ORGANIZATION,
       kept: 'command',
+      where: null,
       path: config.file(),
       access: { 'model:read': true, 'practice:read': true },
     });
@@ -81,8 +82,13 @@ describe('molar login', () => {
     const ran = await login([...PLACE, '--client-id', CLIENT.clientId, '--client-secret-stdin'], CLIENT.clientSecret);
     expect(ran.exitCode).toBe(0);
     expect(ran.stderr).not.toContain(CLIENT.clientSecret);
+    const asked = Date.now();
     const who = await runCommand(Whoami, ['--json'], { send, env: config.env() });
-    expect(JSON.parse(who.stdout.toString())).toEqual({
+    const told = JSON.parse(who.stdout.toString());
+    // The server gives out tokens for an hour (D4).
+    expect(Date.parse(told.tokenExpires)).toBeGreaterThanOrEqual(asked + 3_600_000);
+    expect(Date.parse(told.tokenExpires)).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    expect(told).toMatchObject({
       server: 'http://localhost',
       serverSource: 'profile default',
       organization: ORGANIZATION,
@@ -90,7 +96,7 @@ describe('molar login', () => {
       profile: 'default',
       tokenSource: 'profile default',
       tokenKeptIn: config.file(),
-      tokenExpires: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      clientId: CLIENT.clientId,
       tokenScopes: null,
       access: { 'model:read': true, 'practice:read': false },
     });
@@ -105,6 +111,7 @@ describe('molar login', () => {
 
   it.each<[string, string[], string, number, string]>([
     ['a wrong token', [...PLACE, '--token-stdin'], 'wrong', 3, 'Nothing was kept.'],
+    ['it with what to do', [...PLACE, '--token-stdin'], 'wrong', 3, 'and run molar login again.'],
     ['another organization', [...PLACE.slice(0, 3), OTHER_ORGANIZATION, '--token-stdin'], TOKENS.full, 3, 'Nothing'],
     ['no token', [...PLACE, '--token-stdin'], ' ', 2, '--token-stdin gave no token'],
     ['nothing to log in with', PLACE, '', 2, 'no terminal to ask on'],

@@ -28,8 +28,8 @@ describe('molar profiles', () => {
     await twoProfiles();
     const ran = await run(ProfilesList, []);
     expect(ran.stdout.toString()).toBe(
-      `name,use,url,organization,kept\nhome,no,http://localhost,${ORGANIZATION},token\n` +
-        `other.one,yes,http://localhost,${OTHER_ORGANIZATION},token\n`,
+      `name,use,url,organization,kept,where\nhome,no,http://localhost,${ORGANIZATION},token,file\n` +
+        `other.one,yes,http://localhost,${OTHER_ORGANIZATION},token,file\n`,
     );
     const json = JSON.parse((await run(ProfilesList, ['--json'], { MOLAR_PROFILE: 'home' })).stdout.toString());
     expect(json.map(({ use }: { use: string }) => use)).toEqual(['yes', 'no']);
@@ -77,14 +77,14 @@ describe('molar whoami', () => {
   it('tells where everything comes from, and not the token', async () => {
     const ran = await runCommand(Whoami, ['--organization', ORGANIZATION], { send, env: { MOLAR_TOKEN: TOKENS.read } });
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(ran.stdout.toString()).toBe(
+    expect(ran.stdout.toString().replace(/^(?:Rate limit|Clock) .*\n/gm, '')).toBe(
       [
         'Server        http://localhost (MOLAR_URL)',
         `Organization  ${ORGANIZATION} (--organization)`,
-        'Token         accepted; from MOLAR_TOKEN',
-        'Expires       not known',
-        'Scopes        not told by the server',
-        'Tried         model:read yes, practice:read no; writing is not tried',
+        'Token         accepted by the server; from MOLAR_TOKEN',
+        'Expires       not told by the server or the token',
+        'Scopes        model:read yes, model:write not tried (it would write), practice:read no',
+        'Server says   This needs the scope practice:read; the token has model:read.',
         '',
       ].join('\n'),
     );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allMessages } from '../server/stream/told.ts';
 import { type Called, idsOf, refusalOf } from '../support/calls.ts';
 import { allRecords, line } from '../support/practice.ts';
 import { sharedService, testService } from '../support/service.ts';
@@ -42,6 +43,21 @@ describe.each(operations('async').filter(([, { resource }]) => !resource.compute
       }
     },
   );
+
+  it('brings all of them to the stream, in the order of ids, and then their total (D41)', async () => {
+    for (const probe of keys.flatMap((key) => some(probesOf(key, key.operators[0] ?? '==', records), 2))) {
+      const called = await ask(tested, { filter: filterWith(tested, probe.text) });
+      await service.service.deliveries.idle();
+      const delivered = (await allMessages(service)).filter(
+        ({ correlationId }) => correlationId === called.headers['x-correlation-id'],
+      );
+      const wanted = ordered(tested, oracleIds(records, [probe.term]));
+      expect(delivered.map(({ operation, payload }) => [operation, payload.id ?? payload.total])).toEqual([
+        ...wanted.map((id) => ['READ', id]),
+        ['READ_COMPLETE', wanted.length],
+      ]);
+    }
+  });
 
   it('has no meta, and as many records as asked for', async () => {
     const called = await ask(tested, { pageSize: 2 });

@@ -33,6 +33,11 @@ describe('imports of src', () => {
   it('have no cycles', () => {
     expect(cyclesOf(arrows)).toEqual([]);
   });
+
+  it('load no more of oclif than they use, since every command waits for it', () => {
+    const whole = filesBelow('src', /\.ts$/).filter(({ text }) => /from '@oclif\/core'/.test(text));
+    expect(whole.map(({ path }) => path)).toEqual([]);
+  });
 });
 
 describe('the import checks', () => {

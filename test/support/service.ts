@@ -6,6 +6,7 @@ import { type ImportSummary, importRecords } from '../../src/server/import/impor
 import { numberRecords } from '../../src/server/import/lines.ts';
 import { ImportRefused } from '../../src/server/import/problems.ts';
 import type { Service } from '../../src/server/service.ts';
+import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { TestClock } from './clock.ts';
 import { allRecords } from './practice.ts';
@@ -21,6 +22,9 @@ interface TestServiceOptions {
   readonly behindProxy?: boolean;
   /** Requests a second; 0, no limit, when not given. */
   readonly rateLimit?: number;
+  readonly streamRetentionDays?: number;
+  /** Times of stream listeners, where they are not the usual ones. */
+  readonly listeners?: Partial<ListenerTimes>;
 }
 
 /** The real app on a data folder of its own, called in process. An answer of 500 throws the fault behind it. */
@@ -45,6 +49,7 @@ export async function testService(
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
+    ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });
   const faults: unknown[] = [];
@@ -53,6 +58,7 @@ export async function testService(
     timeouts: { requestMs: 20_000 },
     behindProxy: options.behindProxy ?? false,
     rateLimit: options.rateLimit ?? 0,
+    ...(options.listeners && { listeners: options.listeners }),
   });
   const opened: TestService = {
     clock,

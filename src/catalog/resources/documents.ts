@@ -75,7 +75,7 @@ export const documentFilters = filterKeys({
   ),
   'ownerPatient.id': key(EQUALS, idValue, 'Owning patient', { flags: { patient: '==' } }),
   'ownerPerioExam.id': key(EQUALS, idValue, 'Owning perio exam', { flags: { 'perio-exam': '==' } }),
-  tags: key(IN, tagValue, 'Has any of these tags', { flags: { tag: '->' } }),
+  tags: key(IN, tagValue, 'Tags of the document', { flags: { tag: '->' } }),
 });
 
 export const documents = resource({

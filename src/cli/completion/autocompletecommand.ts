@@ -1,8 +1,13 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { usageFailure } from '../../core/failure.ts';
+import { configPath, readConfig } from '../../core/profiles/config.ts';
+import { textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { completionOf } from './model.ts';
+import { answerLine, readAsked } from './powershellline.ts';
 import { SHELL_SCRIPTS } from './shells.ts';
+import { suggestions } from './suggestions.ts';
 
 const SHELLS = Object.keys(SHELL_SCRIPTS);
 
@@ -11,14 +16,24 @@ export const autocompleteArguments = {
   shell: Args.string({ required: true, ignoreStdin: true, description: `One of ${SHELLS.join(', ')}` }),
 };
 
-/** Prints a completion script that needs nothing but the shell; throws a Failure (exit 2) for an unknown shell. */
+export const autocompleteFlags = {
+  line: Flags.string({ hidden: true, summary: 'What the script for PowerShell asks: the line in base64' }),
+};
+
+/** Prints a completion script; throws a Failure (exit 2) for an unknown shell. */
 export abstract class AutocompleteCommand extends MolarCommand {
   override async run(): Promise<void> {
-    const { args } = await this.input();
+    const { args, flags } = await this.input();
     const script = SHELL_SCRIPTS[String(args.shell)];
     if (script === undefined) {
       throw usageFailure(`SHELL must be one of ${SHELLS.join(', ')}.`, { source: 'SHELL' });
     }
-    await this.print(script(completionOf(this.config)));
+    const completion = completionOf(this.config);
+    const line = textFlag(flags, 'line');
+    if (line === undefined) return this.print(script(completion));
+    const { typed, kept } = readAsked(line);
+    const profiles = () => Object.keys(readConfig(configPath(this.context.env)).profiles);
+    const lines = suggestions(completion, typed, profiles).map((each) => `${answerLine(each, kept)}\n`);
+    if (lines.length > 0) await this.print(lines.join(''));
   }
 }

@@ -73,11 +73,11 @@ export function quote(text: string): string {
 
 const ENGINE = `# Offers the words that begin with $2, each after $1.
 _molar_offer() {
-  local word quoted
+  local word
   while IFS= read -r word; do
     if [[ -n $word && $word == "$2"* ]]; then
-      printf -v quoted %q "$word"
-      COMPREPLY+=("$1$quoted")
+      if [[ -z $_molar_quote ]]; then printf -v word %q "$word"; fi
+      COMPREPLY+=("$1$word")
     fi
   done <<<"$_molar_words"
 }
@@ -86,64 +86,91 @@ _molar_nospace() {
   if type compopt >/dev/null 2>&1; then compopt -o nospace 2>/dev/null; fi
 }
 
-# Offers what the kind allows for the text in $1.
+# Offers what the kind allows for the text in $2; $1 stands before it.
 _molar_kinds() {
-  local before=''
+  local before="$1"
   case "$_molar_kind" in
-    words) _molar_offer '' "$1" ;;
+    words) _molar_offer "$before" "$2" ;;
     list)
-      if [[ $1 == *,* ]]; then before="\${1%,*},"; fi
-      _molar_offer "$before" "\${1##*,}"
+      if [[ $2 == *,* ]]; then before+="\${2%,*},"; fi
+      _molar_offer "$before" "\${2##*,}"
       _molar_nospace
       ;;
     sort)
-      if [[ $1 == -* ]]; then before=-; fi
-      _molar_offer "$before" "\${1#-}"
+      if [[ $2 == -* ]]; then before+=-; fi
+      _molar_offer "$before" "\${2#-}"
       ;;
     profiles)
       _molar_words="$(molar profiles list --format csv --no-header --fields name 2>/dev/null)"
-      _molar_offer '' "$1"
+      _molar_offer "$before" "$2"
       ;;
     file)
       local path
-      while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen -f -- "$1")
+      while IFS= read -r path; do COMPREPLY+=("$before$path"); done < <(compgen -f -- "$2")
       if type compopt >/dev/null 2>&1; then compopt -o filenames 2>/dev/null; fi
       ;;
   esac
 }
 
-_molar() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" flag='' path='' at word
-  local _molar_words='' _molar_kind=''
-  COMPREPLY=()
-  # Bash splits --flag=value at the sign.
-  if [[ $current == = ]]; then
-    flag="\${COMP_WORDS[COMP_CWORD-1]}" current=''
-  elif ((COMP_CWORD > 2)) && [[ \${COMP_WORDS[COMP_CWORD-1]} == = ]]; then
-    flag="\${COMP_WORDS[COMP_CWORD-2]}"
-  elif ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[COMP_CWORD-1]} == -* ]]; then
-    flag="\${COMP_WORDS[COMP_CWORD-1]}"
-  fi
-  for ((at = 1; at < COMP_CWORD; at++)); do
+# The words of the line: bash parts them at the signs of COMP_WORDBREAKS too, such as : and =.
+_molar_split() {
+  local at word typed rest="$COMP_LINE"
+  _molar_line=()
+  for ((at = 0; at <= COMP_CWORD; at++)); do
     word="\${COMP_WORDS[at]}"
+    typed="\${rest#"\${rest%%[![:space:]]*}"}"
+    if ((at > 0)) && [[ $typed == "$rest" ]]; then
+      _molar_line[\${#_molar_line[@]}-1]+="$word"
+    else
+      _molar_line+=("$word")
+    fi
+    rest="\${typed#"$word"}"
+  done
+}
+
+_molar() {
+  local flag='' path='' before='' current head at word last
+  local _molar_words='' _molar_kind='' _molar_quote=''
+  local -a _molar_line
+  COMPREPLY=()
+  _molar_split
+  last=$((\${#_molar_line[@]} - 1))
+  current="\${_molar_line[last]}"
+  # Readline replaces what follows the last of these signs, so that what stands before is taken off below.
+  head=''
+  for word in : =; do
+    if [[ $COMP_WORDBREAKS == *"$word"* && $current == *"$word"* ]]; then
+      word="\${current%"\${current##*"$word"}"}"
+      if ((\${#word} > \${#head})); then head="$word"; fi
+    fi
+  done
+  if [[ $current == [\\'\\"]* ]]; then
+    _molar_quote="\${current:0:1}" current="\${current:1}" head=''
+  fi
+  if [[ $current == --*=* ]]; then
+    flag="\${current%%=*}" before="\${current%%=*}=" current="\${current#*=}"
+  elif ((last > 1)) && [[ \${_molar_line[last-1]} == -* ]]; then
+    flag="\${_molar_line[last-1]}"
+  fi
+  for ((at = 1; at < last; at++)); do
+    word="\${_molar_line[at]}"
     _molar_next "$path"
     if [[ $word == -* || $'\\n'$_molar_words$'\\n' != *$'\\n'"$word"$'\\n'* ]]; then break; fi
     path="\${path:+$path }$word"
   done
   if [[ -n $flag ]] && _molar_values "$path" "$flag"; then
-    _molar_kinds "$current"
-  elif [[ $current == -* ]]; then
+    _molar_kinds "$before" "$current"
+  elif [[ -z $before && $current == -* ]]; then
     _molar_flags "$path"
     _molar_offer '' "$current"
-  else
+  elif [[ -z $before ]]; then
+    # A command may have commands below it and take arguments too.
     _molar_next "$path"
-    if [[ -n $_molar_words ]] && ((at == COMP_CWORD)); then
-      _molar_offer '' "$current"
-    else
-      _molar_arguments "$path"
-      _molar_kinds "$current"
-    fi
+    if ((at == last)); then _molar_offer '' "$current"; fi
+    _molar_arguments "$path"
+    _molar_kinds '' "$current"
   fi
+  for ((at = 0; at < \${#COMPREPLY[@]}; at++)); do COMPREPLY[at]="\${COMPREPLY[at]#"$head"}"; done
 }
 
 complete -F _molar molar

@@ -112,9 +112,11 @@ function __molar_complete
         __molar_kinds '' "$current" $values
     else if string match -q -- '-*' $current
         __molar_flags "$route"
-    else if test $left -eq 0; and __molar_next "$route" | string length -q
-        __molar_next "$route"
     else
+        # A command may have commands below it and take arguments too.
+        if test $left -eq 0
+            __molar_next "$route"
+        end
         set values (__molar_arguments "$route")
         __molar_kinds '' "$current" $values
     end

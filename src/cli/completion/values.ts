@@ -5,6 +5,7 @@ import { selectableNames } from '../../catalog/fieldselection.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
 import { PAGES } from '../../core/help/pages.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
+import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flagvalues.ts';
 
 /**
@@ -23,9 +24,17 @@ interface Part {
 
 const ANY: Values = { kind: 'any' };
 
+/** Of the values that are read, those that help shows: others are read only to be refused with the reason. */
+function shownOf(options: readonly string[], helpValue: Part['helpValue']): readonly string[] {
+  const shown = String(helpValue ?? '').split('|');
+  return options.some((option) => shown.includes(option))
+    ? options.filter((option) => shown.includes(option))
+    : options;
+}
+
 /** The values of a flag of a command: its own options, else what the catalog knows of the field or filter it stands for. */
 export function valuesOfFlag(id: string, flag: Part): Values {
-  if (flag.options !== undefined) return { kind: 'words', words: flag.options };
+  if (flag.options !== undefined) return { kind: 'words', words: shownOf(flag.options, flag.helpValue) };
   if (flag.name === 'profile') return { kind: 'profiles' };
   const place = placeOf(id);
   if (place !== undefined && (flag.name === 'fields' || flag.name === 'sort')) {
@@ -46,12 +55,19 @@ export function valuesOfArgument(id: string, args: Readonly<Record<string, Part>
   if (id === 'autocomplete') return { kind: 'words', words: ['bash', 'zsh', 'fish', 'powershell'] };
   if (id.startsWith('profiles:')) return { kind: 'profiles' };
   if (id.startsWith('config:')) return { kind: 'words', words: CONFIG_KEYS.map(({ key }) => key) };
-  if (id === 'api') return { kind: 'words', words: ['GET', 'POST', 'PUT', 'DELETE'] };
+  if (id === 'export') return { kind: 'words', words: [...EXPORTABLE.map(({ name }) => name), 'ALL'] };
+  if (id === 'api') return { kind: 'words', words: ['GET', 'POST', 'PUT', 'DELETE', ...apiPaths()] };
   return first?.name === 'file' ? { kind: 'file' } : ANY;
 }
 
 function topWords(commands: Config['commands']): readonly string[] {
   return [...new Set(commands.map(({ id }) => id.split(':')[0] ?? ''))];
+}
+
+/** Paths of the API that name no record. */
+function apiPaths(): readonly string[] {
+  const paths = RESOURCES.flatMap(({ operations }) => Object.values(operations).map(({ path }) => path.slice(1)));
+  return [...new Set(paths)].filter((path) => !path.includes('{')).sort();
 }
 
 interface Place {

@@ -101,13 +101,11 @@ _molar() {
     _molar_flags "$route"
     _describe -o flag _molar_words
   else
+    # A command may have commands below it and take arguments too.
     _molar_next "$route"
-    if (($#_molar_words)) && ((at == CURRENT)); then
-      _describe command _molar_words
-    else
-      _molar_arguments "$route"
-      _molar_kinds
-    fi
+    if (($#_molar_words)) && ((at == CURRENT)); then _describe command _molar_words; fi
+    _molar_arguments "$route"
+    _molar_kinds
   fi
 }
 

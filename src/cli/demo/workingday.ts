@@ -11,6 +11,10 @@ export type Say = (text: string) => Promise<void>;
 /** Lines of a command's output that are shown. */
 const SHOWN = 12;
 
+/** The list of a recall campaign: what changed since the last one, everything on the first. */
+const RECALL_FIELDS = 'id,preferredLocation.id,lastName,firstName,address1';
+const RECALL_LIST = ['patients', 'list', '--status', 'ACTIVE', '--fields', RECALL_FIELDS, '--since-last', 'recall'];
+
 type Molar = (...args: string[]) => Promise<Finished>;
 
 /** The commands of a working day, run one after the other against a server; every line shown is what a command printed. */
@@ -25,7 +29,9 @@ export async function workingDay(launcher: Launcher, say: Say, now: Date, signal
   await say('\nWhat is owed, and since when?\n');
   await molar('agingbalances', 'report', '--location', 'ALL', '--totals-only', '--format', 'table');
   await fileScans(launcher, molar, say, patient);
-  await say('\nKeep half an hour free every other Monday.\n');
+  await say(
+    '\nKeep half an hour free every other Monday at eight. Times go in as the clock of the location, and come out in UTC.\n',
+  );
   const { from, until } = mondays(now);
   const meeting = [
     '--title',
@@ -51,7 +57,7 @@ export async function workingDay(launcher: Launcher, say: Say, now: Date, signal
     '--format',
     'table',
   );
-  await exportAgain(molar, say, patient, now);
+  await exportAgain(launcher, molar, say, patient);
 }
 
 async function exportPatients(
@@ -71,17 +77,8 @@ async function exportPatients(
     '--fields',
     'id,lastName,firstName,patientStatus,dateOfBirth',
   );
-  await say('\nExport the active ones for a spreadsheet.\n');
-  await molar(
-    'patients',
-    'list',
-    '--status',
-    'ACTIVE',
-    '--fields',
-    'id,preferredLocation.id,lastName,firstName,emailAddress',
-    '--out',
-    'patients.csv',
-  );
+  await say('\nExport the active ones for a spreadsheet, and keep in mind when that was.\n');
+  await molar(...RECALL_LIST, '--out', 'patients.csv');
   const csv = await readFile(join(launcher.folder, 'patients.csv'), 'utf8');
   await say(`\npatients.csv has ${csv.split('\n').length - 2} rows:\n${excerpt(csv)}`);
   const [, patient = '', location = ''] = /^(\d+),(\d+),/m.exec(csv) ?? [];
@@ -120,26 +117,13 @@ async function fileScans(launcher: Launcher, molar: Molar, say: Say, patient: st
   await compare(launcher.folder, 'consent.pdf', 'copy.pdf', say);
 }
 
-async function exportAgain(molar: Molar, say: Say, patient: string, now: Date): Promise<void> {
-  await say('\nA patient moves; export only what has changed since the day began.\n');
-  await molar(
-    'patients',
-    'update',
-    patient,
-    '--address1',
-    '12 New Street',
-    '--fields',
-    'id,lastName,address1',
-    '--json',
-  );
-  await molar(
-    'patients',
-    'list',
-    '--modified-since',
-    now.toISOString(),
-    '--fields',
-    'id,lastName,address1,lastModified',
-  );
+async function exportAgain(launcher: Launcher, molar: Molar, say: Say, patient: string): Promise<void> {
+  await say('\nA patient moves. Export again, but only what has changed since the export above.\n');
+  const fields = ['--fields', 'id,lastName,address1'];
+  await molar('patients', 'update', patient, '--address1', '12 New Street', ...fields, '--json');
+  await molar(...RECALL_LIST, '--out', 'changes.csv');
+  const csv = await readFile(join(launcher.folder, 'changes.csv'), 'utf8');
+  await say(`\nchanges.csv:\n${excerpt(csv)}`);
 }
 
 /** The Monday after a day, and the last day of a rule that goes on for three months from then. */

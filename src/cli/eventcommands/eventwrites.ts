@@ -47,4 +47,8 @@ export abstract class EventDeleteCommand extends DeleteCommand {
   protected override describe(flags: FlagValues, id: number): string {
     return `${super.describe(flags, id)}${isSeries(flags) ? ' and all later ones of its series' : ''}`;
   }
+
+  protected override describeMany(flags: FlagValues, count: number): string {
+    return `${super.describeMany(flags, count)}${isSeries(flags) ? ' and all later ones of their series' : ''}`;
+  }
 }

@@ -42,9 +42,12 @@ export function writableNames(fields: Fields, mode: Mode): string[] {
 function fieldFlag(name: string, fields: Fields, mode: Mode) {
   const field = fields[name];
   const kind = field?.kind;
-  const choices = kind?.values === undefined || kind.values.length > 12 ? '' : `: ${kind.values.join(', ')}`;
+  const about = field?.about ?? name;
+  const values = kind?.values ?? [];
+  const isTold = kind?.name === 'yesNo' || values.length > 12 || values.every((value) => about.includes(value));
+  const choices = isTold ? '' : `: ${values.join(', ')}`;
   const must = mode === 'create' && field?.required ? ' (required)' : '';
-  const summary = `${field?.about ?? name}${choices}${must}`;
+  const summary = `${about}${choices}${must}`;
   const options = { helpGroup: 'FIELDS', helpValue: valueName(kind?.name), summary };
   if (kind?.name !== 'list') return Flags.string(options);
   const singular = kebab(name).replace(/s$/, '');

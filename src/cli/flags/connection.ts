@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { ConnectionFlags } from '../../core/connection/settings.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 

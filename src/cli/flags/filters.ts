@@ -20,10 +20,26 @@ export function filterFlags(keys: FilterKeys): FlagInput {
     helpValue: 'TERM',
     multiple: true,
     multipleNonGreedy: true,
-    summary: "Records for which key, operator, value hold, such as 'lastName~=Sm'; may be repeated",
+    summary: `Records for which key, operator, value hold, such as '${exampleTerm(keys)}'; may be repeated`,
     description: describeKeys(keys),
   });
   return { filter, ...Object.fromEntries(shortcuts) };
+}
+
+/** A term that the keys allow: from a day on where they can tell that, else one of listed values, a day, or ids. */
+export function exampleTerm(keys: FilterKeys): string {
+  const all = Object.values(keys);
+  const isDay = ({ value }: FilterKey) => value.name === 'date' || value.name === 'dateTime';
+  const takes = (operator: Operator) => (key: FilterKey) => key.operators.includes(operator);
+  const since = all.findLast((key) => isDay(key) && takes('>=')(key));
+  if (since !== undefined) return `${since.key}>=2026-01-01`;
+  const equal = all.filter(takes('=='));
+  const chosen = equal.find(({ value }) => value.values !== undefined);
+  if (chosen !== undefined) return `${chosen.key}==${chosen.value.values?.[0]}`;
+  const day = equal.find(isDay);
+  if (day !== undefined) return `${day.key}==2026-01-01`;
+  const id = equal.find(({ value }) => value.name === 'id');
+  return id === undefined ? `${all[0]?.key}->[5,6]` : `${id.key}==5`;
 }
 
 /** `--server-defaults`, where the server would apply a date filter of its own (D13). */

@@ -7,14 +7,19 @@ const helpGroup = 'OUTPUT';
 
 const ALL_FORMATS = [...FORMATS, ...DOCUMENT_FORMATS];
 
-/** Flags that choose form and place of the output, the same on every command. */
-export const outputFlags = {
-  format: Flags.string({
+/** Every form is read, so that one the command does not have is refused with the reason; help shows those it has. */
+function formatFlag(documents: readonly Format[]) {
+  return Flags.string({
     helpGroup,
-    helpValue: ALL_FORMATS.join('|'),
+    helpValue: [...FORMATS, ...documents].join('|'),
     options: ALL_FORMATS,
-    summary: 'Form of the output; xlsx: lists and reports, html: agingbalances and production reports',
-  }),
+    summary: `Form of the output${documents.includes('html') ? '; html is a page to print' : ''}`,
+  });
+}
+
+/** Flags that choose form and place of the output, the same on every command but for the forms there are. */
+export const outputFlags = {
+  format: formatFlag(['xlsx']),
   json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
   csv: Flags.boolean({ helpGroup, summary: 'Same as --format csv' }),
   out: Flags.string({
@@ -34,6 +39,12 @@ export const outputFlags = {
     summary: 'CSV: keep text that a spreadsheet would run as a formula',
   }),
 };
+
+/** `--format` of commands on one record. */
+export const recordFormat = { format: formatFlag([]) };
+
+/** `--format` of the reports that are pages too. */
+export const reportFormat = { format: formatFlag(DOCUMENT_FORMATS) };
 
 export const rowFlags = {
   limit: Flags.string({ helpGroup, helpValue: 'N', summary: 'Stop after N records' }),

@@ -1,5 +1,6 @@
 import type { Config } from '@oclif/core/interfaces';
 import { PAGES } from '../../core/help/pages.ts';
+import { inGroups } from './flaggroups.ts';
 import { head, seeAlso } from './pageparts.ts';
 import { escaped, literal, macro, running, terms } from './roff.ts';
 
@@ -47,32 +48,39 @@ function filledIn(text: string, config: Config): string {
   return text.replace(/<%=\s*config\.bin\s*%>/g, config.bin);
 }
 
-function synopses({ id, aliases, args, strict }: LoadableCommand): string {
+function synopses(command: LoadableCommand): string {
+  const { id, aliases, usage } = command;
+  const rest = usage === undefined ? ownArguments(command) : [usage].flat().flatMap((line) => usageWords(line, id));
+  return [...new Set([id, ...aliases])]
+    .map((each) => [macro('B', escaped(`molar ${each.replaceAll(':', ' ')}`)), ...rest].join('\n'))
+    .join('\n.br\n');
+}
+
+function ownArguments({ args, strict }: LoadableCommand): string[] {
   const named = Object.values(args).map(({ name, required, multiple }) => {
     const shown = `${escaped(name.toUpperCase())}${multiple ? ' ...' : ''}`;
     return required ? macro('I', shown) : macro('RI', '[', shown, ']');
   });
   const more = Object.keys(args).length === 0 && strict === false ? [macro('RI', '[', 'words ...', ']')] : [];
-  return [id, ...aliases]
-    .map((each) => [
-      macro('B', escaped(`molar ${each.replaceAll(':', ' ')}`)),
-      ...named,
-      ...more,
-      macro('RI', '[', 'flags', ']'),
-    ])
-    .map((lines) => lines.join('\n'))
-    .join('\n.br\n');
+  return [...named, ...more, FLAGS];
 }
 
-/** Flags by their groups, those without one last. */
+const FLAGS = macro('RI', '[', 'flags', ']');
+
+/** The words of a usage line after the command: flags are bold, what stands for a value is not. */
+function usageWords(usage: string, id: string): string[] {
+  const words = usage.replace('<%= command.id %>', '').replace(id, '').split(/\s+/);
+  return words
+    .filter((word) => word !== '')
+    .map((word) => (word === '[FLAGS]' ? FLAGS : macro(word.startsWith('--') ? 'B' : 'I', escaped(word))));
+}
+
+/** Flags by their groups. */
 function flagSections(flags: readonly Flag[]): string[] {
-  const groups = [...new Set(flags.map((flag) => flag.helpGroup ?? ''))].sort(
-    (a, b) => Number(a === '') - Number(b === ''),
-  );
-  const sections = groups.map((group) => {
-    const own = flags.filter((flag) => (flag.helpGroup ?? '') === group);
-    return [group === '' ? [] : [macro('SS', escaped(group))], own.map(flagTerm)].flat().join('\n');
-  });
+  const sections = inGroups(flags).flatMap(({ name, flags: own }) => [
+    ...(name === '' && flags.length === own.length ? [] : [macro('SS', escaped(name || 'FLAGS'))]),
+    ...own.map(flagTerm),
+  ]);
   const help = `.TP\n${macro('B', escaped('--help'))}\nShow what the command does and takes`;
   return ['.SH OPTIONS', ...sections, help];
 }

@@ -3,7 +3,7 @@ import { PAGES } from '../../core/help/pages.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { nearest } from '../nearest.ts';
 import { resolveCommand, showHelp } from '../resolution.ts';
-import { pagesText, pageText } from './text.ts';
+import { pageText } from './text.ts';
 
 const WIDTH = 80;
 const WIDEST = 120;
@@ -18,7 +18,6 @@ export abstract class HelpCommand extends MolarCommand {
     if (page !== undefined) return this.print(pageText(page, width));
     this.refuseUnknown(words);
     await showHelp(words, this.config);
-    if (words.length === 0) await this.print(`${pagesText(width)}\n`);
   }
 
   private refuseUnknown(words: readonly string[]): void {

@@ -7,6 +7,9 @@ const DATE = '2026-11-21';
 export function head(name: string, section: number, about: string): string {
   return [
     macro('TH', escaped(name.toUpperCase()), String(section), DATE, 'molar', 'molar manual'),
+    // Names of flags and fields are not to be hyphenated, nor lines spread.
+    '.nh',
+    '.ad l',
     '.SH NAME',
     filled(`${escaped(name)} \\- ${escaped(about)}`),
   ].join('\n');

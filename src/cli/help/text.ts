@@ -10,7 +10,22 @@ export function pageText(page: Page, width: number): string {
     ({ heading, blocks }) =>
       `${heading.toUpperCase()}\n${blocks.map((block) => blockText(block, width)).join('\n\n')}\n`,
   );
-  return `molar help ${page.name}: ${page.about}\n\n${sections.join('\n')}`;
+  return `${wrapped(`molar help ${page.name}: ${page.about}`, '', width)}\n\n${sections.join('\n')}`;
+}
+
+const FIRST_STEPS: Block = {
+  rows: [
+    ['molar demo', 'a working day, shown on synthetic data'],
+    ['molar login', 'keep a connection to a practice'],
+    ['molar doctor', 'check the connection, step by step'],
+    ['molar patients list', 'the first patients; --csv writes all of them'],
+    ['molar patients list --help', 'what a command does and takes, with examples'],
+  ],
+};
+
+/** Where to begin, for the help on everything. */
+export function firstStepsText(width: number): string {
+  return `FIRST STEPS\n${blockText(FIRST_STEPS, width)}\n`;
 }
 
 /** The list of pages, for the end of the help on everything. */

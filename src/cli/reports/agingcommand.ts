@@ -3,7 +3,7 @@ import { formatFilter } from '../../catalog/filter/grammar.ts';
 import { aging } from '../../catalog/resources/reports.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
-import type { Row } from '../../core/pages/walk.ts';
+import type { Row } from '../../core/pages/page.ts';
 import { type LocationAging, readLocation } from '../../core/reports/agingread.ts';
 import {
   type AgingReport,
@@ -23,6 +23,7 @@ import { type FlagValues, isOn } from '../flagvalues.ts';
 import { ResourceCommand } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
+import { styleOf } from '../terminalstyle.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
 import { pageProgress } from './pageprogress.ts';
 import { jsonDocument, noFields, writeWhole } from './wholeoutput.ts';
@@ -58,6 +59,7 @@ export abstract class AgingCommand extends ResourceCommand {
       context,
       flags,
       plan,
+      one: totalsOnly ? 'location' : aging.one,
       many: totalsOnly ? 'locations' : aging.many,
       open: async () => {
         const report = sound(await this.read(flags, questions));
@@ -83,7 +85,8 @@ export abstract class AgingCommand extends ResourceCommand {
   private async showTable(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {
     const width = plan.toTerminal ? (this.context.streams.stdout.columns ?? 80) : undefined;
     const columns = plan.selection === undefined ? undefined : plan.columns;
-    const look = { width, header: !isOn(flags, 'no-header'), limit: plan.limit, columns };
+    const style = styleOf(this.context, plan.toTerminal);
+    const look = { width, header: !isOn(flags, 'no-header'), limit: plan.limit, columns, style };
     const totalsOnly = isOn(flags, 'totals-only');
     let report: AgingReport | undefined;
     let hidden: readonly string[] = [];
@@ -101,7 +104,8 @@ export abstract class AgingCommand extends ResourceCommand {
   }
 
   private async noteLimits(plan: RowPlan, report: AgingReport, totalsOnly: boolean, hidden: readonly string[]) {
-    if (hidden.length > 0) await this.note(`The terminal is too narrow for: ${hidden.join(', ')}.`);
+    if (hidden.length > 0)
+      await this.note(`The terminal is too narrow for: ${hidden.join(', ')}. Make it wider, or use --csv.`);
     const rows = report.locations.reduce((sum, { guarantors }) => sum + guarantors.length, 0);
     if (totalsOnly || !plan.isDefaultLimit || rows <= (plan.limit ?? rows)) return;
     const shown = `the ${plan.limit} with the oldest money of ${countText(rows)} guarantors`;

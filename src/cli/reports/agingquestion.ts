@@ -11,7 +11,7 @@ import { type Fields, readOnly } from '../../catalog/record.ts';
 import { agingFields, agingFilters, agingRecordFields } from '../../catalog/resources/reports.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
-import { outputFlags, rowFlags } from '../flags/output.ts';
+import { outputFlags, reportFormat, rowFlags } from '../flags/output.ts';
 import type { FlagValues } from '../flagvalues.ts';
 import { commonFlags } from '../resourcecommand.ts';
 
@@ -35,6 +35,7 @@ export const agingFlags: FlagInput = {
   limit: { ...rowFlags.limit, summary: 'Show N guarantors; totals are of all' },
   all: { ...rowFlags.all, summary: 'Every guarantor; the default unless a table goes to a terminal' },
   ...commonFlags,
+  ...reportFormat,
   fields: { ...outputFlags.fields, summary: 'Fields to show, such as location,id,lastName,balance' },
 };
 

@@ -8,7 +8,7 @@ import { date, dateTime, isTimeZone } from '../../catalog/fields/times.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import { openingFields, openings } from '../../catalog/resources/reports.ts';
 import { usageFailure } from '../../core/failure.ts';
-import type { Row } from '../../core/pages/walk.ts';
+import type { Row } from '../../core/pages/page.ts';
 import { countText } from '../../core/reports/money.ts';
 import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
 import { openingCalendar } from '../../core/reports/openingtext.ts';
@@ -19,6 +19,7 @@ import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
+import { styleOf } from '../terminalstyle.ts';
 import { writeWhole } from './wholeoutput.ts';
 
 export const openingsFlags: FlagInput = {
@@ -71,6 +72,7 @@ export abstract class OpeningsCommand extends ResourceCommand {
       context,
       flags,
       plan,
+      one: asApi ? openings.one : 'slot',
       many: asApi ? openings.many : 'slots',
       open: async () => {
         const items = await this.items(flags, filter);
@@ -95,8 +97,12 @@ export abstract class OpeningsCommand extends ResourceCommand {
       if (slots.length === 0)
         notes.push('No openings match; a location has some only where provider hours are set up.');
       if (slots.length === 0) return '';
-      const calendar = openingCalendar(shown, { zone, width, header: !isOn(flags, 'no-header') });
-      if (calendar.hidden.length > 0) notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}.`);
+      const style = styleOf(context, plan.toTerminal);
+      const header = !isOn(flags, 'no-header');
+      const isMachineZone = textFlag(flags, 'timezone') === undefined;
+      const calendar = openingCalendar(shown, { zone, isMachineZone, width, header, style });
+      if (calendar.hidden.length > 0)
+        notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}. Make it wider, or use --csv.`);
       if (plan.isDefaultLimit && shown.length < slots.length) {
         notes.push(`These are ${shown.length} of ${countText(slots.length)} openings. Add --all for every one.`);
       }

@@ -5,22 +5,27 @@ import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/gr
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
-import type { Row } from '../../core/pages/walk.ts';
+import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
 import { isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
+import { reportFormat } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
+import { asyncFlag } from '../streaming/asyncflag.ts';
+import { styleOf } from '../terminalstyle.ts';
 import { noFields, writeWhole } from './wholeoutput.ts';
 
 export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
+  ...asyncFlag(production),
   ...commonFlags,
+  ...reportFormat,
 };
 
 /** The column of cents is named for its unit, as CSV and spreadsheets carry no other sign of it. */
@@ -35,7 +40,10 @@ export abstract class ProductionCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { context } = this;
-    const filter = readFilter(flags, this.operation.filters ?? {});
+    const isAsync = isOn(flags, 'async');
+    if (isAsync) this.delivered = (client, filter) => this.deliver(client, filter, flags);
+    const { filters = {} } = isAsync ? operationOf(production, 'async') : this.operation;
+    const filter = readFilter(flags, filters);
     const terms = parseFilter(filter ?? '');
     const names = Object.keys(productionFields);
     const plan = planRows({ ...flags, all: true }, productionFields, names, context.streams.stdout.isTTY, [
@@ -49,6 +57,7 @@ export abstract class ProductionCommand extends ResourceCommand {
       context,
       flags,
       plan: { ...plan, columns: isSheet ? columns : plan.columns },
+      one: production.one,
       many: production.many,
       open: async () => {
         const client = await this.connect(flags);
@@ -78,7 +87,8 @@ export abstract class ProductionCommand extends ResourceCommand {
         const { productionHtml } = await import('../../core/reports/htmlproduction.ts');
         return productionHtml(days, { filter: formatFilter(others), made: context.clock.now() });
       }
-      return productionTable(days, { width, header: !isOn(flags, 'no-header') });
+      const style = styleOf(context, plan.toTerminal);
+      return productionTable(days, { width, header: !isOn(flags, 'no-header'), style });
     });
   }
 
@@ -91,6 +101,7 @@ export abstract class ProductionCommand extends ResourceCommand {
     const { operation, context } = this;
     const query = { filter: formatFilter(terms), responseFields };
     try {
+      if (this.delivered !== undefined) return await this.delivered(client, query.filter);
       const answer = await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal });
       const rows = recordsOf(answer);
       return rows.length === 0 ? undefined : rows;
@@ -98,6 +109,15 @@ export abstract class ProductionCommand extends ResourceCommand {
       if (isWithoutData(cause)) return undefined;
       throw cause;
     }
+  }
+
+  private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;
+
+  private async deliver(client: ApiClient, filter: string, flags: FlagValues): Promise<readonly Row[]> {
+    const { deliveredReport } = await import('../streaming/deliveredreport.ts');
+    const note = (text: string) => this.note(text);
+    const policy = this.connections(flags).retryPolicy();
+    return deliveredReport(production, filter, 'date', { context: this.context, client, policy, note });
   }
 }
 

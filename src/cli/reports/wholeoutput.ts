@@ -1,7 +1,8 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import type { Row } from '../../core/pages/walk.ts';
+import { terminalSafe } from '../../core/output/terminalsafe.ts';
+import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import type { RowPlan } from '../rowplan.ts';
 import { unlessAborted } from '../streams.ts';
@@ -14,7 +15,8 @@ export async function writeWhole(plan: RowPlan, context: Context, make: () => Pr
   const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
   const sink = plan.out === undefined ? streamSink(write) : await openAtomicFile(plan.out);
   try {
-    await sink.write(await make());
+    const text = await make();
+    await sink.write(plan.toTerminal ? terminalSafe(plan.format)(text) : text);
     await sink.commit();
   } catch (cause) {
     await sink.abort();

@@ -1,6 +1,6 @@
 import { appointments } from '../../catalog/resources/appointments.ts';
 import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { idsArgument } from '../../cli/idlist.ts';
 
 export default class AppointmentsDelete extends DeleteCommand {
   static override summary = 'Delete an appointment';
@@ -9,7 +9,7 @@ export default class AppointmentsDelete extends DeleteCommand {
     '<%= config.bin %> appointments delete 5000000000001',
     '<%= config.bin %> appointments delete 5000000000001 --yes --json',
   ];
-  static override args = idArgument('Id of the appointment');
+  static override args = idsArgument('Ids of appointments');
   static override flags = deleteFlags;
   protected override readonly resource = appointments;
 }

@@ -4,7 +4,7 @@ import { ListCommand, listFlags } from '../../cli/listcommand.ts';
 export default class AppointmentsList extends ListCommand {
   static override summary = 'List appointments';
   static override examples = [
-    '<%= config.bin %> appointments list --location 5 --from 2026-11-23 --to 2026-11-27',
+    '<%= config.bin %> appointments list --location 1000000000001 --from 2026-11-23 --to 2026-11-27',
     '<%= config.bin %> appointments list --status CONFIRMED --fields id,start,patient.id --csv > confirmed.csv',
   ];
   static override flags = listFlags(appointments);

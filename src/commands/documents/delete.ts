@@ -1,15 +1,16 @@
-import { documents } from '../../catalog/resources/documents.ts';
-import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { deleteFlags } from '../../cli/deletecommand.ts';
+import { DocumentDeleteCommand } from '../../cli/documentcommands/documentdelete.ts';
+import { idsArgument } from '../../cli/idlist.ts';
 
-export default class DocumentsDelete extends DeleteCommand {
-  static override summary = 'Delete a document and its file';
-  static override description = 'Asks first on a terminal. What is deleted cannot be brought back.';
+export default class DocumentsDelete extends DocumentDeleteCommand {
+  static override summary = 'Delete documents and their files';
+  static override description =
+    'On a terminal it asks once, naming the documents; elsewhere it needs --yes. For several ids the output tells what became of each. What is deleted cannot be brought back.';
   static override examples = [
-    '<%= config.bin %> documents delete 7000000000201',
-    '<%= config.bin %> documents delete 7000000000201 --yes --json',
+    '<%= config.bin %> documents delete 8000000000001',
+    '<%= config.bin %> documents delete 8000000000001 8000000000002 --yes --json',
+    '<%= config.bin %> documents list --tag Old --fields id --csv | <%= config.bin %> documents delete - --yes',
   ];
-  static override args = idArgument('Id of the document');
+  static override args = idsArgument('Ids of documents');
   static override flags = deleteFlags;
-  protected override readonly resource = documents;
 }

@@ -1,18 +1,21 @@
-import * as Args from '@oclif/core/args';
 import { DownloadCommand } from '../../cli/downloadcommand.ts';
 import { downloadFlags } from '../../cli/flags/documents.ts';
+import { idsArgument } from '../../cli/idlist.ts';
 
 export default class DocumentsDownload extends DownloadCommand {
   static override summary = 'Download the files of documents';
-  static override description =
-    'Files get the stored names, made safe for every system. They are there whole or not at all, only you can read them, and none is replaced without --force.';
+  static override description = [
+    'Choose documents by id, by a filter, or all of them. Files get the stored names, made safe for every system; of documents of the same name all but the first get their id. A file is there whole or not at all, only you can read it, and none is replaced without --overwrite.',
+    'Size and hash are checked where the server tells them. What was cut off is kept as FILE.part, and the next run goes on from there. With --dir, or for several documents, the folder keeps .molar-downloads.ndjson: the same line run again skips what is there, and downloads again what is missing.',
+  ].join('\n\n');
+  static override usage = '<%= command.id %> ID… | - | --patient ID | --filter TERM | --all [FLAGS]';
   static override examples = [
-    '<%= config.bin %> documents download 7000000000201',
-    '<%= config.bin %> documents download 7000000000201 7000000000202 --dir scans',
-    '<%= config.bin %> documents download 7000000000201 --out - | lp',
+    '<%= config.bin %> documents download 8000000000001',
+    '<%= config.bin %> documents download 8000000000001 8000000000002 --dir scans',
+    '<%= config.bin %> documents download --patient 7000000000114 --dir scans --concurrency 8',
+    '<%= config.bin %> documents download --tag X-Ray --thumbnail --dir thumbnails',
+    '<%= config.bin %> documents download 8000000000001 --out - | lp',
   ];
-  static override args = {
-    id: Args.string({ multiple: true, required: true, ignoreStdin: true, description: 'Ids of documents' }),
-  };
+  static override args = idsArgument('Ids of documents', false);
   static override flags = downloadFlags;
 }

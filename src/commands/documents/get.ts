@@ -7,8 +7,8 @@ export default class DocumentsGet extends GetCommand {
   static override description =
     'Its download links are valid for 15 minutes; documents download fetches the file itself.';
   static override examples = [
-    '<%= config.bin %> documents get 7000000000201',
-    '<%= config.bin %> documents get 7000000000201 --fields name,tags --json',
+    '<%= config.bin %> documents get 8000000000001',
+    '<%= config.bin %> documents get 8000000000001 --fields name,tags --json',
   ];
   static override args = idArgument('Id of the document');
   static override flags = getFlags;

@@ -5,7 +5,7 @@ export default class EventsCount extends CountCommand {
   static override summary = 'Count calendar events';
   static override examples = [
     '<%= config.bin %> events count',
-    '<%= config.bin %> events count --location 5 --from 2026-11-01',
+    '<%= config.bin %> events count --location 1000000000001 --from 2026-11-01',
   ];
   static override flags = countFlags(events);
   protected override readonly resource = events;

@@ -1,5 +1,5 @@
 import { EventDeleteCommand, eventDeleteFlags } from '../../cli/eventcommands/eventwrites.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { idsArgument } from '../../cli/idlist.ts';
 
 export default class EventsDelete extends EventDeleteCommand {
   static override summary = 'Delete a calendar event, or it and all later ones of its series';
@@ -8,6 +8,6 @@ export default class EventsDelete extends EventDeleteCommand {
     '<%= config.bin %> events delete 3000000000001',
     '<%= config.bin %> events delete 3000000000001 --target series --yes',
   ];
-  static override args = idArgument('Id of the calendar event');
+  static override args = idsArgument('Ids of calendar events');
   static override flags = eventDeleteFlags;
 }

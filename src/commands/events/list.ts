@@ -4,7 +4,7 @@ import { ListCommand, listFlags } from '../../cli/listcommand.ts';
 export default class EventsList extends ListCommand {
   static override summary = 'List calendar events';
   static override examples = [
-    '<%= config.bin %> events list --location 5 --from 2026-11-01 --to 2026-11-30',
+    '<%= config.bin %> events list --location 1000000000001 --from 2026-11-01 --to 2026-11-30',
     '<%= config.bin %> events list --title Staff --csv > meetings.csv',
   ];
   static override flags = listFlags(events);

@@ -1,6 +1,6 @@
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
 import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { idsArgument } from '../../cli/idlist.ts';
 
 export default class MissedappointmentsDelete extends DeleteCommand {
   static override summary = 'Delete a missed appointment';
@@ -10,7 +10,7 @@ export default class MissedappointmentsDelete extends DeleteCommand {
     '<%= config.bin %> missedappointments delete 3200000000001',
     '<%= config.bin %> missedappointments delete 3200000000001 --yes --json',
   ];
-  static override args = idArgument('Id of the missed appointment');
+  static override args = idsArgument('Ids of missed appointments');
   static override flags = deleteFlags;
   protected override readonly resource = missedAppointments;
 }

@@ -4,7 +4,7 @@ import { ListCommand, listFlags } from '../../cli/listcommand.ts';
 export default class MissedappointmentsList extends ListCommand {
   static override summary = 'List missed appointments';
   static override examples = [
-    '<%= config.bin %> missedappointments list --location 5 --from 2026-11-01',
+    '<%= config.bin %> missedappointments list --location 1000000000001 --from 2026-11-01',
     '<%= config.bin %> missedappointments list --patient 7000000000114 --json',
   ];
   static override flags = listFlags(missedAppointments);

@@ -7,7 +7,7 @@ export default class PatientsCreate extends CreateCommand {
     'Prints the new patient. A lost connection does not lead to a second one: it is looked for first.';
   static override examples = [
     '<%= config.bin %> patients create --data patient.json',
-    "<%= config.bin %> patients create --first-name Ann --last-name Example --gender F --date-of-birth 1990-04-12 --patient-status NEW --contact-method 'Email me' --language-type English --preferred-location 5 --address1 '1 Main St' --city Denver --state CO --postal-code 80202",
+    "<%= config.bin %> patients create --first-name Ann --last-name Example --gender F --date-of-birth 1990-04-12 --patient-status NEW --contact-method 'Email me' --language-type English --preferred-location 1000000000001 --address1 '1 Main St' --city Denver --state CO --postal-code 80202",
     '<%= config.bin %> patients create --data patient.json --set lastName=Example --dry-run',
   ];
   static override flags = createFlags(patients);

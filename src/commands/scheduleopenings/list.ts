@@ -7,9 +7,9 @@ export default class ScheduleopeningsList extends OpeningsCommand {
     `On a terminal: a calendar, day by day, of the first 100 slots, with times in this machine's time zone or that of --timezone. In a pipe or file: CSV with one row a slot, start and end in UTC. JSON: the records of the API, one for each provider, operatory and day.
 A location has openings only where provider hours are set up.`;
   static override examples = [
-    '<%= config.bin %> scheduleopenings list --location 5 --from 2026-03-02 --to 2026-03-06',
-    '<%= config.bin %> scheduleopenings list --location 5 --from 2026-03-02 --to 2026-03-31 --min-length 60 --booking-type NEW_PATIENT --csv > openings.csv',
-    '<%= config.bin %> openings list --location 5 --from 2026-03-02 --to 2026-03-06 --provider 11 --timezone America/Denver',
+    '<%= config.bin %> scheduleopenings list --location 1000000000001 --from 2026-11-23 --to 2026-11-27',
+    '<%= config.bin %> scheduleopenings list --location 1000000000001 --from 2026-11-23 --to 2026-12-22 --min-length 60 --booking-type NEW_PATIENT --csv > openings.csv',
+    '<%= config.bin %> openings list --location 1000000000001 --from 2026-11-23 --to 2026-11-27 --provider 1100000000001 --timezone America/Denver',
   ];
   static override flags = openingsFlags;
 }

@@ -4,8 +4,8 @@ import { ListCommand, listFlags } from '../../cli/listcommand.ts';
 export default class ScheduletemplatereasonsList extends ListCommand {
   static override summary = 'List schedule template reasons of a location';
   static override examples = [
-    '<%= config.bin %> scheduletemplatereasons list --location 5',
-    '<%= config.bin %> scheduletemplatereasons list --location 5 --fields id,reason --csv',
+    '<%= config.bin %> scheduletemplatereasons list --location 1000000000001',
+    '<%= config.bin %> scheduletemplatereasons list --location 1000000000001 --fields id,reason --csv',
   ];
   static override flags = listFlags(scheduleTemplateReasons);
   protected override readonly resource = scheduleTemplateReasons;

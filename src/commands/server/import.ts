@@ -15,7 +15,7 @@ export default class ServerImport extends ServerCommand<OpenFolder> {
     '<%= config.bin %> server import practice.ndjson --data ./practice',
     '<%= config.bin %> server import practice.ndjson --data ./practice --json',
   ];
-  static override args = { file: Args.string({ required: true, description: 'NDJSON file' }) };
+  static override args = { file: Args.string({ required: true, ignoreStdin: true, description: 'NDJSON file' }) };
   static override flags = {
     ...dataFlag,
     json: Flags.boolean({ summary: 'Print what was imported as one JSON object' }),

@@ -6,7 +6,7 @@ export default class TransactionsCount extends CountCommand {
   static override description =
     'Without a date filter every transaction is listed: molar sends an early date bound, so that the server applies no default of its own. --server-defaults leaves that to the server.';
   static override examples = [
-    '<%= config.bin %> transactions count --location 5',
+    '<%= config.bin %> transactions count --location 1000000000001',
     '<%= config.bin %> transactions count --from 2026-01-01 --ledger-type InsurancePayment',
   ];
   static override flags = countFlags(transactions);

@@ -4,7 +4,9 @@ import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import { readEnvelope } from '../transport/envelope.ts';
 import { type Exchange, exchange } from '../transport/exchange.ts';
+import { SharedWork } from '../transport/sharedwork.ts';
 import type { TokenSource } from '../transport/token.ts';
+import { factsInToken, readScopes, type TokenFacts, type TokenListener } from './tokenfacts.ts';
 
 export interface ClientCredentials {
   readonly clientId: string;
@@ -21,40 +23,30 @@ export function defaultTokenUrl(baseUrl: string): string {
 /** Tokens are renewed this long before they expire, or after half their life if that is shorter. */
 const MARGIN = 60_000;
 
-/** What the answer to a request for a token said, without the token. */
-export interface Grant {
-  /** UTC milliseconds. */
-  readonly expiresAt: number;
-  /** Undefined where the server does not tell them. */
-  readonly scopes: readonly string[] | undefined;
-}
+/** Milliseconds that a token is used for when nobody tells how long it lives. */
+const USUAL_LIFE = 3_600_000;
 
 /**
- * A token asked for with client id and secret, kept in memory until shortly before it expires (D4). `onGrant` is told
- * of each one.
+ * A token asked for with client id and secret, kept in memory until shortly before it expires (D4). `onToken` is told
+ * of each one. Its life counts from when it was asked for, which is never later than when it was made.
  */
 export function clientCredentialToken(
   credentials: ClientCredentials,
   deps: Exchange,
-  onGrant?: (grant: Grant) => void,
+  onToken?: TokenListener,
 ): TokenSource {
   let held: { readonly token: string; readonly until: number } | undefined;
-  let asking: Promise<string> | undefined;
-  const ask = async (signal?: AbortSignal) => {
+  const asking = new SharedWork(async (signal) => {
     const granted = await askForToken(credentials, deps, signal);
-    const life = granted.expiresIn * 1000;
-    const now = deps.clock.now();
-    held = { token: granted.token, until: now + life - Math.min(MARGIN, life / 2) };
-    onGrant?.({ expiresAt: now + life, scopes: granted.scopes });
-    return granted.token;
-  };
+    const { token, askedAt, expiresAt = askedAt + USUAL_LIFE } = granted;
+    held = { token, until: expiresAt - Math.min(MARGIN, (expiresAt - askedAt) / 2) };
+    onToken?.(granted, true);
+    return token;
+  });
   return {
     token: (signal) => {
       if (held !== undefined && deps.clock.now() < held.until) return Promise.resolve(held.token);
-      asking ??= ask(signal).finally(() => {
-        asking = undefined;
-      });
-      return asking;
+      return asking.join(signal);
     },
     renew: (token) => {
       if (held?.token === token) held = undefined;
@@ -63,11 +55,10 @@ export function clientCredentialToken(
   };
 }
 
-interface Granted {
+interface Granted extends TokenFacts {
   readonly token: string;
-  /** Seconds. */
-  readonly expiresIn: number;
-  readonly scopes: readonly string[] | undefined;
+  /** UTC milliseconds at which the request went out that got it. */
+  readonly askedAt: number;
 }
 
 async function askForToken(credentials: ClientCredentials, deps: Exchange, signal?: AbortSignal): Promise<Granted> {
@@ -77,14 +68,18 @@ async function askForToken(credentials: ClientCredentials, deps: Exchange, signa
     client_id: credentials.clientId,
     client_secret: credentials.clientSecret,
   }).toString();
+  let askedAt = 0;
   const answer = await exchange(deps, {
-    make: () => ({
-      method: 'POST',
-      url: url.href,
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body,
-      ...(signal && { signal }),
-    }),
+    make: () => {
+      askedAt = deps.clock.now();
+      return {
+        method: 'POST',
+        url: url.href,
+        headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+        ...(signal && { signal }),
+      };
+    },
     // A second token does no harm.
     repeatable: true,
     keyed: false,
@@ -93,7 +88,7 @@ async function askForToken(credentials: ClientCredentials, deps: Exchange, signa
   });
   const { status, requestId, value = '' } = answer;
   if (status < 200 || status >= 300) throw refused(status, value, requestId);
-  const granted = readGrant(value);
+  const granted = readGrant(value, askedAt);
   if (granted !== undefined) return granted;
   throw localFailure('response.malformed', 'The answer to the request for a token holds no access_token.', {
     requestId,
@@ -116,8 +111,8 @@ function refused(status: number, text: string, requestId: string | null): Failur
   });
 }
 
-/** `expires_in` is a number or, in the wild, a string (D4); an hour where it is missing or makes no sense. */
-function readGrant(text: string): Granted | undefined {
+/** `expires_in` is a number or, in the wild, a string (D4). Where it makes no sense, the token itself may tell. */
+function readGrant(text: string, askedAt: number): Granted | undefined {
   let answer: unknown;
   try {
     answer = JSON.parse(text);
@@ -125,7 +120,14 @@ function readGrant(text: string): Granted | undefined {
     return undefined;
   }
   if (!isPlainObject(answer) || typeof answer.access_token !== 'string' || answer.access_token === '') return undefined;
-  const seconds = Number(answer.expires_in);
-  const scopes = typeof answer.scope === 'string' ? answer.scope.split(/[\s,]+/).filter(Boolean) : undefined;
-  return { token: answer.access_token, expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : 3600, scopes };
+  const { access_token: token, expires_in: life, scope } = answer;
+  const own = factsInToken(token);
+  const seconds = typeof life === 'string' || typeof life === 'number' ? Number(life) : Number.NaN;
+  const told = Number.isFinite(seconds) && seconds > 0;
+  return {
+    token,
+    askedAt,
+    expiresAt: told ? askedAt + seconds * 1000 : own.expiresAt,
+    scopes: readScopes(scope) ?? own.scopes,
+  };
 }

@@ -3,8 +3,9 @@ import type { ChosenProfile } from '../profiles/choose.ts';
 import type { ProfileSecret } from '../profiles/config.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import { staticToken, type TokenSource } from '../transport/token.ts';
-import { clientCredentialToken, defaultTokenUrl, type Grant } from './clientcredentials.ts';
+import { clientCredentialToken, defaultTokenUrl } from './clientcredentials.ts';
 import type { ConnectionFlags, ConnectionSettings, Environment } from './settings.ts';
+import { factsInToken, type TokenListener } from './tokenfacts.ts';
 
 /** How secrets are reached; passed in, so that core touches no process. */
 export interface SecretReaders {
@@ -12,6 +13,8 @@ export interface SecretReaders {
   readonly file: (path: string) => Promise<string>;
   /** Standard output of a command line run by the shell; rejects when it fails. */
   readonly command: (line: string) => Promise<string>;
+  /** What the keyring keeps under an account for a profile (`profile work`); throws a Failure when it cannot be read. */
+  readonly keyring: (account: string, profile: string) => Promise<string>;
 }
 
 /** Where the token comes from, before anything secret is read. */
@@ -66,7 +69,7 @@ function profileCredential({ name, profile }: ChosenProfile, settings: Connectio
 
 /**
  * The token source that flags, environment and profile name. Throws a Failure with exit code 2 when there is none, or
- * 9 when a file cannot be read. `onGrant` is told of each token that client id and secret get.
+ * 9 when a file cannot be read. `onToken` is told what is known of each token, as it is read or given out.
  */
 export async function readCredentials(
   flags: ConnectionFlags,
@@ -74,25 +77,38 @@ export async function readCredentials(
   settings: ConnectionSettings,
   readers: SecretReaders,
   exchange: Exchange,
-  onGrant?: (grant: Grant) => void,
+  onToken?: TokenListener,
 ): Promise<TokenSource> {
   const credential = findCredential(flags, env, settings);
   const { source } = credential;
+  const clientToken = ({ clientId, clientSecret, tokenUrl = defaultTokenUrl(settings.baseUrl) }: ClientSecret) =>
+    clientCredentialToken({ clientId, clientSecret, tokenUrl }, exchange, onToken);
+  const plainToken = (text: string) => {
+    const token = checkToken(text, source);
+    onToken?.(factsInToken(token), false);
+    return staticToken(token);
+  };
   switch (credential.kind) {
     case 'stdin':
-      return staticToken(checkToken(await readers.stdin(), source));
+      return plainToken(await readers.stdin());
     case 'file':
-      return staticToken(checkToken(await readFile(credential.path, readers), source));
+      return plainToken(await readFile(credential.path, readers));
     case 'command':
-      return staticToken(checkToken(await runCommand(credential.command, source, readers), source));
+      return plainToken(await runCommand(credential.command, source, readers));
     case 'token':
-      return staticToken(checkToken(credential.token, source));
-    case 'client': {
-      const { clientId, clientSecret, tokenUrl = defaultTokenUrl(settings.baseUrl) } = credential;
-      return clientCredentialToken({ clientId, clientSecret, tokenUrl }, exchange, onGrant);
+      return plainToken(credential.token);
+    case 'client':
+      return clientToken(credential);
+    case 'keyring': {
+      const { account, clientId } = credential;
+      const secret = await readers.keyring(account, source);
+      if (clientId === undefined) return plainToken(secret);
+      return clientToken({ ...credential, clientId, clientSecret: secret });
     }
   }
 }
+
+type ClientSecret = Pick<Extract<ProfileSecret, { kind: 'client' }>, 'clientId' | 'clientSecret' | 'tokenUrl'>;
 
 function noToken(clientId: string | undefined, clientSecret: string | undefined): Failure {
   if (clientId)

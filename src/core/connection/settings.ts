@@ -1,6 +1,6 @@
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
-import { type ChosenProfile, chooseProfile } from '../profiles/choose.ts';
+import { type ChosenProfile, chooseProfile, profileNames } from '../profiles/choose.ts';
 import { isLoopback } from '../transport/address.ts';
 
 /** What the flags of a command say about the connection. */
@@ -35,16 +35,23 @@ export interface ConnectionSettings {
  * names what is missing or wrong.
  */
 export function readSettings(flags: ConnectionFlags, env: Environment): ConnectionSettings {
-  return settingsOf(flags, env, needsProfile(flags, env) ? chooseProfile(flags.profile, env) : undefined);
+  if (!needsProfile(flags, env)) return settingsOf(flags, env, undefined);
+  const profile = chooseProfile(flags.profile, env);
+  return settingsOf(flags, env, profile, profile === undefined ? profileNames(env) : []);
 }
 
-/** As `readSettings`, with the profile that is in use, if any. */
+/** As `readSettings`, with the profile that is in use, if any; else `others` are those that could be. */
 export function settingsOf(
   flags: ConnectionFlags,
   env: Environment,
   profile: ChosenProfile | undefined,
+  others: readonly string[] = [],
 ): ConnectionSettings {
-  const find = (key: 'url' | 'organization') => chosen(key, flags, env, profile);
+  const find = (key: 'url' | 'organization') => {
+    const found = chosen(key, flags, env, profile);
+    if (found === undefined) throw notSet(key, others);
+    return found;
+  };
   const address = find('url');
   const allowHttp = flags.allowHttp === true || (address.fromProfile && profile?.profile.allowHttp === true);
   const baseUrl = readBaseUrl(address.text, address.source, allowHttp);
@@ -52,6 +59,7 @@ export function settingsOf(
   if (!isOrganizationId(organization.text)) {
     throw usageFailure(`${organization.source} must be 1 to 64 letters, digits, hyphens or underscores.`, {
       source: organization.source,
+      hint: 'It is the id of the organization that the token was issued for; molar help environment tells more.',
     });
   }
   const tokenUrl = env.MOLAR_TOKEN_URL || undefined;
@@ -79,7 +87,7 @@ function chosen(
   flags: ConnectionFlags,
   env: Environment,
   profile: ChosenProfile | undefined,
-): Chosen {
+): Chosen | undefined {
   const flag: Chosen = { text: flags[key]?.trim() ?? '', source: `--${key}`, fromProfile: false };
   const variable: Chosen = { text: env[VARIABLES[key]]?.trim() ?? '', source: VARIABLES[key], fromProfile: false };
   const kept: Chosen = {
@@ -88,12 +96,13 @@ function chosen(
     fromProfile: true,
   };
   const order = profile?.source === '--profile' ? [flag, kept] : [flag, variable, kept];
-  const first = order.find(({ text }) => text !== '');
-  if (first !== undefined) return first;
-  throw localFailure('usage.connection', `${variable.source} is not set, and ${flag.source} is not given.`, {
-    source: flag.source,
-    hint: 'Run molar login, or set MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET).',
-  });
+  return order.find(({ text }) => text !== '');
+}
+
+function notSet(key: 'url' | 'organization', others: readonly string[]): Failure {
+  const hint = `Choose a profile with molar profiles use NAME, or give --profile NAME for once. There are: ${others.join(', ')}.`;
+  const message = `${VARIABLES[key]} is not set, and --${key} is not given.`;
+  return localFailure('usage.connection', message, { source: `--${key}`, ...(others.length > 0 && { hint }) });
 }
 
 /** An address with `/api/v1` at its end is taken for the one before it. */
@@ -118,5 +127,6 @@ function readUrl(text: string, source: string, allowHttp: boolean): URL {
 }
 
 function invalidUrl(source: string, what: string): Failure {
-  return usageFailure(`${source} ${what}.`, { source });
+  const hint = 'See molar help environment; molar login asks for what is needed, and tries it.';
+  return usageFailure(`${source} ${what}.`, { source, hint });
 }

@@ -4,8 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
 import { EXIT } from '../../catalog/failures.ts';
+import type { ProxyInUse } from '../transport/proxy.ts';
 import { doubtful, type Finding, failed, fine } from './finding.ts';
-import type { ProxyInUse } from './proxy.ts';
 
 /** What a server shows of itself when a TLS connection begins. */
 export interface CertificateFacts {

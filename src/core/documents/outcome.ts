@@ -1,5 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
-import type { UploadStatus } from './uploadrow.ts';
+import type { UploadStatus } from './uploads/uploadrow.ts';
 
 /** What became of one file: `error` in one line, `exitCode` the code of its cause (contract §4), 0 when done. */
 export interface UploadOutcome {

@@ -38,7 +38,7 @@ export const EXIT_CODES: Page = {
     {
       heading: 'Errors',
       blocks: [
-        'Standard error has the cause, the fields at fault, the id of the request, and a next step. With --json it is one object: {"error": {code, message, exitCode, status, requestId, errors, hint}}.',
+        'Standard error has the cause, the fields at fault, the id of the request, and a next step. With --json it is one object: {"error": {code, message, exitCode, status, requestId, errors, hint}}; notes, where it is there, lists what was to be said before, such as warnings of the server.',
       ],
     },
     {

@@ -37,9 +37,18 @@ export const OUTPUT: Page = {
       ],
     },
     {
+      heading: 'Tables',
+      blocks: [
+        'A table leaves out columns from the right where the terminal is too narrow, and says which. Ids, dates and amounts are never cut. It shows date-times in UTC without the parts that are zero, dollars with their cents, and lists apart by commas; every other form has values as the API sends them.',
+        'On a terminal, headings are bold and every second line is faint. NO_COLOR=1 or TERM=dumb turn that off. Control characters in records never reach a terminal: they are replaced by a sign, in JSON by its own escapes.',
+      ],
+    },
+    {
       heading: 'Files',
       blocks: [
         '--out FILE is written beside the file and renamed when it is whole: a failure leaves FILE as it was. A symbolic link is kept and its target replaced.',
+        'A list that stopped half-way goes on with the same line and --resume. --receipt writes FILE.receipt.json with the number of records and a checksum. --since-last NAME reads what changed since the last complete run under that name.',
+        { code: ['molar patients list --since-last nightly --out patients.csv --receipt'] },
       ],
     },
     {

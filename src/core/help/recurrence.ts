@@ -12,8 +12,8 @@ export const RECURRENCE: Page = {
         'weekly takes weekdays in --on, the day of the event when there are none; monthly takes one week and one weekday. --every N means every N weeks or months, 1 to 52. --from and --until are dates; both are included, and a series lasts two years at most.',
         {
           code: [
-            'molar events create … --recurrence weekly --every 2 --on MON,WED --until 2027-03-01',
-            "molar events create … --recurrence monthly --on 'SECOND TUESDAY' --until 2027-03-01",
+            'molar events create --title Meeting --start 2026-12-07T08:00 --location 1000000000001 --recurrence weekly --every 2 --on MON,WED --until 2027-03-01',
+            "molar events create --title Meeting --start 2026-12-07T08:00 --location 1000000000001 --recurrence monthly --on 'SECOND TUESDAY' --until 2027-03-01",
           ],
         },
         `Weeks of a month: ${WEEKS.join(', ')}.`,
@@ -36,7 +36,11 @@ export const RECURRENCE: Page = {
             ['WKST', 'MO; the weeks of the API begin on Monday'],
           ],
         },
-        { code: ["molar events create … --recurrence 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE;UNTIL=20270301'"] },
+        {
+          code: [
+            "molar events create --title Meeting --start 2026-12-07T08:00 --location 1000000000001 --recurrence 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE;UNTIL=20270301'",
+          ],
+        },
         'A rule that the API cannot express is refused with the reason, before any request: days, hours or years as a frequency, a day of the month, a fifth week.',
       ],
     },

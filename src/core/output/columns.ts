@@ -1,5 +1,5 @@
 import { emittedFields, type Fields } from '../../catalog/record.ts';
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 
 /** One column: its header, and where its value stands in a record. */
 export interface Column {
@@ -14,7 +14,7 @@ export interface Column {
   readonly kind?: string;
 }
 
-const WHOLE_KINDS = new Set(['date', 'integer', 'number', 'dollars']);
+const WHOLE_KINDS = new Set(['date', 'dateTime', 'integer', 'number', 'dollars']);
 
 /**
  * Columns of a table or CSV (contract §2): the names selected, in that order, or all fields in the catalog's order.

@@ -1,4 +1,4 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { type Column, cellText, valueAt } from './columns.ts';
 import type { Formatter } from './format.ts';
 

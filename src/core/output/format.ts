@@ -1,9 +1,11 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 
 /** Turns records into text, page by page; holds no more than a page. Writing it is the business of a sink. */
 export interface Formatter {
   /** Before the first record, also when there is none. */
   readonly begin: () => string;
+  /** Told a page before its records come in slices. */
+  readonly page?: (rows: readonly Row[]) => void;
   readonly rows: (rows: readonly Row[]) => string;
   readonly end: () => string;
 }

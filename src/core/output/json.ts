@@ -1,9 +1,9 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import type { Formatter } from './format.ts';
 
-/** One JSON array, a record a line. */
-export function jsonFormatter(): Formatter {
-  let count = 0;
+/** One JSON array, a record a line; `written` records stand in it already. */
+export function jsonFormatter(written = 0): Formatter {
+  let count = written;
   return {
     begin: () => '[',
     rows: (rows) => rows.map((row) => `${count++ === 0 ? '\n' : ',\n'}${JSON.stringify(row)}`).join(''),

@@ -1,10 +1,11 @@
 import type Table from 'cli-table3';
-import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { emittedFields, type Fields } from '../../catalog/record.ts';
-import type { Row } from '../pages/walk.ts';
-import { cellText, columnsOf, valueAt } from './columns.ts';
+import type { Row } from '../pages/page.ts';
+import { columnsOf, valueAt } from './columns.ts';
+import { fieldText } from './displaytext.ts';
+import { PLAIN, type Style } from './style.ts';
 import { GAP } from './tablewidths.ts';
-import { displayWidth, terminalText } from './terminaltext.ts';
+import { terminalText, wrapText } from './terminaltext.ts';
 
 const EDGES = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
 const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
@@ -15,46 +16,42 @@ const BARE_TABLE = {
   style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
 };
 
+export interface RecordLook {
+  /** Columns of the terminal; undefined where there is none: then nothing wraps. */
+  readonly width: number | undefined;
+  /** Names to show; all where absent. */
+  readonly selection?: readonly string[] | undefined;
+  /** Plain where not given; otherwise the names stand out. */
+  readonly style?: Style;
+}
+
+/** No value wraps below this, however narrow the terminal. */
+const NARROWEST = 20;
+
 /**
  * One record as names and values for a terminal, nothing cut: long values wrap, a list has an entry a line. Fields
- * the catalog does not know come last; `selection` limits it to some.
+ * the catalog does not know come last.
  */
-export function recordTable(
-  CliTable: typeof Table,
-  record: Row,
-  fields: Fields,
-  options: { readonly width: number | undefined; readonly selection?: readonly string[] | undefined },
-): string {
-  const lines = recordLines(record, fields, options.selection);
+export function recordTable(CliTable: typeof Table, record: Row, fields: Fields, look: RecordLook): string {
+  const { style = PLAIN } = look;
+  const lines = recordLines(record, fields, look.selection);
   const nameWidth = Math.max(0, ...lines.map(([name]) => name.length));
-  const valueWidth = Math.max(20, (options.width ?? Number.POSITIVE_INFINITY) - nameWidth - 2);
-  const fits = lines.every(([, value]) => value.split('\n').every((line) => displayWidth(line) <= valueWidth));
-  const table = new CliTable({
-    ...BARE_TABLE,
-    ...(!fits && { colWidths: [nameWidth, valueWidth], wordWrap: true, wrapOnWordBoundary: false }),
-  });
-  for (const line of lines) table.push(line);
+  const room = Math.max(NARROWEST, (look.width ?? Number.POSITIVE_INFINITY) - nameWidth - GAP);
+  const table = new CliTable(BARE_TABLE);
+  for (const [name, value] of lines) {
+    const wrapped = value.split('\n').flatMap((line) => wrapText(line, room));
+    table.push([style('heading', name), wrapped.join('\n')]);
+  }
   return `${table.toString().replace(/ +$/gm, '')}\n`;
 }
 
 function recordLines(record: Row, fields: Fields, selection: readonly string[] | undefined): [string, string][] {
   const known = columnsOf(fields, selection).filter((column) => Object.hasOwn(record, column.path[0] ?? ''));
-  const lines = known.map((column): [string, string] => [column.name, valueText(valueAt(record, column))]);
+  const lines = known.map((column): [string, string] => [column.name, fieldText(valueAt(record, column), column.kind)]);
   const names = emittedFields(fields);
   const others = selection === undefined ? Object.keys(record).filter((name) => !names.includes(name)) : [];
-  return [...lines, ...others.map((name): [string, string] => [terminalText(name), valueText(record[name])])];
-}
-
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(entryText).join('\n');
-  return terminalText(isPlainObject(value) ? entryText(value) : cellText(value));
-}
-
-/** An object within a record on one line, without what it leaves empty: `phoneType HOME, number 555-0100`. */
-function entryText(value: unknown): string {
-  if (!isPlainObject(value)) return terminalText(cellText(value));
-  const filled = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
-  const [only] = filled;
-  if (filled.length === 1 && only?.[0] === 'id') return terminalText(cellText(only[1]));
-  return terminalText(filled.map(([name, part]) => `${name} ${cellText(part)}`).join(', '));
+  return [
+    ...lines,
+    ...others.map((name): [string, string] => [terminalText(name), fieldText(record[name], undefined)]),
+  ];
 }

@@ -1,15 +1,19 @@
-import type { Row } from '../pages/walk.ts';
-import { type Column, cellText, valueAt } from './columns.ts';
+import type { Row } from '../pages/page.ts';
+import { type Column, valueAt } from './columns.ts';
+import { tableText } from './displaytext.ts';
 import type { Formatter } from './format.ts';
 import { compareRows, type SortOrder } from './sort.ts';
+import { banded, PLAIN, type Style } from './style.ts';
 import { GAP, tableWidths } from './tablewidths.ts';
-import { displayWidth, fitText, terminalText } from './terminaltext.ts';
+import { displayWidth, fitText } from './terminaltext.ts';
 
 export interface TableOptions {
   /** Columns of the terminal; undefined where there is none: then nothing is cut. */
   readonly width: number | undefined;
   readonly header: boolean;
   readonly sort?: SortOrder | undefined;
+  /** Plain where not given; otherwise the header stands out and every second line is faint. */
+  readonly style?: Style;
   /** Told the names of the columns that did not fit. */
   readonly onHidden?: (names: readonly string[]) => void;
 }
@@ -19,22 +23,29 @@ export interface TableOptions {
  * pages can be written as they come; sorting holds every record back to the end.
  */
 export function tableFormatter(columns: readonly Column[], options: TableOptions): Formatter {
-  const { sort, header } = options;
+  const { sort, header, style = PLAIN } = options;
   let layout: Layout | undefined;
+  let headed = false;
+  let drawn = 0;
   const held: Row[] = [];
   const draw = (rows: readonly Row[]) => {
-    const isFirst = layout === undefined;
     layout ??= layOut(rows, columns, options);
-    return (isFirst && header ? headerLines(layout) : '') + rows.map((row) => rowLine(row, layout)).join('');
+    const lines = rows.map((row) => banded(rowLine(row, layout), drawn++, style));
+    const head = header && !headed ? headerLines(layout, style) : '';
+    headed = true;
+    return head + lines.join('');
   };
   return {
     begin: () => '',
+    page: (rows) => {
+      if (sort === undefined) layout ??= layOut(rows, columns, options);
+    },
     rows: (rows) => {
       if (sort === undefined) return draw(rows);
       for (const row of rows) held.push(row);
       return '';
     },
-    end: () => (held.length > 0 || layout === undefined ? draw(sort ? held.sort(compareRows(sort)) : held) : ''),
+    end: () => (held.length > 0 || !headed ? draw(sort ? held.sort(compareRows(sort)) : held) : ''),
   };
 }
 
@@ -66,9 +77,10 @@ function layOut(rows: readonly Row[], columns: readonly Column[], options: Table
   }));
 }
 
-function headerLines(layout: Layout): string {
+function headerLines(layout: Layout, style: Style): string {
   const names = layout.map(({ column, width, isRight }) => padded(fitText(column.name, width), width, isRight));
-  return line(names) + line(layout.map(({ width }) => '─'.repeat(width)));
+  const rule = layout.map(({ width }) => '─'.repeat(width));
+  return `${style('heading', line(names))}\n${style('faint', line(rule))}\n`;
 }
 
 function rowLine(row: Row, layout: Layout = []): string {
@@ -87,9 +99,9 @@ function padded(text: string, width: number, isRight: boolean): string {
 
 /** Without blanks at the end: on a terminal that is exactly as wide they would wrap. */
 function line(cells: readonly string[]): string {
-  return `${cells.join(' '.repeat(GAP)).trimEnd()}\n`;
+  return cells.join(' '.repeat(GAP)).trimEnd();
 }
 
 function shown(row: Row, column: Column): string {
-  return terminalText(cellText(valueAt(row, column)));
+  return tableText(valueAt(row, column), column.kind);
 }

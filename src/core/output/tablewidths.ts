@@ -10,8 +10,11 @@ export interface ColumnNeed {
 /** Between two columns of a table. */
 export const GAP = 2;
 
-/** No column is cut below this. */
+/** No header is cut below this. */
 const NARROWEST = 5;
+
+/** No cell is cut below this: columns are left out before that. */
+const READABLE = 10;
 
 /**
  * Widths of as many leading columns as fit into `available`: the widest ones that may be cut give way first. The
@@ -31,7 +34,7 @@ function fitted(needs: readonly ColumnNeed[], available: number): number[] | und
   // A cut header can still be guessed; so headers give way before any cell does.
   const floors = [
     needs.map((need) => Math.max(NARROWEST, need.cells)),
-    needs.map((need) => (need.isId ? Math.max(NARROWEST, need.cells) : NARROWEST)),
+    needs.map((need) => Math.max(NARROWEST, need.isId ? need.cells : Math.min(need.cells, READABLE))),
   ];
   for (const floor of floors) {
     for (let at = widestAbove(floor, widths); excess > 0 && at !== undefined; at = widestAbove(floor, widths)) {

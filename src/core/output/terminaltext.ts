@@ -6,6 +6,20 @@ export function terminalText(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/g, ' ').replace(UNSAFE, '\ufffd');
 }
 
+/** Lines of CSV as a terminal may show them: control characters within are replaced, line ends and tabs stay. */
+export function terminalLines(text: string): string {
+  return text.replace(UNSAFE, (sign, at: number) =>
+    sign === '\n' || sign === '\t' || (sign === '\r' && text[at + 1] === '\n') ? sign : '\ufffd',
+  );
+}
+
+/** JSON as a terminal may show it: the same values, with control characters as escapes of JSON. */
+export function terminalJson(text: string): string {
+  return text.replace(UNSAFE, (sign) =>
+    sign === '\n' ? sign : `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Columns of a terminal that a text takes: wide characters and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -26,6 +40,40 @@ export function fitText(text: string, width: number): string {
     used += next;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** The text in lines of at most `width` columns, parted at spaces; a word that is wider is parted at whole characters. */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(joined) <= width) {
+      line = joined;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const pieces = piecesOf(word, width);
+    line = pieces.pop() ?? '';
+    lines.push(...pieces);
+  }
+  return [...lines, line];
+}
+
+function piecesOf(word: string, width: number): string[] {
+  if (displayWidth(word) <= width) return [word];
+  const pieces = [''];
+  let used = 0;
+  for (const { segment } of segmenter().segment(word)) {
+    const next = graphemeWidth(segment);
+    if (used + next > width && used > 0) {
+      pieces.push('');
+      used = 0;
+    }
+    pieces[pieces.length - 1] += segment;
+    used += next;
+  }
+  return pieces;
 }
 
 let cached: Intl.Segmenter | undefined;

@@ -1,4 +1,4 @@
-import type { Page, Row } from '../pages/walk.ts';
+import type { Page, Row } from '../pages/page.ts';
 import type { Formatter } from './format.ts';
 import type { Sink } from './sink.ts';
 
@@ -9,6 +9,8 @@ export interface Writing {
   readonly shape?: (row: Row) => Row;
   /** Told the number of records written so far, after each page. */
   readonly onRows?: (total: number) => void;
+  /** The beginning stands in the sink already: it goes on with what an earlier run wrote. */
+  readonly begun?: boolean;
 }
 
 /** Records formatted at a time: the text of a whole page of 500 makes the process grow by 20 MB over a long export. */
@@ -22,10 +24,11 @@ const SLICE = 100;
 export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writing: Writing): Promise<number> {
   const { formatter, sink, shape, onRows } = writing;
   let total = 0;
-  let begun = false;
+  let begun = writing.begun ?? false;
   try {
     for await (const page of pages) {
       const { rows } = page;
+      formatter.page?.(rows);
       for (let at = 0; at === 0 || at < rows.length; at += SLICE) {
         const slice = rows.slice(at, at + SLICE);
         const text = formatter.rows(shape === undefined ? slice : slice.map(shape));

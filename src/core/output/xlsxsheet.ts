@@ -1,5 +1,5 @@
 import { localFailure } from '../failure.ts';
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { type Column, valueAt } from './columns.ts';
 import type { Formatter } from './format.ts';
 import { type Cell, cellOf, columnLetters, STYLE, xmlText } from './xlsxcells.ts';

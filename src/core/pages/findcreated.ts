@@ -4,7 +4,8 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { type Row, walkPages } from './walk.ts';
+import type { Row } from './page.ts';
+import { walkPages } from './walk.ts';
 
 /** How far the clocks of the two sides may be apart, milliseconds. */
 const CLOCK_TOLERANCE = 10 * 60_000;

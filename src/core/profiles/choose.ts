@@ -1,5 +1,6 @@
 import type { Environment } from '../connection/settings.ts';
 import { localFailure, usageFailure } from '../failure.ts';
+import { isKeptName } from '../keptname.ts';
 import { configPath, type Profile, readConfig, type StoredConfig } from './config.ts';
 
 /** The profile that a command uses, and what named it. */
@@ -24,6 +25,11 @@ export function chooseProfile(flag: string | undefined, env: Environment): Chose
   return { name, source, path, profile: profileNamed(config, name, source === 'config' ? path : source) };
 }
 
+/** Names of the profiles of the config file, in the order they were made. */
+export function profileNames(env: Environment): readonly string[] {
+  return Object.keys(readConfig(configPath(env)).profiles);
+}
+
 /** A profile of the config; throws a Failure (exit 2) that lists the known ones. `source`: what named it. */
 export function profileNamed(config: StoredConfig, name: string, source: string): Profile {
   const profile = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
@@ -38,7 +44,7 @@ export function profileNamed(config: StoredConfig, name: string, source: string)
 
 /** Checks the name of a new profile; throws a Failure (exit 2). */
 export function checkProfileName(name: string): string {
-  if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
+  if (isKeptName(name)) return name;
   throw usageFailure('A profile name is 1 to 64 letters, digits, dots, hyphens or underscores.', {
     source: '--profile',
   });

@@ -6,11 +6,15 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Environment } from '../connection/settings.ts';
 import { codeOf, type Failure, fileFailure, localFailure } from '../failure.ts';
 
-/** What a profile proves itself with. A command is run anew each time, so nothing secret is kept. */
+/**
+ * What a profile proves itself with. A command is run anew each time, so nothing secret is kept. `keyring`: the token,
+ * or the secret of `clientId` where that is there, is an entry of the system's keyring under `account`.
+ */
 export type ProfileSecret =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'command'; readonly command: string }
-  | { readonly kind: 'client'; readonly clientId: string; readonly clientSecret: string; readonly tokenUrl?: string };
+  | { readonly kind: 'client'; readonly clientId: string; readonly clientSecret: string; readonly tokenUrl?: string }
+  | { readonly kind: 'keyring'; readonly account: string; readonly clientId?: string; readonly tokenUrl?: string };
 
 /** A connection with a name (contract §3). */
 export interface Profile {
@@ -34,7 +38,8 @@ export function configPath(env: Environment, platform: NodeJS.Platform = thisPla
   return join(configFolder(env, platform), 'config.json');
 }
 
-function configFolder(env: Environment, platform: NodeJS.Platform): string {
+/** The folder of everything that molar keeps between runs. */
+export function configFolder(env: Environment, platform: NodeJS.Platform = thisPlatform): string {
   if (env.MOLAR_CONFIG_DIR) return env.MOLAR_CONFIG_DIR;
   const home = env.HOME || homedir();
   if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'molar');
@@ -88,7 +93,20 @@ const SECRET_TEXTS: Readonly<Record<ProfileSecret['kind'], readonly string[]>> =
   token: ['token'],
   command: ['command'],
   client: ['clientId', 'clientSecret'],
+  keyring: ['account'],
 };
+
+/** What a profile proves itself with, wherever it is kept. */
+export function kindOfSecret(secret: ProfileSecret): 'token' | 'command' | 'client' {
+  if (secret.kind !== 'keyring') return secret.kind;
+  return secret.clientId === undefined ? 'token' : 'client';
+}
+
+/** Where the secret of a profile is; undefined for a command, which gives it anew each time. */
+export function placeOfSecret({ kind }: ProfileSecret): 'keyring' | 'file' | undefined {
+  if (kind === 'command') return undefined;
+  return kind === 'keyring' ? 'keyring' : 'file';
+}
 
 function isProfile(value: unknown): value is Profile {
   if (!isPlainObject(value) || typeof value.url !== 'string' || typeof value.organization !== 'string') return false;
@@ -96,7 +114,10 @@ function isProfile(value: unknown): value is Profile {
   if (!isPlainObject(secret) || typeof secret.kind !== 'string' || !Object.hasOwn(SECRET_TEXTS, secret.kind)) {
     return false;
   }
-  return SECRET_TEXTS[secret.kind as ProfileSecret['kind']].every((name) => typeof secret[name] === 'string');
+  const optional = ['clientId', 'tokenUrl'].every((name) => ['string', 'undefined'].includes(typeof secret[name]));
+  return (
+    optional && SECRET_TEXTS[secret.kind as ProfileSecret['kind']].every((name) => typeof secret[name] === 'string')
+  );
 }
 
 function unusable(path: string, what: string): Failure {

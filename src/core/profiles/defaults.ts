@@ -4,7 +4,7 @@ import { FORMATS } from '../output/format.ts';
 import type { StoredConfig } from './config.ts';
 
 /** One key of `molar config`. */
-interface ConfigKey {
+export interface ConfigKey {
   readonly key: string;
   readonly about: string;
   /** The flag whose default it is; none for the profile in use. */
@@ -46,12 +46,13 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   },
 ];
 
-/** The key of that name; throws a Failure (exit 2) that lists the known ones. */
-export function configKey(name: string): ConfigKey {
+/** The key of that name; throws a Failure (exit 2) that lists the known ones. `hint` is its next step. */
+export function configKey(name: string, hint = 'molar config list shows them all.'): ConfigKey {
   const known = CONFIG_KEYS.find(({ key }) => key === name);
   if (known !== undefined) return known;
   throw usageFailure(`There is no config key of that name. Keys: ${CONFIG_KEYS.map(({ key }) => key).join(', ')}.`, {
     source: 'KEY',
+    hint,
   });
 }
 

@@ -1,24 +1,42 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileFailure } from '../failure.ts';
+import { type LockOwner, waitForLock } from '../lockfile.ts';
 import { type Profile, readConfig, type StoredConfig } from './config.ts';
 
+/** How long another command that changes the file is waited for, in milliseconds. */
+const PATIENCE = 5000;
+
 /**
- * Changes the config file: for its owner only (0600), replaced in one piece. Throws a Failure (exit 9) when it cannot
- * be read or written.
+ * Changes the config file: for its owner only (0600), replaced in one piece, one command at a time, so that `change`
+ * sees what the one before it wrote. Throws a Failure (exit 9) when it cannot be read or written, or stays in use.
  */
-export async function changeConfig(path: string, change: (config: StoredConfig) => StoredConfig): Promise<void> {
-  const next = change(readConfig(path));
+export async function changeConfig(
+  path: string,
+  change: (config: StoredConfig) => StoredConfig,
+  owner: LockOwner,
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw fileFailure(`write the config file ${path}`, cause);
+  });
+  const release = await waitForLock(`${path}.lock`, 'The config file', owner, PATIENCE);
+  try {
+    await write(path, change(readConfig(path)));
+  } finally {
+    await release();
+  }
+}
+
+async function write(path: string, config: StoredConfig): Promise<void> {
   const { default: Conf } = await import('conf');
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const store = new Conf({
       cwd: dirname(path),
       configName: basename(path, '.json'),
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
     });
-    store.store = { ...next };
+    store.store = { ...config };
     await chmod(path, 0o600);
   } catch (cause) {
     throw fileFailure(`write the config file ${path}`, cause);

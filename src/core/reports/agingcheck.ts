@@ -1,4 +1,4 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { type AgingMoney, added, centsIn, moneyOf, NotMoney, sumsMoney, totalOf } from './agingmoney.ts';
 import { dollarsText } from './money.ts';
 

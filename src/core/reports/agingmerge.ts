@@ -1,4 +1,4 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { type AgingMoney, added, inDollars, moneyOf, recordMoney } from './agingmoney.ts';
 
 /** One guarantor at one location, whole: money in cents. */

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { centsOf, dollarsOf } from './money.ts';
 
 /** The age buckets, youngest first, by the names that records have. */

@@ -3,7 +3,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { localFailure } from '../failure.ts';
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { wrongSums } from './agingcheck.ts';
 import { type Guarantor, mergeGuarantors } from './agingmerge.ts';

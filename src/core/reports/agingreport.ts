@@ -1,4 +1,4 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 import { guarantorRow, locationValue } from './agingmerge.ts';
 import { type AgingMoney, added, inDollars, sumsMoney, totalOf } from './agingmoney.ts';
 import type { LocationAging } from './agingread.ts';

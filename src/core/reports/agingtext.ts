@@ -1,4 +1,6 @@
-import { type Column, cellText, valueAt } from '../output/columns.ts';
+import { type Column, valueAt } from '../output/columns.ts';
+import { tableText } from '../output/displaytext.ts';
+import { type Look, PLAIN, type Style } from '../output/style.ts';
 import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
 import { type AgingMoney, BUCKETS, totalOf } from './agingmoney.ts';
 import { type AgingReport, checkLine } from './agingreport.ts';
@@ -13,6 +15,8 @@ export interface AgingLook {
   readonly limit: number | undefined;
   /** Columns that were chosen, in place of the usual ones. */
   readonly columns?: readonly Column[] | undefined;
+  /** Plain where not given; otherwise the bars have a colour for their age. */
+  readonly style?: Style;
 }
 
 interface Line {
@@ -68,7 +72,7 @@ function chosenColumns(lines: readonly Line[], columns: readonly Column[]): Repo
       align: isNumber && column.name !== 'location' ? 'right' : 'left',
       isWhole: isNumber || column.isId,
       cells: values.map((value) =>
-        typeof value === 'number' && !isPlain ? dollarsText(Math.round(value * 100)) : cellText(value),
+        typeof value === 'number' && !isPlain ? dollarsText(Math.round(value * 100)) : tableText(value, undefined),
       ),
     };
   });
@@ -88,9 +92,12 @@ export function agingTotals(report: AgingReport, look: AgingLook): string {
     return block(name, each.guarantors.length, each.money, look);
   });
   if (only !== undefined && locations.length > 1) {
-    blocks.push(block(`All ${locations.length} locations`, guarantors, money, look));
+    blocks.push(
+      block(locations.length === 2 ? 'Both locations' : `All ${locations.length} locations`, guarantors, money, look),
+    );
   }
-  return `${blocks.join('\n')}\n${checkLine(report)}\n`;
+  const { style = PLAIN } = look;
+  return `${blocks.join('\n')}\n${style(report.problems.length === 0 ? 'good' : 'bad', checkLine(report))}\n`;
 }
 
 /** Names of the age buckets for people. */
@@ -101,10 +108,17 @@ export const NAMES = {
   ninetyDays: 'over 90 days',
 };
 
+const AGES: Readonly<Record<keyof typeof NAMES, Look>> = {
+  current: 'good',
+  thirtyDays: 'caution',
+  sixtyDays: 'late',
+  ninetyDays: 'bad',
+};
+
 /** Longest bar. */
 const WIDEST = 50;
 
-function block(name: string, guarantors: number, money: AgingMoney, { width }: AgingLook): string {
+function block(name: string, guarantors: number, money: AgingMoney, { width, style = PLAIN }: AgingLook): string {
   const total = totalOf(money);
   const figures = [...BUCKETS.map((bucket) => money.buckets[bucket]), total, money.credits, money.balance];
   const digits = Math.max(...figures.map((cents) => dollarsText(cents).length));
@@ -112,14 +126,15 @@ function block(name: string, guarantors: number, money: AgingMoney, { width }: A
     `  ${label.padEnd(12)}  ${dollarsText(cents).padStart(digits)}${rest}`.trimEnd();
   const bars = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - digits - 27));
   return `${[
-    `${name}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
+    `${style('heading', name)}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
     ...BUCKETS.map((bucket) => {
       const cents = money.buckets[bucket];
-      return line(NAMES[bucket], cents, `  ${share(cents, total).padStart(5)}  ${bar(cents, total, bars)}`);
+      const drawn = style(AGES[bucket], bar(cents, total, bars));
+      return line(NAMES[bucket], cents, `  ${share(cents, total).padStart(5)}  ${drawn}`);
     }),
     line('charges', total),
     line('credits', money.credits),
-    line('balance', money.balance),
+    style('heading', line('balance', money.balance)),
   ].join('\n')}\n`;
 }
 

@@ -4,7 +4,7 @@ import { type AgingReport, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, share } from './agingtext.ts';
 import { lyingBars } from './htmlchart.ts';
 import { type HtmlColumn, htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
-import { countText, dollarsText } from './money.ts';
+import { countText, dollarsText, usdText } from './money.ts';
 
 export interface AgingPage {
   /** Filter beside the locations, as text; empty for none. */
@@ -36,9 +36,9 @@ export function agingHtml(report: AgingReport, { filter, limit, made }: AgingPag
     made,
     body: [
       htmlFigures([
-        ['Balance', dollarsText(money.balance)],
-        ['Charges', dollarsText(total)],
-        ['Credits', dollarsText(money.credits)],
+        ['Balance', usdText(money.balance)],
+        ['Charges', usdText(total)],
+        ['Credits', usdText(money.credits)],
         ['Guarantors', countText(guarantors)],
       ]),
       lyingBars('Charges by age', bars),

@@ -94,7 +94,7 @@ export function htmlFigures(figures: readonly (readonly [name: string, value: st
 const STYLE = `
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.5rem; background: #fff; color: #1c2733;
+body { margin: 0 auto; max-width: 70rem; padding: 2rem 1.5rem; background: #fff; color: #1c2733;
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 header { border-bottom: 2px solid #1f5f8b; padding-bottom: .75rem; margin-bottom: 1.25rem; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }

@@ -1,6 +1,6 @@
 import { standingBars } from './htmlchart.ts';
 import { htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
-import { countText, dollarsText } from './money.ts';
+import { countText, dollarsText, usdText } from './money.ts';
 import type { ProductionDay } from './productiondays.ts';
 import { nameOfDay } from './productiontext.ts';
 
@@ -13,7 +13,7 @@ export interface ProductionPage {
 
 const COLOR = '#1f5f8b';
 /** Days that have room for their names below the bars. */
-const NAMED = 14;
+const NAMED = 10;
 
 /** Scheduled net production as a page to print: figures, a bar a day, and the days with their total. */
 export function productionHtml(days: readonly ProductionDay[], { filter, made }: ProductionPage): string {
@@ -36,7 +36,7 @@ export function productionHtml(days: readonly ProductionDay[], { filter, made }:
     made,
     body: [
       htmlFigures([
-        ['Scheduled', dollarsText(cents)],
+        ['Scheduled', usdText(cents)],
         ['Appointments', countText(appointments)],
         ['Days with appointments', `${busy} of ${days.length}`],
       ]),

@@ -23,13 +23,18 @@ export function dollarsText(cents: number): string {
   return `${cents < 0 ? '-' : ''}${whole}.${digits.slice(-2)}`;
 }
 
+/** Whole cents with the sign of their currency: `-$1,234.50`. */
+export function usdText(cents: number): string {
+  return `${cents < 0 ? '-' : ''}$${dollarsText(Math.abs(cents))}`;
+}
+
 /** A whole number as people read it: `1,234`. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `#` for each of `width` columns that `part` of `whole` fills; one at least for anything above 0. */
+/** A block for each of `width` columns that `part` of `whole` fills; one at least for anything above 0. */
 export function bar(part: number, whole: number, width: number): string {
   if (part <= 0 || whole <= 0) return '';
-  return '#'.repeat(Math.min(width, Math.max(1, Math.round((part / whole) * width))));
+  return '█'.repeat(Math.min(width, Math.max(1, Math.round((part / whole) * width))));
 }

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 
 /** One free slot, with the provider, operatory and day it belongs to. Keys are the columns of its CSV. */
 export interface Slot extends Row {

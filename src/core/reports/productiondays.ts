@@ -1,4 +1,4 @@
-import type { Row } from '../pages/walk.ts';
+import type { Row } from '../pages/page.ts';
 
 /** What one day has scheduled. */
 export interface ProductionDay {

@@ -1,6 +1,6 @@
 import { bar, countText, dollarsText } from './money.ts';
 import type { ProductionDay } from './productiondays.ts';
-import { type ReportColumn, reportTable } from './reporttable.ts';
+import { type ReportColumn, type ReportLook, reportTable } from './reporttable.ts';
 
 const DAY_NAMES = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
@@ -10,9 +10,9 @@ const WIDEST = 40;
 /** Days with what is scheduled in dollars, and their total; bars on a terminal of `width` columns. */
 export function productionTable(
   days: readonly ProductionDay[],
-  options: { readonly width: number | undefined; readonly header: boolean },
+  look: Pick<ReportLook, 'width' | 'header' | 'style'>,
 ): string {
-  const { width, header } = options;
+  const { width } = look;
   const most = Math.max(0, ...days.map(({ cents }) => cents));
   const room = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - 55));
   const total = (of: (day: ProductionDay) => number) => days.reduce((sum, day) => sum + of(day), 0);
@@ -32,7 +32,7 @@ export function productionTable(
     },
   ];
   const bars = { ...left, title: '', cells: days.map(({ cents }) => bar(cents, most, room)) };
-  return reportTable(room > 0 && days.length > 1 ? [...columns, bars] : columns, { width, header }).text;
+  return reportTable(room > 0 && days.length > 1 ? [...columns, bars] : columns, { ...look, hasTotal: true }).text;
 }
 
 /** `Mon` for `2026-03-02`. */

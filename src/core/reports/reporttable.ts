@@ -1,3 +1,4 @@
+import { banded, PLAIN, type Style } from '../output/style.ts';
 import { GAP, tableWidths } from '../output/tablewidths.ts';
 import { displayWidth, fitText, terminalText } from '../output/terminaltext.ts';
 
@@ -15,6 +16,17 @@ export interface ReportColumn {
   readonly cells: readonly string[];
 }
 
+export interface ReportLook {
+  /** Columns of the terminal; undefined where there is none. */
+  readonly width: number | undefined;
+  readonly header: boolean;
+  readonly indent?: string;
+  /** Plain where not given; otherwise the header stands out and every second line is faint. */
+  readonly style?: Style;
+  /** The last line is a total, which stands out. */
+  readonly hasTotal?: boolean;
+}
+
 export interface ReportTable {
   /** Lines, each with its line feed. */
   readonly text: string;
@@ -23,25 +35,30 @@ export interface ReportTable {
 }
 
 /** A table of at most `width` columns of the terminal, where there is one; blanks at the ends of lines are left out. */
-export function reportTable(
-  columns: readonly ReportColumn[],
-  options: { readonly width: number | undefined; readonly header: boolean; readonly indent?: string },
-): ReportTable {
-  const indent = options.indent ?? '';
+export function reportTable(columns: readonly ReportColumn[], options: ReportLook): ReportTable {
+  const { indent = '', style = PLAIN, hasTotal = false } = options;
   const width = (options.width ?? Number.POSITIVE_INFINITY) - indent.length;
   const kept = fitting(columns, width);
   const needs = kept.map(needOf);
   const widths = kept.length === 0 ? [] : tableWidths(needs, width);
   // Columns that have no rank stay, even when the line is then longer than the terminal.
   const laid = kept.map((column, at) => ({ column, width: widths[at] ?? naturalWidth(column) }));
-  const line = (cell: (each: LaidOut) => string) => `${(indent + laid.map(cell).join(' '.repeat(GAP))).trimEnd()}\n`;
+  const line = (cell: (each: LaidOut) => string) => (indent + laid.map(cell).join(' '.repeat(GAP))).trimEnd();
   const rows = Math.max(0, ...columns.map(({ cells }) => cells.length));
-  const head = line((each) => padded(each.column.title, each)) + line((each) => '─'.repeat(each.width));
-  const body = Array.from({ length: rows }, (_, row) =>
-    line((each) => padded(terminalText(each.column.cells[row] ?? ''), each)),
+  const titles = style(
+    'heading',
+    line((each) => padded(each.column.title, each)),
   );
+  const rule = style(
+    'faint',
+    line((each) => '─'.repeat(each.width)),
+  );
+  const body = Array.from({ length: rows }, (_, row) => {
+    const text = line((each) => padded(terminalText(each.column.cells[row] ?? ''), each));
+    return hasTotal && row === rows - 1 ? `${style('heading', text)}\n` : banded(text, row, style);
+  });
   return {
-    text: (options.header ? head : '') + body.join(''),
+    text: (options.header ? `${titles}\n${rule}\n` : '') + body.join(''),
     hidden: columns.filter((column) => !kept.includes(column)).map(({ title }) => title),
   };
 }

@@ -22,6 +22,9 @@ export class ApiFailure extends Failure {
   }
 }
 
+const NEW_TOKEN =
+  'Run molar login, or set MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET) to what is valid now; molar doctor tells what is in use.';
+
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The server refused the request',
   401: 'The server did not accept the token',
@@ -44,10 +47,23 @@ function messageOf(status: number, problems: readonly FailureItem[]): string {
     : `${meaning} (HTTP ${status}): ${problems.length} problems.`;
 }
 
+/** What helps a person at a shell, where the table of the API speaks to those who write requests. */
+const HINTS: Partial<Record<FailureCode, string>> = {
+  'auth.token_missing': NEW_TOKEN,
+  'auth.token_malformed': NEW_TOKEN,
+  'auth.token_unknown': NEW_TOKEN,
+  'auth.token_expired': NEW_TOKEN,
+  'auth.organization_forbidden':
+    'Use an organization that the token was issued for (MOLAR_ORGANIZATION, --organization); molar doctor tells which is in use.',
+  'route.unknown': 'Check the path, and the address: it is what stands before /api/v1 (MOLAR_URL, --url).',
+};
+
 function hintOf(code: string, status: number): string | null {
+  const own = HINTS[code as FailureCode];
+  if (own !== undefined) return own;
   if (Object.hasOwn(FAILURES, code)) return FAILURES[code as FailureCode].next;
-  if (status === 401) return FAILURES['auth.token_unknown'].next;
-  if (status === 403) return FAILURES['auth.organization_forbidden'].next;
+  if (status === 401) return NEW_TOKEN;
+  if (status === 403) return HINTS['auth.organization_forbidden'] ?? null;
   if (status === 404) return 'Check the id, the organization and the URL.';
   if (status === 408) return FAILURES['request.timeout'].next;
   if (status === 429) return 'Wait a little, or run fewer commands at a time.';

@@ -127,6 +127,7 @@ class Deadline {
   private readonly outer: AbortSignal | undefined;
   private timer: NodeJS.Timeout | undefined;
   private whole = true;
+  private ended = false;
 
   constructor(milliseconds: number, outer: AbortSignal | undefined) {
     this.milliseconds = milliseconds;
@@ -147,6 +148,7 @@ class Deadline {
   }
 
   clear(): void {
+    this.ended = true;
     clearTimeout(this.timer);
     this.outer?.removeEventListener('abort', this.relay);
   }
@@ -155,6 +157,8 @@ class Deadline {
 
   private restart(): void {
     clearTimeout(this.timer);
+    // A body may be read on after its attempt has ended, and a timer would keep the process from its end.
+    if (this.ended) return;
     this.timer = setTimeout(() => {
       this.passed = true;
       this.controller.abort(new Error('timeout'));
@@ -182,6 +186,7 @@ class Deadline {
 
 const CERTIFICATE_CODES = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
 
-function isCertificateProblem(cause: unknown): boolean {
+/** Whether a connection failed because the certificate of the other side is not trusted. */
+export function isCertificateProblem(cause: unknown): boolean {
   return CERTIFICATE_CODES.test(codeOf(cause) ?? '');
 }

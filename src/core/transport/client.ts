@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Warning } from '../../catalog/failures.ts';
 import { localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
+import { targetOf } from './attempt.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { type Answer, type Clock, type Exchange, exchange, type RetryNotice, systemClock } from './exchange.ts';
+import { Pacer, type TransferStatistics } from './pacer.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { OutgoingBody, OutgoingRequest, Send } from './send.ts';
+import type { IncomingResponse, OutgoingBody, OutgoingRequest, Send } from './send.ts';
 import type { TokenSource } from './token.ts';
 
 export interface ClientOptions {
@@ -16,6 +18,8 @@ export interface ClientOptions {
   readonly send: Send;
   readonly retry: RetryPolicy;
   readonly clock?: Clock;
+  /** Its own when absent; clients of the same server and token share one. */
+  readonly pacer?: Pacer;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;
   /** Makes idempotency keys and request ids. */
@@ -50,6 +54,12 @@ export interface ApiRequest {
    * undefined when it is not there and the POST may be sent again. Without it such a POST fails (`network.outcome_unknown`).
    */
   readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
+  /**
+   * Looks after any 5xx too, the API's own included, and again right before the POST is sent once more: for what must
+   * not be made twice on a server that takes no notice of the Idempotency-Key.
+   */
+  readonly lookUpFirst?: boolean;
+  /** Told right before the request is sent again. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
 }
@@ -72,12 +82,19 @@ export class ApiClient {
   private readonly options: ClientOptions;
   private readonly warned = new Set<string>();
   private readonly newId: () => string;
+  private readonly pacer: Pacer;
 
   constructor(options: ClientOptions) {
     this.options = options;
+    this.pacer = options.pacer ?? new Pacer(options.clock ?? systemClock);
     this.baseUrl = options.baseUrl;
     this.organization = options.organization;
     this.newId = options.newId ?? randomUUID;
+  }
+
+  /** What this client, and whatever shares its pacer, sent so far. */
+  get statistics(): TransferStatistics {
+    return this.pacer.statistics;
   }
 
   /**
@@ -87,6 +104,7 @@ export class ApiClient {
   async request(request: ApiRequest): Promise<ApiAnswer> {
     const key = request.method === 'POST' ? (request.idempotencyKey ?? this.newId()) : undefined;
     let renewed = false;
+    let afterUnknown = false;
     for (;;) {
       const token = await this.options.token.token(request.signal);
       const answer = await exchange(this.exchangeOf(), {
@@ -95,14 +113,37 @@ export class ApiClient {
         keyed: key !== undefined,
         accept: readEnvelope,
         ...(request.lookUp && { lookUp: request.lookUp }),
+        ...(request.lookUpFirst && { lookUpFirst: request.lookUpFirst }),
         ...(request.onRetry && { onRetry: request.onRetry }),
         ...(request.signal && { signal: request.signal }),
       });
+      afterUnknown ||= answer.afterUnknown;
       if (answer.status === 401 && !renewed && this.options.token.renew(token)) {
         renewed = true;
         continue;
       }
-      return this.finish(request, answer);
+      return this.finish(request, { ...answer, afterUnknown });
+    }
+  }
+
+  /**
+   * Sends a GET whose answer has no end, once, and gives the answer with its body unread, whatever its status; after a
+   * 401 once more where the token can be renewed. Rejects as `Send` does.
+   */
+  async open(request: Pick<ApiRequest, 'path' | 'headers' | 'signal'>): Promise<IncomingResponse> {
+    const { token: source, send, onAttempt, clock = systemClock } = this.options;
+    for (let renewed = false; ; renewed = true) {
+      const token = await source.token(request.signal);
+      const outgoing = this.outgoing({ method: 'GET', ...request }, token, undefined);
+      const started = clock.now();
+      const response = await send(outgoing);
+      const { status, headers } = response;
+      const requestId = headers['x-request-id'] ?? null;
+      const milliseconds = clock.now() - started;
+      onAttempt?.({ method: 'GET', target: targetOf(outgoing.url), status, milliseconds, requestId });
+      if (status !== 401 || renewed || !source.renew(token)) return response;
+      // An answer that nobody reads would hold its connection.
+      await response.body[Symbol.asyncIterator]().return?.();
     }
   }
 
@@ -120,6 +161,7 @@ export class ApiClient {
     return {
       send,
       policy: retry,
+      pacer: this.pacer,
       clock: clock ?? systemClock,
       random: random ?? Math.random,
       timeout: timeout ?? 90_000,
@@ -184,7 +226,8 @@ function isByteSource(body: unknown): body is Exclude<OutgoingBody, string> {
   return typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function';
 }
 
-function redirectTarget(location: string | undefined, baseUrl: string): string {
+/** Origin and path that a `Location` header names, for people. */
+export function redirectTarget(location: string | undefined, baseUrl: string): string {
   if (location === undefined || !URL.canParse(location, baseUrl)) return 'another address';
   const url = new URL(location, baseUrl);
   return url.origin + url.pathname;

@@ -1,6 +1,7 @@
 import { type Failure, localFailure } from '../failure.ts';
-import { type Attempting, type AttemptResult, attempt } from './attempt.ts';
-import { judge, type RetryPolicy, readRetryAfter, waitBefore } from './retry.ts';
+import { type AttemptResult, attempt } from './attempt.ts';
+import type { Pacer } from './pacer.ts';
+import { judge, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
 import type { OutgoingRequest, Send } from './send.ts';
 
 /** Time as a value: `now` in UTC milliseconds, `sleep` rejects with the signal's reason when it is aborted. */
@@ -49,6 +50,8 @@ export interface AttemptNotice {
 export interface Exchange {
   readonly send: Send;
   readonly policy: RetryPolicy;
+  /** Shared by everything that asks the same server with the same token. */
+  readonly pacer: Pacer;
   readonly clock: Clock;
   readonly random: () => number;
   readonly timeout: number;
@@ -64,6 +67,7 @@ export interface Exchanging<T> {
   /** Reads the body; undefined when it is not what it should be, which fails a 2xx answer. */
   readonly accept: (text: string) => T | undefined;
   readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
+  readonly lookUpFirst?: boolean;
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
 }
@@ -86,12 +90,10 @@ export interface Answer<T> {
  */
 export async function exchange<T>(deps: Exchange, request: Exchanging<T>): Promise<Answer<T>> {
   const attempts = deps.policy.maxRetries + 1;
-  const attempting: Attempting = { send: deps.send, clock: deps.clock, timeout: deps.timeout };
   let afterUnknown = false;
   for (let number = 1; ; number++) {
-    const result = await attempt(attempting, request.make(), request.accept);
+    const { result, verdict, wait, throttled } = await attemptInTurn(deps, request, number);
     deps.onAttempt?.(result.notice);
-    const verdict = judge(result.end, request);
     if (verdict === 'stop') return concluded(result, afterUnknown);
     const unknown = result.end.kind === 'lost' && result.end.sent;
     if (verdict === 'settle') {
@@ -101,12 +103,45 @@ export async function exchange<T>(deps: Exchange, request: Exchanging<T>): Promi
     }
     afterUnknown ||= unknown;
     if (number >= attempts) return concluded(result, afterUnknown);
-    const retryAfter = readRetryAfter(result.headers['retry-after'], deps.clock.now());
-    const wait = waitBefore(number, deps.policy, deps.random, retryAfter);
     const notice = { attempt: number, attempts, wait, status: result.notice.status, reason: reasonOf(result) };
     deps.onRetry?.(notice);
+    await (throttled ? deps.pacer.hold(wait, request.signal) : deps.clock.sleep(wait, request.signal));
+    // The server may have been at it still: what became of it is asked once more before it is sent again.
+    const again = verdict === 'settle' && request.lookUpFirst;
+    const late = again ? await request.lookUp?.(request.signal) : undefined;
+    if (late !== undefined) return foundAnswer(result, late);
     request.onRetry?.(notice);
-    await deps.clock.sleep(wait, request.signal);
+  }
+}
+
+/** Milliseconds that a server may still be at a request whose connection is gone. */
+const SETTLING = 1000;
+
+interface Attempted<T> {
+  readonly result: AttemptResult<T>;
+  readonly verdict: Verdict;
+  /** Milliseconds before another attempt. */
+  readonly wait: number;
+  /** The server asked to be called less often, which concerns every request. */
+  readonly throttled: boolean;
+}
+
+async function attemptInTurn<T>(deps: Exchange, request: Exchanging<T>, number: number): Promise<Attempted<T>> {
+  const { send, clock, timeout, pacer, policy, random } = deps;
+  const turn = await pacer.turn(number > 1, request.signal);
+  try {
+    const result = await attempt({ send, clock, timeout }, request.make(), request.accept);
+    const verdict = judge(result.end, request);
+    const asked = retryAfterOf(result.headers, clock.now());
+    const least = verdict === 'settle' && request.lookUpFirst ? SETTLING : 0;
+    const wait = verdict === 'stop' ? 0 : Math.max(least, waitBefore(number, policy, random, asked));
+    const { status } = result.notice;
+    const throttled = status === 429 || (status === 503 && asked !== undefined);
+    turn.ended(result.headers, throttled ? Math.min(asked ?? wait, policy.longestWait) : undefined);
+    return { result, verdict, wait, throttled };
+  } catch (cause) {
+    turn.ended({});
+    throw cause;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Agent as AgentOptions, Dispatcher } from 'undici';
 import { codeOf } from '../failure.ts';
-import { isLoopback } from './address.ts';
+import type { ProxyInUse } from './proxy.ts';
 import {
   ConnectionFailure,
   type IncomingResponse,
@@ -15,6 +15,8 @@ export interface NetworkOptions {
   readonly certificates?: readonly string[];
   /** Milliseconds until a connection must stand. */
   readonly connectTimeout?: number;
+  /** The proxy for an address; without it none is used. What it throws ends the request. */
+  readonly proxyFor?: (address: URL) => ProxyInUse | undefined;
 }
 
 /** `send` over the network, and `close` to let go of its connections. */
@@ -24,14 +26,16 @@ export interface Network {
 }
 
 /**
- * The network through undici, loaded at the first request. Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
- * loopback never goes through one: a token for it must not leave the machine. Redirects are not followed.
+ * The network through undici, loaded at the first request. Redirects are not followed.
  */
 export function openNetwork(options: NetworkOptions = {}): Network {
   let loading: Promise<Dispatchers> | undefined;
   const load = () => (loading ??= loadDispatchers(options));
   return {
-    send: async (request) => exchange(await load(), request),
+    send: async (request) => {
+      const proxy = options.proxyFor?.(new URL(request.url));
+      return exchange(await load(), request, proxy);
+    },
     close: async () => {
       if (loading !== undefined) await (await loading).close();
     },
@@ -40,23 +44,29 @@ export function openNetwork(options: NetworkOptions = {}): Network {
 
 interface Dispatchers {
   readonly request: typeof import('undici').request;
-  readonly of: (host: string) => Dispatcher;
+  readonly of: (proxy: ProxyInUse | undefined) => Dispatcher;
   readonly close: () => Promise<void>;
 }
 
 async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
-  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const { Agent, ProxyAgent, request } = await import('undici');
   const ca = await trusted(options.certificates ?? []);
   const connect = { timeout: options.connectTimeout ?? 10_000, ...(ca && { ca }) };
   // The client has a deadline of its own that does not count the time an upload takes.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 } satisfies AgentOptions.Options;
   const direct = new Agent(common);
-  const outside = new EnvHttpProxyAgent({ ...common, ...(ca && { requestTls: { ca }, proxyTls: { ca } }) });
+  const tls = ca && { requestTls: { ca }, proxyTls: { ca } };
+  const proxies = new Map<string, Dispatcher>();
+  const through = ({ url: { href } }: ProxyInUse) => {
+    const agent = proxies.get(href) ?? new ProxyAgent({ ...common, ...tls, uri: href });
+    proxies.set(href, agent);
+    return agent;
+  };
   return {
     request,
-    of: (host) => (isLoopback(host) ? direct : outside),
+    of: (proxy) => (proxy === undefined ? direct : through(proxy)),
     close: async () => {
-      await Promise.all([direct.destroy(), outside.destroy()]);
+      await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()));
     },
   };
 }
@@ -68,12 +78,16 @@ async function trusted(certificates: readonly string[]): Promise<string[] | unde
   return [...rootCertificates, ...certificates];
 }
 
-async function exchange(network: Dispatchers, outgoing: OutgoingRequest): Promise<IncomingResponse> {
+async function exchange(
+  network: Dispatchers,
+  outgoing: OutgoingRequest,
+  proxy: ProxyInUse | undefined,
+): Promise<IncomingResponse> {
   const url = new URL(outgoing.url);
   const body = outgoing.body === undefined ? undefined : new CountedBody(outgoing.body);
   try {
     const response = await network.request(url, {
-      dispatcher: network.of(url.hostname),
+      dispatcher: network.of(proxy),
       method: outgoing.method as Dispatcher.HttpMethod,
       headers: { ...outgoing.headers, ...(body && { 'content-length': String(body.length) }) },
       ...(body && { body: body.content }),
@@ -82,7 +96,7 @@ async function exchange(network: Dispatchers, outgoing: OutgoingRequest): Promis
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   } catch (cause) {
     const sent = !isBeforeSending(cause) && (body === undefined || body.done);
-    throw new ConnectionFailure(describe(cause, url), { sent, cause });
+    throw new ConnectionFailure(describe(cause, url, proxy), { sent, cause });
   }
 }
 
@@ -122,7 +136,7 @@ const CONNECTING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'E
 function isBeforeSending(cause: unknown): boolean {
   const code = codeOf(cause) ?? '';
   const connecting = typeof cause === 'object' && cause !== null && 'syscall' in cause && cause.syscall === 'connect';
-  return connecting || CONNECTING.includes(code) || /CERT|SSL|TLS/.test(code);
+  return connecting || proxyRefusal(cause) !== undefined || CONNECTING.includes(code) || /CERT|SSL|TLS/.test(code);
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -136,15 +150,25 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ECONNRESET: 'The connection was cut by',
   EPIPE: 'The connection was cut by',
   UND_ERR_SOCKET: 'The connection was cut by',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'There is no https:// at',
 };
 
-function describe(cause: unknown, url: URL): string {
+function describe(cause: unknown, url: URL, proxy: ProxyInUse | undefined): string {
   const code = codeOf(cause) ?? codeOf(firstOf(cause)) ?? '';
   const meaning = MEANINGS[code];
-  if (meaning !== undefined) return `${meaning} ${url.host}.`;
+  const by = proxy === undefined ? '' : `${proxy.url.host}, the proxy of ${proxy.variable}`;
+  const status = proxyRefusal(cause);
+  if (status !== undefined) return `No way to ${url.host}: ${by}, refuses it with HTTP ${status}.`;
+  // With a proxy the only connection that can fail to stand is the one to it.
+  if (meaning !== undefined) return `${meaning} ${by !== '' && CONNECTING.includes(code) ? by : url.host}.`;
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))
     return `The certificate of ${url.host} is not trusted (${code}).`;
   return `No answer from ${url.host}${code === '' ? '' : ` (${code})`}.`;
+}
+
+/** The status with which a proxy answered instead of making a way through, as undici words it. */
+function proxyRefusal(cause: unknown): string | undefined {
+  return cause instanceof Error ? /^Proxy response \((\d+)\)/.exec(cause.message)?.[1] : undefined;
 }
 
 /** Of several addresses tried, Node reports one failure each. */

@@ -9,6 +9,9 @@ export interface RetryPolicy {
   readonly longestWait: number;
 }
 
+/** How the pauses between attempts grow, however many there are. */
+export type Backoff = Omit<RetryPolicy, 'maxRetries'>;
+
 export const DEFAULT_RETRY: RetryPolicy = { maxRetries: 5, base: 500, ceiling: 20_000, longestWait: 300_000 };
 
 /** Statuses of which another try may give something else. 400, 401, 403 and 404 never are. */
@@ -28,7 +31,11 @@ export interface RequestTraits {
   readonly repeatable: boolean;
   /** Carries an Idempotency-Key. */
   readonly keyed: boolean;
+  /** Looked for after every answer of 5xx, the API's own included: a server may fail after it stored. */
+  readonly lookUpFirst?: boolean;
 }
+
+export type Verdict = 'stop' | 'retry' | 'settle';
 
 /**
  * What to do after an attempt. `stop`: its end is the end. `retry`: send it again. `settle`: it may have been done;
@@ -39,7 +46,7 @@ export interface RequestTraits {
  * connection never carried the whole body, or the API itself answered that it refused or failed (D46: such an answer
  * does not use up the key). Everything else, a gateway's 502 included, is settled first.
  */
-export function judge(end: AttemptEnd, traits: RequestTraits): 'stop' | 'retry' | 'settle' {
+export function judge(end: AttemptEnd, traits: RequestTraits): Verdict {
   if (end.kind === 'lost') {
     if (end.permanent) return 'stop';
     return traits.repeatable || !end.sent ? 'retry' : 'settle';
@@ -47,6 +54,7 @@ export function judge(end: AttemptEnd, traits: RequestTraits): 'stop' | 'retry' 
   // 409: the first request with this key still runs, and its answer can be had a little later (D46).
   if (end.status === 409 && traits.keyed) return 'retry';
   if (!RETRYABLE_STATUSES.includes(end.status)) return 'stop';
+  if (traits.lookUpFirst && end.status >= 500) return 'settle';
   if (traits.repeatable || end.status === 429 || end.status === 503) return 'retry';
   return end.fromApi && !DOUBTFUL_STATUSES.includes(end.status) ? 'retry' : 'settle';
 }
@@ -55,7 +63,7 @@ export function judge(end: AttemptEnd, traits: RequestTraits): 'stop' | 'retry' 
  * Milliseconds before the next attempt, `failed` attempts so far: full jitter over a doubling step, never less than
  * the server asked for.
  */
-export function waitBefore(failed: number, policy: RetryPolicy, random: () => number, retryAfter?: number): number {
+export function waitBefore(failed: number, policy: Backoff, random: () => number, retryAfter?: number): number {
   const step = Math.min(policy.ceiling, policy.base * 2 ** (failed - 1));
   const asked = retryAfter === undefined ? 0 : Math.min(retryAfter, policy.longestWait);
   return Math.round(Math.max(asked, random() * step));
@@ -69,4 +77,10 @@ export function readRetryAfter(header: string | undefined, now: number): number 
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** Milliseconds that an answer asks to wait. A date counts from the answer's own `Date`: the two clocks may differ. */
+export function retryAfterOf(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const there = Date.parse(headers.date ?? '');
+  return readRetryAfter(headers['retry-after'], Number.isNaN(there) ? now : there);
 }

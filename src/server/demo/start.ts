@@ -24,7 +24,8 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
   const known = await findOrganization(service.store.read, DEMO_ORGANIZATION_ID);
   if (known === undefined) {
     const today = new Date(service.clock()).toISOString().slice(0, 10);
-    await importRecords(service, () => numberRecords(practice(size, today)));
+    // Like the records of a practice that was there before its stream.
+    await importRecords(service, () => numberRecords(practice(size, today)), { untold: true });
   }
   const token = (await keptToken(path)) ?? newToken();
   await service.store.write((tx) =>

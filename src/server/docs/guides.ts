@@ -5,6 +5,7 @@ import { SCOPE_MEANINGS } from '../openapi/document.ts';
 import { TOKEN_PATH } from '../openapi/service.ts';
 import { jsonCode } from './code.ts';
 import { type Html, html } from './markup.ts';
+import { streamGuide } from './streamguide.ts';
 import { failuresTable, operatorsTable, table } from './tables.ts';
 
 /** A chapter of the reference that is about all operations. */
@@ -18,7 +19,7 @@ const shell = (text: string): Html => html`<pre><code>${text}</code></pre>`;
 
 /** The chapters before the resources, in reading order. */
 export function guides(): Guide[] {
-  return [start(), filters(), paging(), fields(), values(), errors(), idempotency(), limits()];
+  return [start(), filters(), paging(), fields(), values(), errors(), idempotency(), limits(), streamGuide()];
 }
 
 function start(): Guide {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RESOURCES } from '../../catalog/catalog.ts';
+import { API_PREFIX, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { recordName } from '../openapi/names.ts';
 import { SERVICE_PATHS } from '../openapi/service.ts';
@@ -82,7 +82,9 @@ function otherRecords(resource: Resource): Html[] {
 
 /** The routes beside the API, as the OpenAPI document has them. */
 function serviceSection(): Html {
-  const rows = Object.entries(SERVICE_PATHS).flatMap(([path, item]) =>
+  // The stream has a chapter of its own.
+  const beside = Object.entries(SERVICE_PATHS).filter(([path]) => !path.startsWith(API_PREFIX));
+  const rows = beside.flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => {
       const { description } = operation as { description: string };
       return [html`${methodLabel(method.toUpperCase())} <code>${path}</code>`, description];

@@ -3,6 +3,7 @@ import type { Operation } from '../../catalog/define.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Handler } from '../service.ts';
+import { deliveringHandler } from '../stream/asyncendpoint.ts';
 import { countHandler, getHandler, listHandler } from './reading.ts';
 import { createHandler, deleteHandler, updateHandler } from './writing.ts';
 
@@ -25,7 +26,7 @@ export function allHandlers(): ReadonlyMap<string, Handler> {
     for (const operation of Object.values(resource.operations)) {
       const handler = behaviour.handlers?.[operation.id] ?? ENGINE[operation.shape]?.(behaviour, operation);
       if (handler === undefined) throw new Error(`No handler for ${operation.id}`);
-      handlers.set(operation.id, handler);
+      handlers.set(operation.id, operation.shape === 'async' ? deliveringHandler(operation, handler) : handler);
     }
   }
   return handlers;

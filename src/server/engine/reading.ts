@@ -3,7 +3,8 @@ import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Handler, OperationRequest } from '../service.ts';
-import { countRecords, findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
+import { findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
+import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
 export function listHandler(behaviour: Behaviour, operation: Operation): Handler {
@@ -13,10 +14,11 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const asked = readBulkQuery(request, operation);
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
     const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
-    const { data, lastId } = await readPage(behaviour, request, asked, slice);
-    const total = operation.paging?.counts
-      ? await countRecords(service.store.read, organization.org, resource, asked.terms)
-      : 0;
+    const question = { org: organization.org, resource, terms: asked.terms };
+    const { data, lastId } = await readNumberedPage(service.store, question, slice, (from) =>
+      readPage(behaviour, request, asked, from),
+    );
+    const total = showsTotal(operation, asked) ? await countOnce(service.store, question) : 0;
     if (asked.page !== undefined && operation.paging?.pageIsDeprecated) {
       const description = 'The page parameter is deprecated here; use lastId.';
       request.warnings.push({ title: 'Deprecated parameter', description, source: 'page' });
@@ -28,7 +30,12 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
 }
 
 /** The records of a page as JSON text; whole ones in id order are joined by the store. */
-async function readPage(behaviour: Behaviour, request: OperationRequest, asked: BulkQuery, slice: Slice) {
+async function readPage(
+  behaviour: Behaviour,
+  request: OperationRequest,
+  asked: BulkQuery,
+  slice: Slice,
+): Promise<ReadPage> {
   const { read } = request.service.store;
   const { org } = request.organization;
   if (asked.fields === undefined && behaviour.render === undefined && slice.order === undefined) {
@@ -38,6 +45,10 @@ async function readPage(behaviour: Behaviour, request: OperationRequest, asked: 
   const rows = await listRecords(read, org, behaviour.resource, asked.terms, slice, behaviour.own);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id };
+}
+
+function showsTotal({ paging }: Operation, { page }: BulkQuery): boolean {
+  return paging?.counts === 'always' || (paging?.counts === 'without a page' && page === undefined);
 }
 
 /** Newest first only without a cursor, by the first of the operation's date keys that is filtered by (D16). */
@@ -50,8 +61,9 @@ function orderOf(operation: Operation, asked: BulkQuery): Pick<Slice, 'order'> {
 /** GET of a count, under every name the operation answers with (D18). */
 export function countHandler(behaviour: Behaviour, operation: Operation): Handler {
   return async (request) => {
+    const { organization, service } = request;
     const terms = readTerms(request, operation);
-    const total = await countRecords(request.service.store.read, request.organization.org, behaviour.resource, terms);
+    const total = await countOnce(service.store, { org: organization.org, resource: behaviour.resource, terms });
     return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
   };
 }

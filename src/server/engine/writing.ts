@@ -9,6 +9,7 @@ import { type Answer, type Handler, nowOf, type OperationRequest } from '../serv
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, nextId, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import { recordChange } from './changes.ts';
 
 /** POST of a record (D6): every problem of body, rules and links is reported together. */
 export function createHandler(behaviour: Behaviour): Handler {
@@ -77,6 +78,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
       const before = JSON.parse(row.json) as JsonRecord & { id: number };
       await behaviour.beforeDelete?.(tx, { service, organization, before, row });
       await removeRecord(tx, organization.org, resource, id);
+      await recordChange(tx, { organization, resource, before, after: undefined, at: nowOf(service) });
       return before;
     });
     return { data: behaviour.answersDeleted ? JSON.stringify(before) : JSON.stringify({ id }) };
@@ -122,6 +124,8 @@ export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: D
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
   await putRecord(tx, draft.organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
   await behaviour.indexed?.(tx, draft);
+  const { organization, before, after } = draft;
+  await recordChange(tx, { organization, resource, before, after, at: now });
   await behaviour.stored?.(tx, draft);
 }
 

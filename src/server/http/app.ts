@@ -5,15 +5,19 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import { refusal } from '../../catalog/failures.ts';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { mountDocs } from '../docs/route.ts';
+import type { Reading } from '../metrics/recorder.ts';
 import { mountMetrics } from '../metrics/route.ts';
 import { mountOpenApi } from '../openapi/route.ts';
 import type { Service } from '../service.ts';
+import type { ListenerTimes } from '../stream/listener.ts';
+import { deliveryReadings, streamReadings } from '../stream/readings.ts';
 import { failureOf, failureText } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { authenticate, identifyOrganization } from './identity.ts';
 import { type AccessLog, logAnswers } from './logging.ts';
 import { methodsAt, mountOperations } from './operations.ts';
+import { mountStream } from './streamroute.ts';
 import { answerTimeouts, serverTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
 
@@ -25,6 +29,10 @@ export interface AppOptions {
   /** Trust `X-Forwarded-*` of a proxy in front, for the origin of signed URLs. */
   readonly behindProxy: boolean;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** Times of stream listeners, where they are not the usual ones. */
+  readonly listeners?: Partial<ListenerTimes>;
+  /** What parts outside of the app tell in the metrics. */
+  readonly readings?: readonly Reading[];
 }
 
 /** The whole service as an app that has not been given a socket: `inject` calls it in process. */
@@ -61,13 +69,21 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   logAnswers(app, options.log);
-  mountMetrics(app, service.store);
+  mountMetrics(app, service.store, [
+    ...streamReadings(service),
+    ...deliveryReadings(service),
+    ...(options.readings ?? []),
+  ]);
   mountHealth(app, service);
   mountOpenApi(app);
   mountDocs(app);
   await mountTokens(app, service);
   mountFiles(app, service);
   await mountOperations(app, service, options.rateLimit);
+  mountStream(app, service, { log: options.log, ...(options.listeners && { times: options.listeners }) });
+  app.addHook('onReady', async () => {
+    service.deliveries.start((error) => options.log.failed('async delivery', error));
+  });
   return app;
 }
 

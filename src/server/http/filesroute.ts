@@ -19,6 +19,8 @@ interface FileParams {
   readonly variant: string;
 }
 
+const OWN = ['guid', 'variants', 'sha256'] as const;
+
 /** Signed download links (D38): no token, valid for 15 minutes, ranges supported. */
 export function mountFiles(app: FastifyInstance, service: Service): void {
   app.get<{ Params: FileParams; Querystring: Record<string, string> }>(
@@ -28,11 +30,11 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const document = asId(request.params.document) ?? 0;
       checkSignature(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
-      const row =
-        owner &&
-        (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, ['guid', 'variants']));
+      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, OWN));
       if (row === undefined || !row.variants.split(',').includes(variant)) throw notFound(documents.one, document);
-      return sendFile(service, fileName(row.guid, variant), row.json, request, reply);
+      // Of a variant made from the original no hash is kept.
+      const sha256 = variant === 'original' ? row.sha256 : undefined;
+      return sendFile(service, { name: fileName(row.guid, variant), json: row.json, sha256 }, request, reply);
     },
   );
 }
@@ -49,20 +51,38 @@ function checkSignature(
   if (expires * 1000 < service.clock()) throw refusal('file.signature', 'expires', 'This download link has expired.');
 }
 
-async function sendFile(service: Service, name: string, json: string, request: FastifyRequest, reply: FastifyReply) {
+interface SentFile {
+  readonly name: string;
+  /** The document's record. */
+  readonly json: string;
+  readonly sha256: string | undefined;
+}
+
+async function sendFile(service: Service, file: SentFile, request: FastifyRequest, reply: FastifyReply) {
+  const { name, json, sha256 } = file;
   const record = JSON.parse(json) as { name: string; mimeType: MimeType };
   const size = await service.files.size(name);
   if (size === undefined) throw refusal('server.unexpected', null, 'The file of this document is missing.');
   reply.type(mediaTypeOf(record.mimeType));
   reply.header('content-disposition', contentDisposition(record.name, { type: 'attachment' }));
   reply.header('accept-ranges', 'bytes');
+  // A stored file never changes, so its name tells one from another.
+  const tag = `"${name}"`;
+  reply.header('etag', tag);
   reply.header('cache-control', 'private, no-store');
-  const range = requestedRange(request.headers.range, size);
+  const condition = request.headers['if-range'];
+  const range = condition === undefined || condition === tag ? requestedRange(request.headers.range, size) : undefined;
   if (range === 'unsatisfiable')
     return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
+  if (sha256 !== undefined) reply.header('repr-digest', digestHeader(sha256));
   reply.header('content-length', range === undefined ? size : range.end - range.start + 1);
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   return reply.send(await service.files.open(name, range));
+}
+
+/** `Repr-Digest` (RFC 9530) of the whole file, so that a client can check what came, in parts or not. */
+function digestHeader(sha256: string): string {
+  return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 }
 
 /** One byte range; several at once, or another unit, are answered with the whole file, as HTTP allows. */

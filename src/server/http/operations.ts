@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
+import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
@@ -89,7 +90,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 async function serve(mounting: Mounting, operation: Operation, request: FastifyRequest, reply: FastifyReply) {
   reply.type(JSON_TYPE);
   if (operation.method !== 'POST' || request.headers['idempotency-key'] === undefined) {
-    return reply.code(operation.success).send(await run(mounting, operation, request));
+    return reply.code(operation.success).send(await run(mounting, operation, request, reply));
   }
   const { keys } = mounting;
   const hash = hashOf(request.body);
@@ -105,7 +106,7 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
     }
     const keep = (tx: Transaction, answer: string) =>
       keys.keep(tx, claim.place, hash, { status: operation.success, answer });
-    return reply.code(operation.success).send(await run(mounting, operation, request, keep));
+    return reply.code(operation.success).send(await run(mounting, operation, request, reply, keep));
   } finally {
     claim.release();
   }
@@ -141,6 +142,7 @@ async function run(
   mounting: Mounting,
   operation: Operation,
   request: FastifyRequest,
+  reply: FastifyReply,
   keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
 ): Promise<string> {
   const { organization } = request.caller as Caller;
@@ -157,6 +159,7 @@ async function run(
     baseUrl: `${request.protocol}://${request.host}`,
     remember: (tx, made) => keep(tx, successText(made, warnings)),
   });
+  if (answer.headers !== undefined) reply.headers(answer.headers);
   return successText(answer, warnings);
 }
 
@@ -198,6 +201,7 @@ export function parametersOf(operation: Operation): string[] {
 
 /** Methods of the route a path belongs to, none for an unknown path. */
 export function methodsAt(path: string): string[] {
+  if (path === API_PREFIX + STREAM_PATH) return ['GET'];
   const segments = path.split('/');
   const methods = allOperations()
     .map(({ operation }) => operation)

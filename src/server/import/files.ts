@@ -4,7 +4,7 @@ import { type Files, fileName, type StagedFile } from '../files/files.ts';
 
 /** Files that come with an import: staged while it runs, kept when it commits, gone when it does not. */
 export class ImportedFiles {
-  private readonly staged: string[] = [];
+  private staged: string[] = [];
   /** Files of documents that the import replaced or deleted. */
   readonly replaced: string[] = [];
   readonly files: Files;
@@ -24,6 +24,12 @@ export class ImportedFiles {
     const stage = await this.files.stage(name);
     await stage.write(Buffer.concat([body, rest]));
     return stage.finish();
+  }
+
+  /** Removes a staged file that is not needed after all. */
+  async drop(name: string): Promise<void> {
+    this.staged = this.staged.filter((other) => other !== name);
+    await this.files.remove(name);
   }
 
   noteVariants(names: readonly string[]): void {

@@ -1,4 +1,5 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
+import { patients } from '../../catalog/resources/patients.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { collectGarbage } from '../memory.ts';
 import { settleLedger } from '../reports/aging/ledger.ts';
@@ -8,6 +9,7 @@ import { nowOf } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
 import { raiseSequence } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
+import { ChangeBook } from './changes.ts';
 import { CorrectionBook } from './corrections.ts';
 import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
@@ -24,6 +26,11 @@ export interface ImportSummary {
   readonly deleted: number;
 }
 
+export interface ImportOptions {
+  /** The stream is not told: what comes in is where it begins, as demo data is. */
+  readonly untold?: boolean;
+}
+
 /**
  * Imports records as a whole (contract §7): in any order, upserted by organization, type and id, links checked at
  * the end, all or nothing. Throws `ImportRefused`; nothing is in the store then. Memory does not grow with the source.
@@ -31,10 +38,11 @@ export interface ImportSummary {
 export async function importRecords(
   service: Service,
   source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+  options: ImportOptions = {},
 ): Promise<ImportSummary> {
   const files = new ImportedFiles(service.files);
   try {
-    const summary = await service.store.write((tx) => importInto(tx, service, files, source));
+    const summary = await service.store.write((tx) => importInto(tx, service, files, source, options));
     await files.keep();
     await removeScheduled(service.store, service.files, files.replaced);
     await service.store.tidy();
@@ -51,6 +59,7 @@ async function importInto(
   service: Service,
   files: ImportedFiles,
   source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+  { untold = false }: ImportOptions,
 ): Promise<ImportSummary> {
   const now = nowOf(service);
   const problems = new ProblemList();
@@ -63,6 +72,7 @@ async function importInto(
     organizations: new Organizations(tx, now),
     links: new LinkBook(tx),
     corrections: new CorrectionBook(tx),
+    ...(!untold && { changes: new ChangeBook(tx) }),
     highest: new Map(),
     referrers: new Map(),
     counts: {},
@@ -71,6 +81,7 @@ async function importInto(
   const indexes = await tx.fillFast(STORED_RESOURCES.map(tableOf));
   await state.links.open();
   await state.corrections.open();
+  await state.changes?.open();
   const deferred: ImportLine[] = [];
   for await (const entry of source(problems)) {
     try {
@@ -84,14 +95,25 @@ async function importInto(
   for (const entry of deferred) await importLine({ ...state, last: true }, entry);
   await indexes.restore();
   // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
-  for (const [org, referrers] of state.referrers) for (const id of referrers) await refreshReferred(tx, org, id);
+  await refreshReferrers(state);
   await state.organizations.settle(problems);
   await state.links.settle(problems);
   problems.throwIfAny();
   await state.corrections.settle(service, now);
+  await state.changes?.settle(now);
   await settleLedger(tx);
   for (const { org, type, id } of state.highest.values()) await raiseSequence(tx, org, type, id);
   return { imported: state.counts, deleted: state.deleted };
+}
+
+async function refreshReferrers({ tx, changes, referrers }: ImportState): Promise<void> {
+  for (const [org, ids] of referrers) {
+    for (const id of ids) {
+      await changes?.note(org, patients, id);
+      // The book tells of it in the end.
+      await refreshReferred(tx, org, id, async () => {});
+    }
+  }
 }
 
 async function importLine(state: ImportState, entry: ImportLine): Promise<void> {

@@ -12,6 +12,7 @@ import type { Organization, Service } from '../service.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
+import type { ChangeBook } from './changes.ts';
 import type { CorrectionBook } from './corrections.ts';
 import { importDocument, removeDocument } from './documents.ts';
 import type { ImportedFiles } from './files.ts';
@@ -31,6 +32,8 @@ export interface ImportState {
   readonly organizations: Organizations;
   readonly links: LinkBook;
   readonly corrections: CorrectionBook;
+  /** Undefined: the stream is not told of this import. */
+  readonly changes?: ChangeBook;
   /** Highest id by organization and type. */
   readonly highest: Map<string, { org: number; type: string; id: number }>;
   /** Patients whose list of referred patients has to be made again. */
@@ -67,6 +70,7 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   noteId(state, organization.org, kind.type, id);
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
   await state.links.note(organization.org, line, own);
+  if (kind.resource !== undefined) await state.changes?.note(organization.org, kind.resource, id);
   if (kind.resource === undefined) await putReference(state.tx, organization.org, kind, id, values);
   else await putResource(state, kind, organization, id, values, line);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
@@ -195,6 +199,7 @@ async function noteReferrers(
 
 async function remove(state: ImportState, kind: RecordKind, org: number, id: number, line: number): Promise<void> {
   if (kind.type === 'PatientV1') await noteReferrers(state, org, id);
+  if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id);
   if (kind.type === 'DocumentV1') await removeDocument(state, org, id);
   else if (kind.resource !== undefined) await removeRecord(state.tx, org, kind.resource, id);
   else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);

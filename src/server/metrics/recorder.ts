@@ -18,12 +18,22 @@ export interface Recorder {
   report(): Promise<{ readonly text: string; readonly type: string }>;
 }
 
+/** One number that a part of the server tells, read when it is asked for. */
+export interface Reading {
+  readonly name: string;
+  readonly help: string;
+  readonly kind: 'gauge' | 'counter';
+  read(): number | Promise<number>;
+}
+
 /** What the gauges read when they are asked. */
 export interface Readings {
   /** Requests that are being answered now. */
   inFlight(): number;
   /** What the store has written. */
   store(): Readonly<StoreCounts>;
+  /** What other parts of the server tell. */
+  readonly others: readonly Reading[];
 }
 
 /** Seconds: from answers out of memory to uploads that take a minute. */
@@ -71,6 +81,29 @@ export async function openRecorder(readings: Readings): Promise<Recorder> {
     });
   counted('molar_store_writes_total', 'Writes that were run.', (counts) => counts.writes);
   counted('molar_store_commits_total', 'Commits; writes that come together share one.', (counts) => counts.commits);
+  for (const { name, help, kind, read } of readings.others) {
+    if (kind === 'gauge') {
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          this.set(await read());
+        },
+      });
+    } else {
+      new Counter({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await read();
+          this.reset();
+          this.inc(value);
+        },
+      });
+    }
+  }
   let watching = false;
   const watch = () => {
     if (!watching) collectDefaultMetrics({ register: registry });

@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import type { Store } from '../store/store.ts';
-import type { Recorder } from './recorder.ts';
+import type { Reading, Recorder } from './recorder.ts';
 
 /** A server that listens begins to watch its process when it has been up for so long, so that starting stays quick. */
 const SETTLED_MS = 1000;
 
-/** `GET /metrics` (Prometheus text), and the hook that counts every request of this app. */
-export function mountMetrics(app: FastifyInstance, store: Pick<Store, 'counts'>): void {
+/** `GET /metrics` (Prometheus text) with what `others` tell, and the hook that counts every request of this app. */
+export function mountMetrics(
+  app: FastifyInstance,
+  store: Pick<Store, 'counts'>,
+  others: readonly Reading[] = [],
+): void {
   let inFlight = 0;
   let opened: Promise<Recorder> | undefined;
   const recorder = () => {
     opened ??= import('./recorder.ts').then(({ openRecorder }) =>
-      openRecorder({ inFlight: () => inFlight, store: () => store.counts }),
+      openRecorder({ inFlight: () => inFlight, store: () => store.counts, others }),
     );
     return opened;
   };

@@ -38,6 +38,7 @@ export function openApiDocument(resources: readonly Resource[] = RESOURCES): Jso
     tags: [
       ...resources.map(({ name, about }) => ({ name, description: about })),
       { name: 'authentication', description: 'Tokens' },
+      { name: 'stream', description: 'Changes as they are committed' },
       { name: 'files', description: 'Signed download links' },
       { name: 'service', description: 'Health, metrics and documentation' },
     ],

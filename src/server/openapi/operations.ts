@@ -52,7 +52,11 @@ export function notesOf(operation: Operation): string[] {
   return [
     ...(shape === 'update' ? ['Only what the body has changes; null clears a value that is not required.'] : []),
     ...(shape === 'replace' ? ['The body replaces the whole list; an empty one clears it.'] : []),
-    ...(shape === 'async' ? ['Answers the first 10 records; all of them go to the streaming channel.'] : []),
+    ...(shape === 'async'
+      ? [
+          'Answers the first 10 records; all of them go to the stream (`GET /api/v1/stream`) as READ messages whose correlationId is the X-Correlation-ID of the answer, followed by one READ_COMPLETE with their total.',
+        ]
+      : []),
     ...(countNames.length > 1 ? [`${countNames.join(' and ')} are the same number.`] : []),
     ...(order === 'descending' ? ['Newest first: ids descend.'] : []),
     ...(newestFirst

@@ -1,5 +1,6 @@
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { FAILURES, type FailureCode } from '../../catalog/failures.ts';
+import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { answered, dataForm, exampleAnswer, exampleFailure, paginationNames } from './answers.ts';
 import { byStatus, failuresOf } from './failures.ts';
 import { byName, type Json, ref } from './json.ts';
@@ -25,6 +26,10 @@ export const SHARED_HEADERS: Readonly<Record<string, Json>> = {
   RateLimit: { description: 'Requests that a burst may have.', schema: { type: 'integer' } },
   RateLimitRemaining: { description: 'Requests left of it.', schema: { type: 'integer' } },
   RateLimitReset: { description: 'Seconds until it is full again.', schema: { type: 'integer' } },
+  CorrelationId: {
+    description: 'Names the delivery to the stream: its messages carry it as correlationId.',
+    schema: { type: 'string', format: 'uuid' },
+  },
   IdempotencyReplayed: {
     description: 'true: this is the first answer to the same Idempotency-Key, given again.',
     schema: { type: 'string', enum: ['true'] },
@@ -84,6 +89,7 @@ function successResponse(resource: Resource, operation: Operation): Json {
     headers: {
       ...REQUEST_ID,
       ...(operation.rateLimited && RATE_LIMIT),
+      ...(operation.shape === 'async' && { [CORRELATION_HEADER]: ref('headers', 'CorrelationId') }),
       ...(operation.method === 'POST' && { 'Idempotency-Replayed': ref('headers', 'IdempotencyReplayed') }),
     },
     content: {

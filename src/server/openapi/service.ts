@@ -1,6 +1,9 @@
+import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { FailureCode } from '../../catalog/failures.ts';
+import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { type Json, ref } from './json.ts';
 import { refusalResponse } from './responses.ts';
+import { STREAM_MESSAGE, streamItem } from './stream.ts';
 
 const text = (description: string, media: string): Json => ({
   description,
@@ -144,11 +147,16 @@ const filesItem: Json = {
 };
 
 /** Schemas that only these routes use. */
-export const SERVICE_SCHEMAS: Readonly<Record<string, Json>> = { ClientCredentials: CREDENTIALS, AccessToken: TOKEN };
+export const SERVICE_SCHEMAS: Readonly<Record<string, Json>> = {
+  ClientCredentials: CREDENTIALS,
+  AccessToken: TOKEN,
+  StreamMessage: STREAM_MESSAGE,
+};
 
-/** Path items of the routes beside the API: tokens, signed files, health, metrics and this document. */
+/** Path items of the routes beside the resources: tokens, the stream, signed files, health, metrics and this document. */
 export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   [TOKEN_PATH]: tokenItem,
+  [API_PREFIX + STREAM_PATH]: streamItem,
   '/files/{organization}/documents/{document}/{variant}': filesItem,
   '/healthz': open('healthz', 'Tell whether the process runs', { '200': state('It runs.', 'ok') }),
   '/readyz': open('readyz', 'Tell whether the store answers', {

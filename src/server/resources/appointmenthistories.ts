@@ -1,4 +1,5 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
+import { recordChange } from '../engine/changes.ts';
 import { blankRecord } from '../rendering.ts';
 import { nextId, putRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
@@ -16,7 +17,7 @@ export async function recordHistory(
   const now = new Date(service.clock()).toISOString();
   const id = await nextId(tx, organization.org, appointmentHistories.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
-  await putRecord(tx, organization.org, appointmentHistories, {
+  const history = {
     ...blankRecord(appointmentHistories),
     ...copied,
     id,
@@ -24,5 +25,7 @@ export async function recordHistory(
     action,
     created: now,
     lastModified: now,
-  });
+  };
+  await putRecord(tx, organization.org, appointmentHistories, history);
+  await recordChange(tx, { organization, resource: appointmentHistories, before: undefined, after: history, at: now });
 }

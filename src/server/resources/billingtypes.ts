@@ -6,6 +6,7 @@ import type { Link } from '../../catalog/fields/composites.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
+import { recordChange } from '../engine/changes.ts';
 import { checkLinks } from '../references.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
 import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
@@ -36,8 +37,11 @@ export const billingTypesSetHandler: Handler = async (request) => {
   return request.service.store.write(async (tx) => {
     const patient = await patientOf(request, tx, id);
     if (!isDeepStrictEqual(linksTo(patient.billingTypes.map((link) => link.id)), billingTypes)) {
-      const changed = { ...patient, billingTypes, lastModified: nowOf(request.service) };
-      await putRecord(tx, request.organization.org, patients, changed);
+      const { organization } = request;
+      const at = nowOf(request.service);
+      const changed = { ...patient, billingTypes, lastModified: at };
+      await putRecord(tx, organization.org, patients, changed);
+      await recordChange(tx, { organization, resource: patients, before: patient, after: changed, at });
     }
     const answer = await items(request, tx, billingTypes);
     await request.remember(tx, answer);

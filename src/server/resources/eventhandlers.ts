@@ -66,7 +66,7 @@ async function deleteEvent(request: OperationRequest): Promise<Answer> {
     const event = JSON.parse(row.json) as EventRecord;
     if (event.groupId !== null && target === undefined) throw new Refusal([targetMissing('an event of a series')]);
     const later = target === 'SERIES' ? await laterOccurrences(tx, organization.org, event) : [];
-    await removeEvents(tx, organization.org, [event, ...later]);
+    await removeEvents(tx, request, [event, ...later]);
   });
   return { data: JSON.stringify({ id }) };
 }

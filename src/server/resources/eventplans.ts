@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../catalog/failures.ts';
 import { recurrenceOf, recurs } from '../../catalog/recurrence/fields.ts';
 import { events } from '../../catalog/resources/events.ts';
+import { recordChange } from '../engine/changes.ts';
 import { settle, storeDraft } from '../engine/writing.ts';
 import type { ZoneClock } from '../recurrence/zoneclock.ts';
 import { checkLinks, linksOf } from '../references.ts';
@@ -108,7 +109,7 @@ export async function carryOut(tx: Transaction, { target, changed, removed, adde
   for (const draft of [target, ...changed]) {
     if (!isDeepStrictEqual(draft.after, draft.before)) await storeDraft(tx, eventBehaviour, draft, now);
   }
-  await removeEvents(tx, organization.org, removed);
+  await removeEvents(tx, target, removed);
   for (const start of added) {
     const after = { ...target.after, id: await nextId(tx, organization.org, events.type), start };
     fillEvent(after);
@@ -117,6 +118,14 @@ export async function carryOut(tx: Transaction, { target, changed, removed, adde
 }
 
 /** The one way by which calendar events leave the store. */
-export async function removeEvents(tx: Transaction, org: number, removed: readonly EventRecord[]): Promise<void> {
-  for (const { id } of removed) await removeRecord(tx, org, events, id);
+export async function removeEvents(
+  tx: Transaction,
+  { organization, service }: Pick<OperationRequest, 'organization' | 'service'>,
+  removed: readonly EventRecord[],
+): Promise<void> {
+  const at = nowOf(service);
+  for (const before of removed) {
+    await removeRecord(tx, organization.org, events, before.id);
+    await recordChange(tx, { organization, resource: events, before, after: undefined, at });
+  }
 }

@@ -1,8 +1,10 @@
 import sql from 'sql-template-tag';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
+import { recordChange } from '../engine/changes.ts';
 import { zoneOfLocation } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
+import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, nextId, putRecord, type StoredRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
@@ -58,17 +60,19 @@ export async function followStatus(tx: Transaction, draft: Draft): Promise<void>
   await change(tx, draft, is ? { status: after.status } : { rescheduledOn: now }, is);
 }
 
-async function open(tx: Transaction, { organization, after }: Draft): Promise<void> {
+async function open(tx: Transaction, { organization, service, after }: Draft): Promise<void> {
   const id = await nextId(tx, organization.org, missedAppointments.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
   const record = { ...blankRecord(missedAppointments), ...copied, id, appointment: { id: after.id } };
   await putRecord(tx, organization.org, missedAppointments, record, { is_open: 1 });
+  const at = nowOf(service);
+  await recordChange(tx, { organization, resource: missedAppointments, before: undefined, after: record, at });
 }
 
 /** Changes the open record of an appointment; a client may have deleted it. */
 async function change(
   tx: Transaction,
-  { organization, after }: Draft,
+  { organization, service, after }: Draft,
   changes: JsonRecord,
   stays: boolean,
 ): Promise<void> {
@@ -78,6 +82,8 @@ async function change(
       ORDER BY id DESC LIMIT 1`,
   );
   if (row === undefined) return;
-  const record = { ...(JSON.parse(row.json) as JsonRecord & { id: number }), ...changes };
+  const before = JSON.parse(row.json) as JsonRecord & { id: number };
+  const record = { ...before, ...changes };
   await putRecord(tx, org, missedAppointments, record, { is_open: Number(stays) });
+  await recordChange(tx, { organization, resource: missedAppointments, before, after: record, at: nowOf(service) });
 }

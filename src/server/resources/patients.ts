@@ -3,7 +3,9 @@ import sql from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
 import { type Phone, patients } from '../../catalog/resources/patients.ts';
+import { recordChange } from '../engine/changes.ts';
 import { followGuarantor } from '../reports/aging/ledger.ts';
+import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
@@ -118,15 +120,23 @@ async function followReferral(tx: Transaction, draft: Draft): Promise<void> {
   const before = (draft.before?.referredByPatient as Link | null | undefined)?.id;
   const after = (draft.after.referredByPatient as Link | null)?.id;
   if (before === after) return;
+  const { organization, service } = draft;
+  const changed = (was: JsonRecord, is: JsonRecord) =>
+    recordChange(tx, { organization, resource: patients, before: was, after: is, at: nowOf(service) });
   for (const referrer of [before, after]) {
     if (referrer === undefined) continue;
-    const referred = await refreshReferred(tx, draft.organization.org, referrer);
+    const referred = await refreshReferred(tx, organization.org, referrer, changed);
     if (referrer === draft.after.id) draft.after.referredPatients = referred;
   }
 }
 
-/** Rewrites `referredPatients` of one patient from the referrals that name them; answers them. */
-export async function refreshReferred(tx: Transaction, org: number, referrer: number): Promise<readonly Link[]> {
+/** Rewrites `referredPatients` of one patient from the referrals that name them, and tells of the change; answers them. */
+export async function refreshReferred(
+  tx: Transaction,
+  org: number,
+  referrer: number,
+  changed: (before: JsonRecord, after: JsonRecord) => Promise<void>,
+): Promise<readonly Link[]> {
   const row = await findRecord(tx, org, patients, referrer);
   if (row === undefined) return [];
   const referred = await tx.all<Link>(
@@ -135,6 +145,8 @@ export async function refreshReferred(tx: Transaction, org: number, referrer: nu
   const record = JSON.parse(row.json) as JsonRecord & { id: number };
   const referredPatients = referred.map(({ id }) => ({ id }));
   if (isDeepStrictEqual(record.referredPatients, referredPatients)) return referredPatients;
-  await putRecord(tx, org, patients, { ...record, referredPatients });
+  const after = { ...record, referredPatients };
+  await putRecord(tx, org, patients, after);
+  await changed(record, after);
   return referredPatients;
 }

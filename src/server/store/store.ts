@@ -28,6 +28,13 @@ export interface Transaction extends Reader {
 export interface Store {
   readonly read: Reader;
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A place for numbers worked out of what is committed now: the same map until anybody commits, then a new, empty one.
+   * A store that cannot tell gives an empty one each time.
+   */
+  whileUnchanged(): Map<string, number>;
+  /** Calls `listener` after each commit of this process, until the function that is returned is called. */
+  onCommit(listener: () => void): () => void;
   /** Gives memory and journal space back after a bulk write. */
   tidy(): Promise<void>;
   /** Rejects when the store cannot answer. */

@@ -4,18 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Config } from '@oclif/core/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { completionOf } from '../../../src/cli/completion/model.ts';
+import { type Completion, completionOf } from '../../../src/cli/completion/model.ts';
 import { SHELL_SCRIPTS } from '../../../src/cli/completion/shells.ts';
+import { suggestions } from '../../../src/cli/completion/suggestions.ts';
 import Autocomplete from '../../../src/commands/autocomplete.ts';
 import { ROOT } from '../../house/tree.ts';
 import { runCommand } from '../runcommand.ts';
 
 let folder: string;
+let completion: Completion;
 const fileOf = (shell: string) => join(folder, `completion.${shell}`);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'molar-completion-'));
-  const completion = completionOf(await Config.load({ root: ROOT }));
+  completion = completionOf(await Config.load({ root: ROOT }));
   for (const [shell, script] of Object.entries(SHELL_SCRIPTS)) writeFileSync(fileOf(shell), script(completion));
   writeFileSync(join(folder, 'scan one.pdf'), '');
 });
@@ -61,6 +63,14 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [['config', 'get', 'page'], ['pageSize']],
   [['help', 'exit'], ['exit-codes']],
   [
+    ['export', 'pat'],
+    ['patientinsuranceplans', 'patients'],
+  ],
+  [['export', 'ver'], ['verify']],
+  [['export', 'patients', 'transactions', 'transactiont'], ['transactiontags']],
+  [['api', 'transactiont'], ['transactiontags']],
+  [['api', 'PU'], ['PUT']],
+  [
     ['autocomplete', ''],
     ['bash', 'fish', 'powershell', 'zsh'],
   ],
@@ -68,9 +78,14 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
 ];
 
 describe('the bash script', () => {
+  /** Words as bash parts them, at the signs that its line editor breaks words at too. */
+  const parted = (word: string) => (word === '' ? [word] : word.split(/([:=]+)/).filter((part) => part !== ''));
+
   function offered(words: readonly string[]): string[] {
-    const quoted = words.map((word) => `'${word}'`).join(' ');
-    const driver = `source '${fileOf('bash')}'; COMP_WORDS=(molar ${quoted}); COMP_CWORD=${words.length}; _molar; for word in "\${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done`;
+    const parts = words.flatMap(parted);
+    const quoted = parts.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const line = `molar ${words.join(' ')}`.replaceAll("'", "'\\''");
+    const driver = `source '${fileOf('bash')}'; COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'; COMP_LINE='${line}'; COMP_WORDS=(molar ${quoted}); COMP_CWORD=${parts.length}; _molar; for word in "\${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done`;
     return run('bash', ['--norc', '-c', driver])
       .split('\n')
       .filter((line) => line !== '')
@@ -86,8 +101,18 @@ describe('the bash script', () => {
   });
 
   it.each([
-    ['a value after the sign, which bash makes a word', ['patients', 'list', '--format', '=', 'js'], ['json']],
-    ['nothing typed after the sign', ['patients', 'get', '--format', '='], expect.arrayContaining(['csv', 'json'])],
+    ['a value after the sign, which bash makes a word', ['patients', 'list', '--format=js'], ['json']],
+    ['nothing typed after the sign', ['patients', 'get', '--format='], expect.arrayContaining(['csv', 'json'])],
+    ['a list after the sign', ['patients', 'list', '--fields=id,lastN'], ['id,lastName']],
+    ['a value with a colon', ['server', 'tokens', 'create', '--scope', 'model:r'], ['read']],
+    ['nothing after a colon', ['server', 'tokens', 'create', '--scope', 'model:'], ['read', 'write']],
+    ['colon and sign', ['server', 'tokens', 'create', '--scope=model:w'], ['write']],
+    [
+      'a flag after a value with a colon',
+      ['server', 'tokens', 'create', '--scope', 'model:read', '--exp'],
+      ['--expires'],
+    ],
+    ['within a quote', ['patients', 'update', '5', '--contact-method', "'Call"], ['Call me']],
     ['values with spaces', ['patients', 'update', '5', '--contact-method', 'C'], ['Call\\ me']],
     ['files', ['documents', 'upload', 'scan'], ['scan one.pdf']],
     ['files of a flag', ['patients', 'list', '--out', 'scan'], ['scan one.pdf']],
@@ -120,6 +145,29 @@ _describe() { local given=\${@[-1]}; print -rl -- \${\${(P)given}%%:*} }`;
   });
 });
 
+describe('suggestions', () => {
+  it.each(CASES)('for %j', (words, expected) => {
+    const typed = { before: words.slice(0, -1), current: words.at(-1) ?? '' };
+    expect(
+      suggestions(completion, typed, () => [])
+        .map(({ word }) => word)
+        .sort(),
+    ).toEqual(expected);
+  });
+
+  it.each([
+    ['values after the sign', ['patients', 'list'], '--format=nd', ['--format=ndjson']],
+    ['lists after the sign', ['patients', 'list'], '--fields=id,lastN', ['--fields=id,lastName']],
+    ['values with a colon', ['server', 'tokens', 'create', '--scope'], 'model:', ['model:read', 'model:write']],
+    ['profiles', ['patients', 'list', '--profile'], 'w', ['work', 'west']],
+    ['profiles to remove', ['profiles', 'remove'], 'h', ['home']],
+    ['no flags after a flag without a value', ['patients', 'list', '--limit'], '', []],
+  ])('know %s', (_, before, current, expected) => {
+    const found = suggestions(completion, { before, current }, () => ['work', 'west', 'home']);
+    expect(found.map(({ word }) => word)).toEqual(expected);
+  });
+});
+
 describe('the fish script', () => {
   it('is valid', ({ skip }) => {
     if (!isInstalled('fish')) skip('fish is not installed');
@@ -145,6 +193,26 @@ describe('molar autocomplete', () => {
     const ran = await runCommand('autocomplete', Autocomplete, [shell]);
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ran.stdout).toContain(line);
+  });
+
+  it.each([
+    ['a command', 'molar patients', 'patients', 'patients\tPeople the practice treats or bills\n'],
+    ['a flag', 'molar patients list --form', '--form', '--format\tForm of the output'],
+    [
+      'a list that the shell takes for one word',
+      'molar patients list --fields id,lastN',
+      'id,lastN',
+      'id,lastName\t\n',
+    ],
+    ['a list that the shell takes for two words', 'molar patients list --fields id,lastN', 'lastN', 'lastName\t\n'],
+    ['what has a blank', 'molar patients update 5 --contact-method "Call', '"Call', "'Call me'\t\n"],
+    ['nothing', 'molar nosuch ', '', ''],
+  ])('answers PowerShell about %s', async (_, line, word, expected) => {
+    const asked = Buffer.from(`${line}\n${word}`).toString('base64');
+    const ran = await runCommand('autocomplete', Autocomplete, ['powershell', '--line', asked]);
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
+    if (expected === '') expect(ran.stdout).toBe('');
+    expect(ran.stdout.slice(0, expected.length)).toBe(expected);
   });
 
   it('refuses other shells', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { operationOf } from '../../../src/catalog/catalog.ts';
+import { allOperations, operationOf } from '../../../src/catalog/catalog.ts';
 import { Refusal } from '../../../src/catalog/failures.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
+import { exampleTerm, filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
 import type { FlagValues } from '../../../src/cli/flagvalues.ts';
 
 const { filters } = patients;
@@ -38,6 +38,23 @@ describe('filterFlags', () => {
   it('lists keys and operators in its help', () => {
     expect(filterFlags(filters).filter?.description).toContain('chartNumber  == .absent .present');
   });
+});
+
+describe('exampleTerm', () => {
+  const filtered = allOperations().filter(({ operation }) => operation.filters !== undefined);
+
+  it.each(filtered.map(({ operation }) => [operation.id, operation] as const))(
+    'is one that %s takes',
+    (_id, operation) => {
+      const keys = operation.filters ?? {};
+      const optional = Object.fromEntries(
+        Object.entries(keys).map(([name, key]) => [name, { ...key, required: false }]),
+      );
+      const term = exampleTerm(keys);
+      expect(readFilter({ filter: [term] }, optional)).toBe(term);
+      expect(filterFlags(keys).filter?.summary).toContain(`'${term}'`);
+    },
+  );
 });
 
 describe('readFilter', () => {

@@ -107,7 +107,8 @@ describe('the text of a page', () => {
   it('is wrapped', () => {
     expect(pageText(page, 14)).toBe(
       [
-        'molar help x: what it is',
+        'molar help x:',
+        'what it is',
         '',
         'ONE',
         '  aa bb cc dd',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import DocumentsDelete from '../../../src/commands/documents/delete.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
+import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
 import { broken, problem, Script, success } from '../../core/transport/script.ts';
 
 const remove = (argv: readonly string[], world?: World) => runCommand('documents:delete', DocumentsDelete, argv, world);
@@ -14,19 +14,127 @@ describe('documents delete', () => {
     expect(script.requests[0]).toMatchObject({ method: 'DELETE', url: 'https://api.example.com/api/v1/documents/5' });
   });
 
-  it('asks on a terminal', async () => {
+  const asking = () => {
     const questions: string[] = [];
-    const confirm = async (question: string) => questions.push(question) > 0;
-    const ran = await remove(['5'], { script: done(), terminal: 80, confirm });
-    expect(ran.exitCode).toBe(0);
+    return { questions, confirm: async (question: string) => questions.push(question) > 0 };
+  };
+  const gone = () => problem(404, 'record.not_found', 'id', 'Gone.');
+  const named = (id: number, name: string) => success({ id, name });
+
+  it('asks on a terminal, with the name', async () => {
+    const { questions, confirm } = asking();
+    const script = new Script(named(5, 'scan\u001b[2J.pdf'), success({ id: 5 }));
+    expect((await remove(['5'], { script, terminal: 80, confirm })).exitCode).toBe(0);
+    expect(questions).toEqual(['Delete document 5 (scan\ufffd[2J.pdf)? This cannot be undone.']);
+    expect(script.queries[0]).toEqual({ responseFields: 'id,name' });
+  });
+
+  it('asks without the name where it cannot be had', async () => {
+    const { questions, confirm } = asking();
+    const script = new Script(gone(), gone());
+    expect((await remove(['5'], { script, terminal: 80, confirm })).exitCode).toBe(4);
     expect(questions).toEqual(['Delete document 5? This cannot be undone.']);
+  });
+
+  it.each<[string, readonly string[], readonly (readonly [number, string])[], string]>([
+    [
+      'two',
+      ['5', '6'],
+      [
+        [5, 'a.pdf'],
+        [6, 'b.pdf'],
+      ],
+      'Delete 2 documents (5 a.pdf, 6 b.pdf)? This cannot be undone.',
+    ],
+    [
+      'many',
+      ['1', '2', '3', '4', '5', '6', '7'],
+      [],
+      'Delete 7 documents (1, 2, 3, 4, 5 and 2 more)? This cannot be undone.',
+    ],
+  ])('asks once about %s', async (_name, argv, names, question) => {
+    const { questions, confirm } = asking();
+    const answers = argv.map((id) => success({ id: Number(id) }));
+    const script = new Script(...names.map(([id, name]) => named(id, name)), ...answers);
+    const ran = await remove(argv, { script, terminal: 80, confirm, env: { NO_COLOR: '1' } });
+    expect([ran.exitCode, script.left, questions]).toEqual([0, 0, [question]]);
+    expect(ran.stderr).toBe(`Deleted ${argv.length} documents.\n`);
+  });
+
+  it('says of several what became of each, and goes on behind one that fails', async () => {
+    const script = new Script(gone(), success({ id: 6 }), problem(403, 'auth.scope_missing', null, 'No.'));
+    const ran = await remove(['5', '6', '7', '8', '5', '--yes', '--csv'], { script });
+    expect(ran.exitCode).toBe(6);
+    expect(ran.stdout).toBe(
+      'id,status,error\n5,missing,Not found (HTTP 404): Gone.\n6,deleted,\n7,failed,Not allowed (HTTP 403): No.\n8,failed,Not tried: Not allowed (HTTP 403): No.\n',
+    );
+    expect(ran.stderr).toContain('3 of 4 documents not deleted.');
+    expect(ran.stderr).toContain('5: Not found (HTTP 404): Gone.');
+  });
+
+  it.each<[string, readonly string[], number, string]>([
+    ['all are gone already', [], 4, ''],
+    [
+      'that does not matter',
+      ['--ignore-missing'],
+      0,
+      '[{"id":5,"status":"missing","error":null},{"id":6,"status":"missing","error":null}]',
+    ],
+  ])('run again, when %s', async (_name, more, exitCode, stdout) => {
+    const ran = await remove(['5', '6', '--yes', '--json', ...more], { script: new Script(gone(), gone()) });
+    expect(ran.exitCode).toBe(exitCode);
+    expect(ran.stdout.replace(/\s/g, '')).toBe(stdout);
+    if (exitCode !== 0)
+      expect(jsonFailure(ran)).toMatchObject({ code: 'record.not_found', errors: [{ source: '5' }, { source: '6' }] });
+  });
+
+  it('passes over one that is gone when told to', async () => {
+    const ran = await remove(['5', '--yes', '--ignore-missing'], { script: new Script(gone()) });
+    expect(ran).toEqual({ exitCode: 0, stdout: '{\n  "id": 5\n}\n', stderr: 'There is no document 5.\n' });
+  });
+
+  it('takes ids from standard input, which needs --yes', async () => {
+    const script = new Script(success({ id: 5 }), success({ id: 6 }));
+    const ran = await remove(['-', '--yes', '--csv', '--quiet'], { script, stdin: '\ufeffid\r\n5\r\n6\r\n' });
+    expect(ran).toEqual({ exitCode: 0, stdout: 'id,status,error\n5,deleted,\n6,deleted,\n', stderr: '' });
+    expect(await remove(['-'], { stdin: '5\n' })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+  });
+
+  it.each([
+    ['an id that is none', ['5', 'x', '--yes'], '', 'ID must be a positive integer; "x" is none.'],
+    [
+      'an id that is none on standard input',
+      ['-', '--yes'],
+      '5 six',
+      'Standard input must hold ids only, positive integers; "six" is none.',
+    ],
+    ['nothing on standard input', ['-', '--yes'], 'id\n', 'There are no ids on standard input.'],
+    ['two readers of standard input', ['-', '--yes', '--token-stdin'], '5', '--token-stdin and - both read'],
+    ['no id', ['--yes'], '', 'ID is missing.'],
+  ])('refuses %s before anything is sent', async (_name, argv, stdin, message) => {
+    expect(await remove(argv, { stdin })).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
+  });
+
+  it('shows all requests of a dry run', async () => {
+    const ran = await remove(['5', '6', '--dry-run']);
+    expect(JSON.parse(ran.stdout)).toMatchObject([
+      { url: expect.stringMatching(/5$/) },
+      { url: expect.stringMatching(/6$/) },
+    ]);
   });
 
   it.each([
     ['no', async () => false],
     ['Ctrl-C', () => Promise.reject(new Error('closed'))],
   ])('does nothing when the answer is %s', async (_name, confirm) => {
-    const ran = await remove(['5'], { terminal: 80, confirm });
+    const ran = await remove(['5'], { script: new Script(gone()), terminal: 80, confirm });
     expect(ran).toMatchObject({ exitCode: 130, stdout: '', stderr: expect.stringContaining('Nothing was deleted.') });
   });
 

@@ -19,10 +19,14 @@ interface World {
   readonly isTTY?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly ask?: Context['streams']['ask'];
+  /** Answers questions; there is a terminal to ask on then. */
+  readonly confirm?: (question: string) => Promise<boolean>;
 }
 
 /** oclif's own `Command.run` loads the configuration again, and the context would be lost. */
 type CommandClass = new (argv: string[], config: Config) => Command & { _run(): Promise<unknown> };
+
+const noKeyring = () => Promise.reject(new Error('The keyring is not to be used.'));
 
 /** Runs a command in this process against a server that is called through `send`. */
 export async function runCommand(command: unknown, argv: readonly string[], world: World): Promise<Ran> {
@@ -35,9 +39,9 @@ export async function runCommand(command: unknown, argv: readonly string[], worl
       stdout: stream((chunk) => out.push(chunk), world.isTTY ?? false),
       stderr: stream((chunk) => {
         stderr += chunk.toString();
-      }, false),
-      stdin: { isTTY: false, chunks: once(world.stdin ?? '') },
-      confirm: () => Promise.resolve(false),
+      }, world.confirm !== undefined),
+      stdin: { isTTY: world.confirm !== undefined, chunks: once(world.stdin ?? '') },
+      confirm: world.confirm ?? (() => Promise.resolve(false)),
       ask: world.ask,
       startProgress: undefined,
     },
@@ -46,12 +50,15 @@ export async function runCommand(command: unknown, argv: readonly string[], worl
       MOLAR_ORGANIZATION: ORGANIZATION,
       MOLAR_TOKEN: TOKENS.full,
       MOLAR_CONFIG_DIR: '/nonexistent',
+      MOLAR_KEYRING: 'off',
+      NO_COLOR: '1',
       ...world.env,
     },
     clock: { now: Date.now, sleep: async (_, signal) => signal?.throwIfAborted() },
     random: () => 0,
     newId: () => crypto.randomUUID(),
     temporaryFolder: tmpdir(),
+    keyring: { read: noKeyring, write: noKeyring, remove: noKeyring },
     openNetwork: () => ({ send: world.send, close: async () => undefined }),
     signal: new AbortController().signal,
     interrupted: () => undefined,

@@ -79,7 +79,10 @@ describe('documents upload', () => {
 
     const csv = await upload([await file('a.pdf'), await file('b.pdf'), '--fields', 'name,ownerType']);
     expect(csv.stdout.toString()).toBe('name,ownerType\na.pdf,Organization\nb.pdf,Organization\n');
-    const table = await upload([await file('c.pdf'), await file('d.pdf'), '--fields', 'name'], { isTTY: true });
+    const table = await upload([await file('c.pdf'), await file('d.pdf'), '--fields', 'name'], {
+      isTTY: true,
+      env: { NO_COLOR: '1' },
+    });
     expect(table.stdout.toString()).toBe('name\n─────\nc.pdf\nd.pdf\n');
   });
 
@@ -196,8 +199,8 @@ describe('documents upload', () => {
     ['files that are not there', ['M', 'N'], 9, '2 of 2 files not uploaded.'],
     ['files of the wrong type', ['T', 'T'], 2, '2 of 2 files not uploaded.'],
     ['different causes', ['T', 'M'], 6, '2 of 2 files not uploaded.'],
-    ['a patient that is not there', ['F', '--patient', '5'], 5, 'ownerPatient.id'],
-    ['two files for a patient that is not there', ['F', 'G', '--patient', '5'], 5, '2 of 2 files not uploaded.'],
+    ['a patient that is not there', ['F', '--patient', '5'], 4, 'There is no patient 5.'],
+    ['two files for a patient that is not there', ['F', 'G', '--patient', '5'], 4, '2 of 2 files not uploaded.'],
   ])('%s: exit code', async (_, argv, exitCode, message) => {
     const paths: Record<string, string> = {
       F: await file('refused.pdf'),

@@ -54,4 +54,20 @@ describe('events delete', () => {
     expect(ran.exitCode).toBe(0);
     expect(questions).toEqual([question]);
   });
+
+  it('deletes several, and asks about them and all later ones', async () => {
+    const ids = await practice.mondays();
+    const ran = await practice.run(EventsDelete, [String(ids[0]), String(ids[2]), '--yes', '--csv']);
+    expect([ran.exitCode, ran.stdout.toString()]).toEqual([
+      0,
+      `id,status,error\n${ids[0]},deleted,\n${ids[2]},deleted,\n`,
+    ]);
+    expect(await left(ids)).toEqual([ids[1], ids[3]]);
+    const questions: string[] = [];
+    const confirm = async (asked: string) => questions.push(asked) > 1;
+    await runCommand('events:delete', EventsDelete, ['5', '6', '--target', 'series'], { terminal: 80, confirm });
+    expect(questions).toEqual([
+      'Delete 2 calendar events and all later ones of their series (5, 6)? This cannot be undone.',
+    ]);
+  });
 });

@@ -149,7 +149,8 @@ describe('patients list --out', () => {
     ['x.json', ['--csv'], 'id\n7000000000114\n7000000000115\n'],
   ])('writes %s with %j', async (name, flags, content) => {
     const ran = await list(['--out', join(folder, name), '--fields', 'id', ...flags], { script: two(), terminal: 80 });
-    expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: `Wrote 2 patients to ${join(folder, name)}.\n` });
+    const told = `Wrote 2 patients to ${join(folder, name)} (1 page, `;
+    expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: expect.stringContaining(told) });
     expect(await readFile(join(folder, name), 'utf8')).toBe(content);
     expect(await readdir(folder)).toEqual([name]);
   });
@@ -160,7 +161,13 @@ describe('patients list --out', () => {
     const ran = await list(['--out', file], { script: new Script(success([ann]), answer(403, '')) });
     expect(ran.exitCode).toBe(3);
     expect(await readFile(file, 'utf8')).toBe('old');
-    expect(await readdir(folder)).toEqual(['x.csv']);
+    expect((await readdir(folder)).sort()).toEqual(['x.csv', 'x.csv.part', 'x.csv.part.json']);
+  });
+
+  it('says one patient when there is one', async () => {
+    const file = join(folder, 'x.csv');
+    const { stderr } = await list(['--out', file], { script: new Script(success([ann]), success([])), terminal: 80 });
+    expect(stderr).toContain(`Wrote 1 patient to ${file} (`);
   });
 
   it('asks the server for nothing when the file cannot be written', async () => {
@@ -168,15 +175,15 @@ describe('patients list --out', () => {
     expect(ran).toMatchObject({ exitCode: 9, stdout: '' });
   });
 
-  it('leaves nothing behind when it is interrupted', async () => {
+  it('says how to go on when it is interrupted, and leaves no file of that name', async () => {
     const stop = new AbortController();
     const script = new Script(success([ann]), () => {
       stop.abort(localFailure('run.interrupted', 'Interrupted.'));
       return answer(503, '');
     });
     const ran = await list(['--out', join(folder, 'x.csv')], { script, signal: stop.signal });
-    expect(ran).toMatchObject({ exitCode: 130, stderr: 'Error: Interrupted.\nNext: Run the command again.\n' });
-    expect(await readdir(folder)).toEqual([]);
+    expect(ran).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Next: Run it again with --resume') });
+    expect(await readdir(folder)).not.toContain('x.csv');
   });
 });
 
@@ -193,6 +200,30 @@ describe('patients list that fails', () => {
     expect(jsonFailure(ran)).toMatchObject({ code, exitCode });
   });
 
+  it('puts warnings that came before into the one JSON object', async () => {
+    const warnings = [{ code: 'x', title: 'Deprecated parameter', description: 'Use lastId.', source: 'page' }];
+    const script = () => new Script(success([ann], { warnings }), problem(403, 'auth.scope', null, 'No.'));
+    const warning = 'Warning: Deprecated parameter: Use lastId. (page)';
+    const ran = await list(['--json'], { script: script() });
+    expect(ran).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(jsonFailure(ran)).toMatchObject({ status: 403, notes: [warning] });
+
+    const whole = new Script(success([ann], { warnings }), success([]));
+    expect((await list(['--json', '--fields', 'id'], { script: whole })).stderr).toBe(`${warning}\n`);
+    const quiet = jsonFailure(await list(['--json', '--quiet'], { script: script() }));
+    expect(quiet).not.toHaveProperty('notes');
+  });
+
+  it('refuses names that are unknown, with those that are known and the nearest', async () => {
+    const failure = jsonFailure(await list(['--format', 'json', '--fields', 'firstNam']));
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/^firstNam is not a field\. Fields: ALL, id, .*\. Did you mean firstName\?$/),
+      hint: 'Use firstName. See molar patients list --help.',
+    });
+    const { stderr } = await list(['--format', 'table', '--sort', 'lastNam']);
+    expect(stderr).toMatch(/^Error: lastNam is not a field\. Fields: id, .*\. Did you mean lastName\?\n/);
+  });
+
   it('writes no header when the first page fails', async () => {
     const ran = await list([], { script: new Script(problem(401, 'auth.token_unknown', 'Authorization', 'No.')) });
     expect(ran).toEqual({
@@ -202,7 +233,7 @@ describe('patients list that fails', () => {
         'Error: The server did not accept the token (HTTP 401): No.',
         '  at Authorization',
         'Request: req-1',
-        'Next: Send a valid token: set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET.',
+        'Next: Run molar login, or set MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET) to what is valid now; molar doctor tells what is in use.',
         '',
       ].join('\n'),
     });

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import AgingbalancesReport from '../../../src/commands/agingbalances/report.ts';
 import type { Send } from '../../../src/core/transport/send.ts';
@@ -14,7 +15,10 @@ const toApp = sendTo(() => service.app);
 // Two transactions a page, so that every report is put together from several.
 beforeAll(() => void Object.assign(service.service, { agingPageLimit: 2 }));
 
-async function report(argv: readonly string[], world: { send?: Send; isTTY?: boolean } = {}) {
+async function report(
+  argv: readonly string[],
+  world: { send?: Send; isTTY?: boolean; env?: Readonly<Record<string, string>> } = {},
+) {
   const ran = await runCommand(AgingbalancesReport, argv, { send: toApp, ...world });
   return { ...ran, stdout: ran.stdout.toString() };
 }
@@ -112,7 +116,7 @@ describe('agingbalances report in a pipe', () => {
 describe('agingbalances report on a terminal', () => {
   it('shows the oldest money first, totals with bars, and the check', async () => {
     const { stdout } = await report(['--location', '5'], { isTTY: true });
-    const full = (part: number) => '#'.repeat(part);
+    const full = (part: number) => '█'.repeat(part);
     expect(stdout).toBe(
       [
         'id  guarantor     over 90  61-90  31-60   0-30  credits   balance',
@@ -136,13 +140,29 @@ describe('agingbalances report on a terminal', () => {
     );
   });
 
+  it('gives each age its colour, bold names and totals, and a check in green', async () => {
+    const plain = await report(['--location', '5'], { isTTY: true });
+    const { stdout } = await report(['--location', '5'], { isTTY: true, env: { NO_COLOR: '' } });
+    expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
+    for (const [line, colour] of [
+      ['0-30 days', 32],
+      ['31-60 days', 33],
+      ['61-90 days', 35],
+      ['over 90 days', 31],
+    ] as const) {
+      expect(stdout.split('\n').find((text) => text.includes(line))).toContain(`\u001b[${colour}m█`);
+    }
+    expect(stdout).toContain('\u001b[1mLocation 5\u001b[22m: 3 guarantors');
+    expect(stdout).toContain('\u001b[32mCheck: ');
+  });
+
   it('shows no bars in a file, and every location with all of them together', async () => {
     const { stdout } = await report(['--location', '5,6', '--format', 'table', '--totals-only']);
-    expect(stdout).not.toContain('#');
+    expect(stdout).not.toContain('█');
     expect(stdout.match(/^\S.*: .*$/gm)).toEqual([
       'Location 5: 3 guarantors, amounts in USD',
       'Location 6: 1 guarantor, amounts in USD',
-      'All 2 locations: 3 guarantors, amounts in USD',
+      'Both locations: 3 guarantors, amounts in USD',
       'Check: buckets 1,055.85 + credits -7.77 = balance 1,048.08; all 4 pages add up.',
     ]);
   });

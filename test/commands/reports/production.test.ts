@@ -36,9 +36,9 @@ describe('locationproductionnetschedule report', () => {
   it('counts days in the zone given', async () => {
     const { stdout } = await report([...WEEK, '--timezone', 'UTC'], { isTTY: true });
     expect(stdout.match(/^2026.*$/gm)).toEqual([
-      `2026-03-10 Tue             1           100.00  ${'#'.repeat(40)}`,
-      '2026-03-11 Wed             1             0.25  #',
-      `2026-03-12 Thu             1            20.25  ${'#'.repeat(8)}`,
+      `2026-03-10 Tue             1           100.00  ${'█'.repeat(40)}`,
+      '2026-03-11 Wed             1             0.25  █',
+      `2026-03-12 Thu             1            20.25  ${'█'.repeat(8)}`,
     ]);
   });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readCredentials, type SecretReaders } from '../../../src/core/connection/credentials.ts';
-import type { ConnectionFlags, Environment } from '../../../src/core/connection/settings.ts';
+import type { ConnectionFlags, ConnectionSettings, Environment } from '../../../src/core/connection/settings.ts';
+import type { TokenFacts, TokenListener } from '../../../src/core/connection/tokenfacts.ts';
+import type { ProfileSecret } from '../../../src/core/profiles/config.ts';
+import { Pacer } from '../../../src/core/transport/pacer.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { answer, Script, SleepLog, type Step } from '../transport/script.ts';
 
@@ -17,12 +20,20 @@ const readers: SecretReaders = {
     if (line === 'false') throw new Error('exit 1');
     return line === 'two' ? 'two\nlines' : 'from-command\n';
   },
+  keyring: async (account, profile) => `${account}-of-${profile.replace(' ', '-')}`,
 };
 
-function source(flags: ConnectionFlags, env: Environment, script = new Script(), settings = SETTINGS) {
+function source(
+  flags: ConnectionFlags,
+  env: Environment,
+  script = new Script(),
+  settings: ConnectionSettings = SETTINGS,
+  onToken?: TokenListener,
+) {
   const clock = new SleepLog();
-  const exchange = { send: script.send, policy: DEFAULT_RETRY, clock, random: () => 0, timeout: 1000 };
-  return { clock, made: readCredentials(flags, env, settings, readers, exchange) };
+  const pacer = new Pacer(clock);
+  const exchange = { send: script.send, policy: DEFAULT_RETRY, pacer, clock, random: () => 0, timeout: 1000 };
+  return { clock, made: readCredentials(flags, env, settings, readers, exchange, onToken) };
 }
 
 async function tokenOf(flags: ConnectionFlags, env: Environment): Promise<string> {
@@ -75,7 +86,7 @@ describe('client credentials', () => {
   it('go to the address for tokens', async () => {
     const script = new Script(granted('t1', 60));
     const settings = { ...SETTINGS, tokenUrl: 'https://login.example.com/t?grant_type=client_credentials' };
-    await (await source({}, CLIENT, script, settings as never).made).token();
+    await (await source({}, CLIENT, script, settings).made).token();
     expect(script.requests[0]?.url).toBe('https://login.example.com/t?grant_type=client_credentials');
   });
 
@@ -124,5 +135,69 @@ describe('client credentials', () => {
     const failure = await tokens.token().catch((cause: unknown) => cause);
     expect(failure).toMatchObject({ exitCode });
     expect(JSON.stringify(failure)).not.toContain('s&cret');
+  });
+});
+
+/** Settings whose profile proves itself with a secret. */
+function withSecret(secret: ProfileSecret): ConnectionSettings {
+  const profile = { url: SETTINGS.baseUrl, organization: SETTINGS.organization, secret };
+  return { ...SETTINGS, profile: { name: 'work', profile, source: 'config', path: 'config.json' } };
+}
+
+describe('a secret in the keyring', () => {
+  it('is read for its profile', async () => {
+    const settings = withSecret({ kind: 'keyring', account: 'a1' });
+    expect(await (await source({}, {}, new Script(), settings).made).token()).toBe('a1-of-profile-work');
+  });
+
+  it('is that of a client where there is an id', async () => {
+    const script = new Script(granted('t1', 3600));
+    const settings = withSecret({ kind: 'keyring', account: 'a1', clientId: 'me', tokenUrl: 'https://t.example.com/' });
+    expect(await (await source({}, {}, script, settings).made).token()).toBe('t1');
+    expect(script.requests[0]).toMatchObject({
+      url: 'https://t.example.com/?grant_type=client_credentials',
+      body: 'client_id=me&client_secret=a1-of-profile-work',
+    });
+  });
+
+  it('is not read where the environment has a token', async () => {
+    const settings = withSecret({ kind: 'keyring', account: 'a1' });
+    expect(await (await source({}, { MOLAR_TOKEN: 'abc' }, new Script(), settings).made).token()).toBe('abc');
+  });
+});
+
+describe('what is told of a token', () => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const jwt = `${part({ alg: 'RS256' })}.${part({ exp: 1_800_000_000, scope: 'model:read' })}.c2ln`;
+  const NOON = Date.UTC(2026, 2, 2, 12);
+
+  async function told(env: Environment, script = new Script()): Promise<(TokenFacts & { renewed: boolean })[]> {
+    const facts: (TokenFacts & { renewed: boolean })[] = [];
+    const listen: TokenListener = ({ expiresAt, scopes }, renewed) => facts.push({ expiresAt, scopes, renewed });
+    await (await source({}, env, script, SETTINGS, listen).made).token();
+    return facts;
+  }
+
+  it.each<[string, Environment, Script | undefined, number | undefined, readonly string[] | undefined]>([
+    ['a plain one', { MOLAR_TOKEN: 'abc' }, undefined, undefined, undefined],
+    ['one that tells', { MOLAR_TOKEN: jwt }, undefined, 1_800_000_000_000, ['model:read']],
+    ['a granted one', CLIENT, new Script(granted('t1', '3600')), NOON + 3_600_000, undefined],
+    ['a granted one without a life', CLIENT, new Script(granted('t1', undefined)), undefined, undefined],
+    ['a granted one that tells', CLIENT, new Script(granted(jwt, undefined)), 1_800_000_000_000, ['model:read']],
+    ['both', CLIENT, new Script(granted(jwt, 60)), NOON + 60_000, ['model:read']],
+    [
+      'a grant with scopes',
+      CLIENT,
+      new Script(answer(200, { access_token: 't', expires_in: 60, scope: 'a b' })),
+      NOON + 60_000,
+      ['a', 'b'],
+    ],
+  ])('of %s', async (_name, env, script, expiresAt, scopes) => {
+    expect(await told(env, script)).toEqual([{ expiresAt, scopes, renewed: env === CLIENT }]);
+  });
+
+  it('counts its life from the attempt that got it, not from an earlier one', async () => {
+    const script = new Script(answer(503, '', { 'retry-after': '7' }), granted('t1', 3600));
+    expect((await told(CLIENT, script))[0]?.expiresAt).toBe(NOON + 7000 + 3_600_000);
   });
 });

@@ -6,7 +6,7 @@ import { type CertificateFacts, judgeCertificate } from '../../../src/core/docto
 import { type Doctor, diagnose } from '../../../src/core/doctor/diagnose.ts';
 import { exitCodeOfFindings, type Finding } from '../../../src/core/doctor/finding.ts';
 import { localFailure } from '../../../src/core/failure.ts';
-import { clientOf, Script, success } from '../transport/script.ts';
+import { answer, clientOf, problem, Script, success } from '../transport/script.ts';
 
 const FACTS: CertificateFacts = {
   issuers: ['Some CA', 'Root of Trust'],
@@ -16,6 +16,9 @@ const FACTS: CertificateFacts = {
 };
 
 const ENV = { MOLAR_URL: 'https://api.example.com', MOLAR_ORGANIZATION: 'org-1', MOLAR_TOKEN: 'secret' };
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 10, 21, 12);
 
 async function found(changes: Partial<Doctor>): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -27,11 +30,23 @@ async function found(changes: Partial<Doctor>): Promise<readonly Finding[]> {
     inspect: async () => FACTS,
     connect: async () => clientOf(new Script(success([]), success([]))),
     heard: () => undefined,
+    token: () => undefined,
+    readKeyring: () => Promise.reject(new Error('It is not to be read.')),
+    now: () => NOW,
     signal: new AbortController().signal,
     ...changes,
   };
   for await (const finding of diagnose(doctor)) findings.push(finding);
   return findings;
+}
+
+/** The environment of someone whose only profile has a secret. */
+async function withConfig(secret: object): Promise<{ MOLAR_CONFIG_DIR: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-doctor-'));
+  const profiles = { a: { url: 'https://api.example.com', organization: 'org-1', secret } };
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ profile: 'a', profiles }));
+  await chmod(join(folder, 'config.json'), 0o600);
+  return { MOLAR_CONFIG_DIR: folder };
 }
 
 const last = async (changes: Partial<Doctor>) => (await found(changes)).at(-1);
@@ -71,14 +86,101 @@ describe('diagnose', () => {
     [0o640, 'warn'],
     [0o604, 'warn'],
   ])('looks at who can read the profiles: mode %o', async (mode, level) => {
-    const folder = await mkdtemp(join(tmpdir(), 'molar-doctor-'));
-    const secret = { kind: 'token', token: 'hush' };
-    const profiles = { a: { url: 'https://api.example.com', organization: 'org-1', secret } };
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ profile: 'a', profiles }));
-    await chmod(join(folder, 'config.json'), mode);
-    const findings = await found({ env: { MOLAR_CONFIG_DIR: folder } });
+    const env = await withConfig({ kind: 'token', token: 'hush' });
+    await chmod(join(env.MOLAR_CONFIG_DIR, 'config.json'), mode);
+    const findings = await found({ env });
     expect(findings.find(({ check }) => check === 'profiles')?.level).toBe(level);
     expect(JSON.stringify(findings)).not.toContain('hush');
+  });
+
+  it.each<[string, Doctor['readKeyring'], string, number]>([
+    ['is read', async () => 'hush', 'ok', 11],
+    ['is locked', () => Promise.reject(localFailure('usage.connection', 'It is locked.')), 'fail', 4],
+  ])('looks into the keyring where the secret %s', async (_name, readKeyring, level, count) => {
+    const secret = { kind: 'keyring', account: 'a-1' };
+    const findings = await found({ env: await withConfig(secret), readKeyring });
+    expect(findings.find(({ check }) => check === 'keyring')?.level).toBe(level);
+    expect(findings).toHaveLength(count);
+    expect(JSON.stringify(findings)).not.toContain('hush');
+  });
+
+  it('refuses what is no address of a proxy, without its password', async () => {
+    const finding = await last({ env: { ...ENV, HTTPS_PROXY: 'ftp://ann:hush@proxy.example.com' } });
+    expect(finding).toMatchObject({ check: 'proxy', level: 'fail', exitCode: 2 });
+    expect(JSON.stringify(finding)).not.toContain('hush');
+  });
+
+  it.each<[string, ReturnType<Doctor['token']>, string, string]>([
+    ['not told', undefined, 'ok', 'When it expires is not told.'],
+    ['far off', { expiresAt: NOW + 5 * DAY, scopes: undefined, renewed: false }, 'ok', 'in 5 days.'],
+    [
+      'near',
+      { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: false },
+      'warn',
+      '2026-11-21 14:00 UTC, in 2 hours.',
+    ],
+    ['near, but renewed', { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: true }, 'ok', 'renewed by itself.'],
+  ])('tells when the token expires: %s', async (_name, token, level, message) => {
+    const findings = await found({ token: () => token });
+    const finding = findings.find(({ check }) => check === 'token');
+    expect(finding?.level).toBe(level);
+    expect(finding?.message).toContain(message);
+  });
+
+  it.each([
+    ['in step', 1000, 'ok', "agrees with the server's"],
+    ['a little ahead', 45_000, 'ok', "45 seconds ahead of the server's"],
+    ['behind', -3_600_000, 'warn', "60 minutes behind the server's"],
+  ])('compares clocks: %s', async (_name, ahead, level, message) => {
+    const heard = () => ({ headers: { date: new Date(NOW).toUTCString() }, at: NOW + ahead });
+    const finding = (await found({ heard })).find(({ check }) => check === 'clock');
+    expect(finding?.level).toBe(level);
+    expect(finding?.message).toContain(message);
+  });
+
+  it.each([
+    [{ 'ratelimit-remaining': '3', 'ratelimit-limit': '200' }, 'ok', '3 of 200 requests are left.'],
+    [{ 'ratelimit-remaining': '0' }, 'warn', '0 requests are left.'],
+    [{}, 'ok', 'does not tell'],
+  ])('tells what is left of the rate: %j', async (headers, level, message) => {
+    const finding = await last({ heard: () => ({ headers: headers as Record<string, string>, at: NOW }) });
+    expect(finding).toMatchObject({ check: 'rate limit', level });
+    expect(finding?.message).toContain(message);
+  });
+
+  it.each([
+    ['a token that is refused', problem(401, 'auth.token_unknown', 'Authorization', 'No.'), 'token', 3, 'molar login'],
+    [
+      'another organization',
+      problem(403, 'auth.organization_forbidden', 'Organization-ID', 'No.'),
+      'organization',
+      3,
+      'MOLAR_ORGANIZATION',
+    ],
+    [
+      'no scope at all',
+      problem(403, 'auth.scope_missing', null, 'This needs the scope model:read.'),
+      'scope',
+      3,
+      'scope',
+    ],
+    ['another service', answer(404, '<html>'), 'server', 4, 'before /api/v1'],
+  ])('says what to do about %s', async (_name, step, check, exitCode, next) => {
+    const script = new Script(step, problem(403, 'auth.scope_missing', null, 'No.'));
+    const findings = await found({ connect: async () => clientOf(script) });
+    const finding = findings.find(({ level }) => level === 'fail');
+    expect(finding).toMatchObject({ check, exitCode, next: expect.stringContaining(next) });
+    expect(finding?.next).not.toContain('doctor');
+    expect(exitCodeOfFindings(findings)).toBe(exitCode);
+  });
+
+  it('warns where a scope of lesser use is lacking', async () => {
+    const script = new Script(success([]), problem(403, 'auth.scope_missing', null, 'This needs practice:read.'));
+    const findings = await found({ connect: async () => clientOf(script) });
+    expect(findings.filter(({ level }) => level === 'warn')).toMatchObject([
+      { check: 'scope', message: expect.stringContaining('This needs practice:read.') },
+    ]);
+    expect(exitCodeOfFindings(findings)).toBe(0);
   });
 
   it('warns of an old Node', async () => {

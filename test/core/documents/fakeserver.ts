@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LinkFetching } from '../../../src/core/documents/fetchlink.ts';
+import type { LinkFetching } from '../../../src/core/documents/links/fetchlink.ts';
 import { ApiClient } from '../../../src/core/transport/client.ts';
 import {
   ConnectionFailure,

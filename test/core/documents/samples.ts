@@ -1,5 +1,5 @@
 import { crc32, deflateRawSync } from 'node:zlib';
-import type { ContentReader, ContentSource } from '../../../src/core/documents/source.ts';
+import type { ContentReader, ContentSource } from '../../../src/core/documents/content/source.ts';
 
 /** Content in memory whose reads are as short as `most` says. */
 export function memorySource(

@@ -1,7 +1,9 @@
+import { stripVTControlCharacters } from 'node:util';
 import CliTable from 'cli-table3';
 import { describe, expect, it } from 'vitest';
 import { patientFields } from '../../../src/catalog/resources/patients.ts';
 import { recordTable } from '../../../src/core/output/record.ts';
+import { COLOURED } from '../../../src/core/output/style.ts';
 
 describe('recordTable', () => {
   it('has a line for each field, in their order', () => {
@@ -32,6 +34,24 @@ describe('recordTable', () => {
     const text = recordTable(CliTable, { id: 5, address1: 'x'.repeat(50) }, patientFields, { width: 40 });
     expect(text.replace(/\s/g, '')).toBe(`id5address1${'x'.repeat(50)}`);
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('wraps between words where it can, below the value', () => {
+    const note = 'Called twice about the crown, wants the early slot';
+    expect(recordTable(CliTable, { id: 5, address1: note }, patientFields, { width: 40 })).toBe(
+      'id        5\naddress1  Called twice about the crown,\n          wants the early slot\n',
+    );
+  });
+
+  it('has names that stand out where there are colours', () => {
+    const text = recordTable(CliTable, { id: 5 }, patientFields, { width: 80, style: COLOURED });
+    expect(text).toBe('\u001b[1mid\u001b[22m  5\n');
+  });
+
+  it('lines values up beside names of any length, with colours too', () => {
+    const record = { id: 5, lastName: 'X' };
+    const coloured = recordTable(CliTable, record, patientFields, { width: 80, style: COLOURED });
+    expect(stripVTControlCharacters(coloured)).toBe(recordTable(CliTable, record, patientFields, { width: 80 }));
   });
 
   it('shows the selection only', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Column } from '../../../src/core/output/columns.ts';
+import { COLOURED } from '../../../src/core/output/style.ts';
 import { type TableOptions, tableFormatter } from '../../../src/core/output/table.ts';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
 
@@ -26,11 +27,48 @@ describe('tableFormatter', () => {
     ]);
   });
 
+  it('has a header that stands out and bands over all pages where there are colours, and escapes of its own only', () => {
+    const pages = [[ann], [bob, ann], [bob]];
+    const [header, rule, ...lines] = table(pages);
+    const bold = (text = '') => `\u001b[1m${text}\u001b[22m`;
+    const faint = (text = '') => `\u001b[2m${text}\u001b[22m`;
+    const [first, second, third, fourth] = lines;
+    const expected = [bold(header), faint(rule), first, faint(second), third, faint(fourth)];
+    expect(table(pages, { style: COLOURED })).toEqual(expected);
+  });
+
+  it('shows values as people read them, but sorts by what they are', () => {
+    const kinds: Column[] = [
+      { ...column('amount'), kind: 'dollars', isWhole: true },
+      { ...column('start'), kind: 'dateTime', isWhole: true },
+      { ...column('tags'), kind: 'list' },
+    ];
+    const rows = [
+      { amount: 1000, start: '2026-03-02T15:00:00.000Z', tags: ['a', 'b'] },
+      { amount: 9.5, start: '2026-03-02T15:00:30.000Z', tags: [] },
+    ];
+    const by = { column: kinds[0] as Column, descending: false };
+    const formatter = tableFormatter(kinds, { width: 40, header: false, sort: by });
+    expect(formatter.rows(rows) + formatter.end()).toBe(
+      '    9.50  2026-03-02T15:00:30Z\n1,000.00  2026-03-02T15:00Z     a, b\n',
+    );
+  });
+
   it('keeps the widths of the first page and cuts what is longer, but no id', () => {
     const long = { id: 70000000001149, lastName: 'Example-Longname', amount: 1, location: { id: 6 } };
     expect(table([[ann], [long]], { width: 80 }).slice(2)).toEqual([
       '7000000000114  王小明      12.5  5',
       '70000000001149  Example…       1  6',
+    ]);
+  });
+
+  it('takes the widths from the whole page, also where it comes in slices', () => {
+    const long = { id: 2, lastName: 'Example-Longname', amount: 1, location: { id: 6 } };
+    const formatter = tableFormatter(columns, { width: 80, header: false });
+    formatter.page?.([bob, long]);
+    expect([formatter.rows([bob]), formatter.rows([long])]).toEqual([
+      '7   O\ufffdNeil              -100\n',
+      '2   Example-Longname       1  6\n',
     ]);
   });
 

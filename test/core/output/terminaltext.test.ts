@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, fitText, terminalText } from '../../../src/core/output/terminaltext.ts';
+import {
+  displayWidth,
+  fitText,
+  terminalJson,
+  terminalLines,
+  terminalText,
+  wrapText,
+} from '../../../src/core/output/terminaltext.ts';
 
 describe('terminalText', () => {
   it.each([
@@ -24,6 +31,33 @@ describe('terminalText', () => {
         expect(terminalText(text)).not.toMatch(/\p{Cc}|[\u2028-\u202e\u2066-\u2069]/u);
       }),
     );
+  });
+});
+
+describe('terminalLines', () => {
+  it.each([
+    ['lines and tabs', 'a,b\r\nc\td\n', 'a,b\r\nc\td\n'],
+    ['a colour', 'a\u001b[31m\n', 'a\ufffd[31m\n'],
+    ['a carriage return that would overwrite the line', 'abc\rxyz\n', 'abc\ufffdxyz\n'],
+    ['a byte order mark and C1', '\ufeffa\u009b\n', '\ufffda\ufffd\n'],
+  ])('%s', (_name, text, expected) => {
+    expect(terminalLines(text)).toBe(expected);
+  });
+});
+
+describe('terminalJson', () => {
+  it('has the same values, and line feeds as the only control characters', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), (value) => {
+        const text = terminalJson(JSON.stringify(value, null, 2));
+        expect(JSON.parse(text)).toEqual(value);
+        expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|[\u2028-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+
+  it('escapes what is there', () => {
+    expect(terminalJson('{"a":"\u009b1m\u202e"}')).toBe('{"a":"\\u009b1m\\u202e"}');
   });
 });
 
@@ -65,6 +99,30 @@ describe('fitText', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, width) => {
         expect(displayWidth(fitText(text, width))).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
+
+describe('wrapText', () => {
+  it.each([
+    ['', 5, ['']],
+    ['ab cd', 5, ['ab cd']],
+    ['ab cd ef', 5, ['ab cd', 'ef']],
+    ['abcdefg', 3, ['abc', 'def', 'g']],
+    ['ab cdefgh', 3, ['ab', 'cde', 'fgh']],
+    ['王小明', 4, ['王小', '明']],
+    ['王小明', 1, ['王', '小', '明']],
+  ])('%j in %i columns', (text, width, lines) => {
+    expect(wrapText(text, width)).toEqual(lines);
+  });
+
+  it('loses nothing but blanks, and is never wider than it may be', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 30 }), (text, width) => {
+        const lines = wrapText(text, width);
+        expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+        for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
       }),
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonFormatter } from '../../../src/core/output/json.ts';
 import { type Sink, streamSink } from '../../../src/core/output/sink.ts';
 import { writePages } from '../../../src/core/output/writepages.ts';
-import type { Row } from '../../../src/core/pages/walk.ts';
+import type { Row } from '../../../src/core/pages/page.ts';
 
 class Recorder implements Sink {
   readonly events: string[] = [];

@@ -7,7 +7,7 @@ import { writePages } from '../../../src/core/output/writepages.ts';
 import { xlsxSink } from '../../../src/core/output/xlsx.ts';
 import { columnLetters, xmlText } from '../../../src/core/output/xlsxcells.ts';
 import { MOST_LINES, sheetFormatter } from '../../../src/core/output/xlsxsheet.ts';
-import type { Row } from '../../../src/core/pages/walk.ts';
+import type { Row } from '../../../src/core/pages/page.ts';
 
 const column = (name: string, kind?: string): Column => ({
   name,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { type Row, type WalkOptions, walkPages } from '../../../src/core/pages/walk.ts';
+import type { Row } from '../../../src/core/pages/page.ts';
+import { type WalkOptions, walkPages } from '../../../src/core/pages/walk.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { answer, broken, clientOf, Script, type Step, success } from '../transport/script.ts';
 

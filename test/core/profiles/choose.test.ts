@@ -67,6 +67,16 @@ describe('flags beat the environment, which beats the profile', () => {
     expect(() => resolved(flags, env)).toThrow(message);
   });
 
+  it('names the profiles where none of them is in use', () => {
+    const path = folder(JSON.stringify({ profiles: { home: profile('home'), work: profile('work') }, defaults: {} }));
+    expect(() => readSettings({}, { MOLAR_CONFIG_DIR: path })).toThrow(
+      expect.objectContaining({
+        message: 'MOLAR_URL is not set, and --url is not given.',
+        hint: 'Choose a profile with molar profiles use NAME, or give --profile NAME for once. There are: home, work.',
+      }),
+    );
+  });
+
   it('does not read the config where it is not needed', () => {
     expect(resolved({}, { ...ENV, MOLAR_CONFIG_DIR: folder('{') })).toEqual(['env', 'org-env', 'token-env']);
   });

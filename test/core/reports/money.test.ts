@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bar, centsOf, dollarsOf, dollarsText } from '../../../src/core/reports/money.ts';
+import { bar, centsOf, dollarsOf, dollarsText, usdText } from '../../../src/core/reports/money.ts';
 import { decimal } from './agingsamples.ts';
 
 describe('centsOf', () => {
@@ -54,15 +54,25 @@ describe('dollarsText', () => {
   });
 });
 
+describe('usdText', () => {
+  it.each([
+    [0, '$0.00'],
+    [5, '$0.05'],
+    [-123_456, '-$1,234.56'],
+  ])('writes %d as %s', (cents, text) => {
+    expect(usdText(cents)).toBe(text);
+  });
+});
+
 describe('bar', () => {
   it.each([
     [0, 100, 10, ''],
     [-5, 100, 10, ''],
     [5, 0, 10, ''],
-    [1, 1000, 10, '#'],
-    [50, 100, 10, '#####'],
-    [100, 100, 10, '##########'],
-    [200, 100, 4, '####'],
+    [1, 1000, 10, '█'],
+    [50, 100, 10, '█████'],
+    [100, 100, 10, '██████████'],
+    [200, 100, 4, '████'],
     [50, 100, 0, ''],
   ])('of %d in %d, %d wide', (part, whole, width, drawn) => {
     expect(bar(part, whole, width)).toBe(drawn);

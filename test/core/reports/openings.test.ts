@@ -1,4 +1,6 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { COLOURED } from '../../../src/core/output/style.ts';
 import { inCalendarOrder, slotsOf } from '../../../src/core/reports/openingslots.ts';
 import { openingCalendar } from '../../../src/core/reports/openingtext.ts';
 
@@ -85,6 +87,42 @@ describe('openingCalendar', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('says so when the zone is that of the machine', () => {
+    const { text } = openingCalendar(slotsOf(items), {
+      zone: 'UTC',
+      isMachineZone: true,
+      width: undefined,
+      header: false,
+    });
+    expect(text.split('\n')[0]).toBe('Times in UTC, the time zone of this machine; --timezone names another');
+  });
+
+  it.each([
+    ['the midnight at its end', '2026-03-02T22:00:00.000Z', '2026-03-03T00:00:00.000Z', '22:00-24:00'],
+    ['the midnight at its start', '2026-03-02T00:00:00.000Z', '2026-03-02T01:00:00.000Z', '00:00-01:00'],
+    ['a time after midnight', '2026-03-02T23:00:00.000Z', '2026-03-03T00:30:00.000Z', '23:00-03-03 00:30'],
+    ['a slot after midnight', '2026-03-03T23:00:00.000Z', '2026-03-04T00:00:00.000Z', '03-03 23:00-24:00'],
+  ])('shows %s', (_, start, end, time) => {
+    const day = { ...items[0], day: '2026-03-02', slots: [slot(start, end)] };
+    const { text } = openingCalendar(slotsOf([day]), { zone: 'UTC', width: undefined, header: false });
+    expect(text.split('\n')[3]?.trim().startsWith(`${time}  `)).toBe(true);
+  });
+
+  it('has days that stand out and bands where there are colours', () => {
+    const look = { zone: 'America/Denver', width: 80, header: true };
+    const { text } = openingCalendar(slotsOf(items), { ...look, style: COLOURED });
+    expect(stripVTControlCharacters(text)).toBe(openingCalendar(slotsOf(items), look).text);
+    expect(text).toContain('\u001b[1mMon 2026-03-02\u001b[22m: 3 openings');
+    expect(text).toContain('\u001b[2m  08:00-09:30');
+  });
+
+  it('leaves out reasons rather than cut their ids', () => {
+    const many = [{ ...items[0], slots: [slot('2026-03-02T15:00:00Z', '2026-03-02T16:00:00Z', [], [7e12, 8e12])] }];
+    const { text, hidden } = openingCalendar(slotsOf(many), { zone: 'UTC', width: 60, header: true });
+    expect(hidden).toEqual(['reasons']);
+    expect(text).not.toContain('…');
   });
 
   it('shows the date of times that fall on another day in that zone', () => {

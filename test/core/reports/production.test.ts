@@ -1,4 +1,6 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { COLOURED } from '../../../src/core/output/style.ts';
 import { daysFrom, productionDay } from '../../../src/core/reports/productiondays.ts';
 import { nameOfDay, productionTable } from '../../../src/core/reports/productiontext.ts';
 
@@ -43,12 +45,19 @@ describe('productionTable', () => {
     ];
     expect(productionTable(days, { width: undefined, header: true })).toBe(`${lines.join('\n')}\n`);
     expect(productionTable(days, { width: 75, header: false }).split('\n')).toEqual([
-      `${lines[2]}  ${'#'.repeat(20)}`,
+      `${lines[2]}  ${'█'.repeat(20)}`,
       lines[3],
-      `${lines[4]}  ${'#'.repeat(5)}`,
+      `${lines[4]}  ${'█'.repeat(5)}`,
       lines[5],
       '',
     ]);
+  });
+
+  it('has a total that stands out where there are colours', () => {
+    const look = { width: 75, header: true };
+    const text = productionTable(days, { ...look, style: COLOURED });
+    expect(stripVTControlCharacters(text)).toBe(productionTable(days, look));
+    expect(text.split('\n').at(-2)).toBe(`\u001b[1m${'Total                     13         5,000.50'}\u001b[22m`);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { attempt, targetOf } from '../../../src/core/transport/attempt.ts';
 import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
@@ -45,6 +45,31 @@ describe('an attempt', () => {
     };
     const result = await attempt({ send, clock: new SleepLog(), timeout: 150 }, { ...REQUEST, body }, accept);
     expect(result.end).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  it('leaves no timer behind when its body is read on after it has ended', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let source: AsyncIterator<Uint8Array> | undefined;
+      const body = {
+        length: 2,
+        open: async function* () {
+          yield Buffer.from('x');
+          yield Buffer.from('x');
+        },
+      };
+      const send: Send = async (request) => {
+        source = typeof request.body === 'object' ? request.body.open()[Symbol.asyncIterator]() : undefined;
+        await source?.next();
+        throw new ConnectionFailure('cut', { sent: false });
+      };
+      await attempt({ send, clock: new SleepLog(), timeout: 1000 }, { ...REQUEST, body }, accept);
+      expect(await source?.next()).toMatchObject({ done: false });
+      expect(await source?.next()).toMatchObject({ done: true });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is lost when the answer is not UTF-8', async () => {

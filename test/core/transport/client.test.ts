@@ -65,8 +65,7 @@ describe('a request', () => {
   });
 
   it('puts a character together that was cut between two chunks', async () => {
-    const script = new Script(success('é'.repeat(501)));
-    expect((await clientOf(script).request(READ)).data).toBe('é'.repeat(501));
+    expect((await clientOf(new Script(success('é'.repeat(501)))).request(READ)).data).toBe('é'.repeat(501));
   });
 
   it('sends every attempt of a POST with the same key', async () => {
@@ -220,6 +219,31 @@ describe('a POST of unknown outcome', () => {
   });
 });
 
+describe('a POST that is looked up first', () => {
+  const lookingUp = (found: readonly unknown[]) => {
+    const left = [...found];
+    return { ...CREATE, lookUpFirst: true, lookUp: async () => left.shift() };
+  };
+  const failed = () => problem(500, 'server.unexpected', null, 'Unexpected.');
+
+  it('is taken as done when it is found after the API itself failed', async () => {
+    const script = new Script(failed());
+    expect((await clientOf(script).request(lookingUp([{ id: 7 }]))).data).toEqual({ id: 7 });
+    expect(script.requests).toHaveLength(1);
+  });
+
+  it('is taken as done when it is found only after the wait', async () => {
+    const script = new Script(failed());
+    expect((await clientOf(script).request(lookingUp([undefined, { id: 7 }]))).data).toEqual({ id: 7 });
+    expect(script.requests).toHaveLength(1);
+  });
+
+  it('is sent again when it is found neither before nor after the wait', async () => {
+    const script = new Script(failed(), success({ id: 8 }));
+    expect((await clientOf(script).request(lookingUp([]))).data).toEqual({ id: 8 });
+  });
+});
+
 describe('a DELETE', () => {
   it('whose first answer was lost counts as done when the record is gone', async () => {
     const script = new Script(broken(true), problem(404, 'record.not_found', 'id', 'Gone.'));
@@ -272,22 +296,5 @@ describe('failures', () => {
     expect(failure).toMatchObject({ code: 'response.redirect', exitCode: 8 });
     expect(failure.message).toBe('The server redirects to https://elsewhere.example.com/x (HTTP 302).');
     expect(script.requests).toHaveLength(1);
-  });
-});
-
-describe('a token', () => {
-  it('that is refused is renewed once', async () => {
-    const tokens = ['old', 'new'];
-    const token = { token: async () => tokens[0] ?? '', renew: () => tokens.shift() !== undefined };
-    const script = new Script(answer(401, ''), success([]));
-    await clientOf(script, { token }).request(READ);
-    expect(script.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-  });
-
-  it('that is refused again ends it', async () => {
-    const token = { token: async () => 'x', renew: () => true };
-    const script = new Script(answer(401, ''), answer(401, ''));
-    expect(await failureOf(clientOf(script, { token }).request(READ))).toMatchObject({ exitCode: 3 });
-    expect(script.left).toBe(0);
   });
 });

@@ -6,11 +6,13 @@ import {
   judge,
   type RequestTraits,
   readRetryAfter,
+  retryAfterOf,
   waitBefore,
 } from '../../../src/core/transport/retry.ts';
 
 const READ: RequestTraits = { repeatable: true, keyed: false };
 const POST: RequestTraits = { repeatable: false, keyed: true };
+const LOOKED_UP = { ...POST, lookUpFirst: true };
 const api = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: true });
 const gateway = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: false });
 const lost = (sent: boolean, permanent = false): AttemptEnd => ({ kind: 'lost', sent, permanent });
@@ -44,6 +46,10 @@ describe('judge', () => {
     ['a POST whose first copy still runs', api(409), POST, 'retry'],
     ['a POST that never left', lost(false), POST, 'retry'],
     ['a POST without an answer', lost(true), POST, 'settle'],
+    ['a POST to be looked up first that failed inside the API', api(500), LOOKED_UP, 'settle'],
+    ['a POST to be looked up first that was not taken yet', api(503), LOOKED_UP, 'settle'],
+    ['a POST to be looked up first over the rate limit', api(429), LOOKED_UP, 'retry'],
+    ['a POST to be looked up first that never left', lost(false), LOOKED_UP, 'retry'],
   ])('%s', (_name, end, traits, expected) => {
     expect(judge(end, traits)).toBe(expected);
   });
@@ -102,5 +108,20 @@ describe('readRetryAfter', () => {
         expect(wait === undefined || wait >= 0).toBe(true);
       }),
     );
+  });
+});
+
+describe('retryAfterOf', () => {
+  const now = Date.UTC(2026, 2, 2, 12);
+  const later = 'Mon, 02 Mar 2026 12:00:30 GMT';
+
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ['seconds', { 'retry-after': '7', date: later }, 7000],
+    ['a date, by the clock here', { 'retry-after': later }, 30_000],
+    ['a date, by the clock there', { 'retry-after': later, date: 'Mon, 02 Mar 2026 12:00:25 GMT' }, 5000],
+    ['a date, beside a Date that is none', { 'retry-after': later, date: 'now' }, 30_000],
+    ['nothing', { date: later }, undefined],
+  ])('reads %s', (_name, headers, expected) => {
+    expect(retryAfterOf(headers, now)).toBe(expected);
   });
 });

@@ -21,8 +21,12 @@ export function answer(
   return { status, headers: { 'x-request-id': 'req-1', ...headers }, body: chunks(text) };
 }
 
-export function success(data: unknown, more: Readonly<Record<string, unknown>> = {}): IncomingResponse {
-  return answer(200, { data, warnings: [], errors: [], ...more });
+export function success(
+  data: unknown,
+  more: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): IncomingResponse {
+  return answer(200, { data, warnings: [], errors: [], ...more }, headers);
 }
 
 export function problem(status: number, code: string, source: string | null, description: string): IncomingResponse {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, refusalOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { PATIENTS, TOKENS } from '../../support/ids.ts';
@@ -7,6 +8,7 @@ import { linksOf, posted } from '../resources/documentsof.ts';
 
 const service = sharedService(bareRecords);
 const BYTES = Buffer.from('%PDF-1.4 0123456789 abcdefghij');
+const DIGEST = `sha-256=:${createHash('sha256').update(BYTES).digest('base64')}:`;
 const PUBLIC = { token: null, organization: null } as const;
 
 const made = (body: WireRecord = {}) => posted(service, { file: { content: BYTES.toString('base64') }, ...body });
@@ -30,6 +32,7 @@ describe('a download link (D38)', () => {
       'accept-ranges': 'bytes',
       'content-disposition': 'attachment; filename=paper.pdf',
       'x-content-type-options': 'nosniff',
+      'repr-digest': DIGEST,
     });
     expect(called.headers['cache-control']).toContain('no-store');
   });
@@ -153,13 +156,25 @@ describe('ranges of a download', () => {
     expect(called.headers).toMatchObject({
       'content-range': `bytes ${start}-${end}/${size}`,
       'content-length': String(end - start + 1),
+      'repr-digest': DIGEST,
     });
     expect(called.bytes).toEqual(BYTES.subarray(start, end + 1));
+  });
+
+  it('goes on with the same file only', async () => {
+    const link = await linkOf();
+    const { headers } = await fetchLink(link);
+    const tag = String(headers.etag);
+    expect(tag).toMatch(/^"[\w.-]+"$/);
+    const same = await fetchLink(link, { headers: { range: 'bytes=1-', 'if-range': tag } });
+    const other = await fetchLink(link, { headers: { range: 'bytes=1-', 'if-range': '"another"' } });
+    expect([same.status, other.status, other.headers.etag]).toEqual([206, 200, tag]);
   });
 
   it.each([`bytes=${size}-`, 'bytes=9999-10000', 'bytes=-0'])('%s cannot be had', async (range) => {
     const called = await fetchLink(await linkOf(), { headers: { range } });
     expect([called.status, called.headers['content-range'], called.text]).toEqual([416, `bytes */${size}`, '']);
+    expect(called.headers['repr-digest']).toBeUndefined();
   });
 
   it.each(['bytes=0-1,3-4', 'lines=0-3', 'bytes', 'bytes=x-y', ''])(

@@ -73,7 +73,7 @@ describe('GET /openapi.json', () => {
     expect(ids).toEqual(expect.arrayContaining(['patientsList', 'patientsBillingtypesSet', 'documentsCreate']));
     expect(document.tags.map(({ name }) => name)).toEqual([
       ...RESOURCES.map(({ name }) => name),
-      ...['authentication', 'files', 'service'],
+      ...['authentication', 'stream', 'files', 'service'],
     ]);
   });
 

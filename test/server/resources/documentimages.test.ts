@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { refusalOf, type WireRecord, warningSources } from '../../support/calls.ts';
@@ -42,7 +43,8 @@ async function download(document: WireRecord, variant: string) {
   const called = await service.call('GET', linksOf(document)[variant] ?? '', { token: null, organization: null });
   expect(called.status).toBe(200);
   const { format, width, height } = await sharp(called.bytes).metadata();
-  return { bytes: called.bytes, format, width, height, type: called.headers['content-type'] };
+  const { 'content-type': type, 'repr-digest': digest } = called.headers;
+  return { bytes: called.bytes, format, width, height, type, digest };
 }
 
 /** The colour at a place, each channel rounded to 0 or 255: JPEG is not exact. */
@@ -74,7 +76,10 @@ describe.each(['PNG', 'JPEG', 'GIF'])('variants of %s (D38)', (mimeType) => {
     expect(resized).toMatchObject({ width: 100, height: 50, format: mimeType.toLowerCase() });
     const thumbnail = await download(document, 'thumbnail');
     expect(thumbnail).toMatchObject({ width: 256, height: 171, format: mimeType.toLowerCase() });
-    for (const { bytes, width = 0, height = 0 } of [cropped, resized, thumbnail]) {
+    const hash = createHash('sha256').update(original.bytes).digest('base64');
+    expect(original.digest).toBe(`sha-256=:${hash}:`);
+    for (const { bytes, width = 0, height = 0, digest } of [cropped, resized, thumbnail]) {
+      expect(digest).toBeUndefined();
       const [left, right, top, bottom] = [
         Math.floor(width / 4),
         Math.floor((width * 3) / 4),

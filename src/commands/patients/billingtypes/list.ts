@@ -12,5 +12,6 @@ export default class PatientsBillingtypesList extends SublistCommand {
   static override flags = sublistFlags;
   protected override readonly resource = patients;
   protected override readonly verb = 'billingtypesList';
+  protected override readonly one = 'billing type';
   protected override readonly many = 'billing types';
 }

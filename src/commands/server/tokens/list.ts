@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn } from '../../../cli/flagvalues.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
 import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlag } from '../../../cli/serverfolder.ts';
+import { dataFlag, requireFolder } from '../../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensList extends ServerCommand<OpenFolder> {
@@ -15,6 +15,7 @@ export default class ServerTokensList extends ServerCommand<OpenFolder> {
   static override flags = { ...dataFlag, json: Flags.boolean({ summary: 'Print a JSON array' }) };
 
   protected override async open(data: string): Promise<OpenFolder> {
+    requireFolder(data);
     return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
   }
 

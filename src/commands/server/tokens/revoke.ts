@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn } from '../../../cli/flagvalues.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
 import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlag } from '../../../cli/serverfolder.ts';
+import { dataFlag, requireFolder } from '../../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensRevoke extends ServerCommand<OpenFolder> {
@@ -13,10 +13,13 @@ export default class ServerTokensRevoke extends ServerCommand<OpenFolder> {
     '<%= config.bin %> server tokens revoke 3f9a1c0b7d2e --data ./practice',
     '<%= config.bin %> server tokens revoke 3f9a1c0b7d2e --data ./practice --json',
   ];
-  static override args = { id: Args.string({ required: true, description: 'Id that "server tokens list" shows' }) };
+  static override args = {
+    id: Args.string({ required: true, ignoreStdin: true, description: 'Id that "server tokens list" shows' }),
+  };
   static override flags = { ...dataFlag, json: Flags.boolean({ summary: 'Print one JSON object' }) };
 
   protected override async open(data: string): Promise<OpenFolder> {
+    requireFolder(data);
     return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
   }
 

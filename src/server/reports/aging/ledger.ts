@@ -38,6 +38,9 @@ export async function forgetTransaction(tx: Transaction, org: number, id: number
 
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
 export async function followGuarantor(tx: Transaction, { organization, after, imported }: Draft): Promise<void> {
+  // While an import fills an empty store there is no ledger yet, and no index by which to find transactions.
+  const filled = await tx.get(sql`SELECT 1 AS found FROM ledger WHERE org = ${organization.org} LIMIT 1`);
+  if (filled === undefined) return;
   const guarantor = (after.primaryGuarantor as Link).id;
   const noted = await tx.run(sql`INSERT INTO ledger_changes (org, id)
     SELECT l.org, l.id FROM transactions t JOIN ledger l ON l.org = t.org AND l.id = t.id

@@ -28,14 +28,20 @@ export function readProductionQuestion(
     const description = `${kept} and ${key} exclude each other; use one of ${EXCLUSIVE.join(', ')}.`;
     problems.push({ code: 'field.conflict', source: key, description });
   }
-  const fromDate = settingOf(terms, 'fromDate', problems) as string;
-  const days = settingOf(terms, 'range', problems) as number | undefined;
-  const zone = settingOf(terms, 'timezone', problems) as string | undefined;
-  if (problems.length > 0) throw new Refusal(problems);
+  const question = questionOfTerms(terms, problems);
   if (named.has('isPrimaryWriteOff')) {
     const description = 'Filter isPrimaryWriteOff is deprecated.';
     request.warnings.push({ title: 'Deprecated filter', description, source: 'isPrimaryWriteOff' });
   }
+  return question;
+}
+
+/** What checked terms ask for. Throws a Refusal with the problems given and its own. */
+export function questionOfTerms(terms: readonly Term[], problems: Problem[] = []): ProductionQuestion {
+  const fromDate = settingOf(terms, 'fromDate', problems) as string;
+  const days = settingOf(terms, 'range', problems) as number | undefined;
+  const zone = settingOf(terms, 'timezone', problems) as string | undefined;
+  if (problems.length > 0) throw new Refusal(problems);
   return {
     fromDate,
     days: days ?? 1,

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import { FIRST } from './0001-first.ts';
+import { STREAM } from './0002-stream.ts';
 
 /** One step of the schema: statements that never change once released. */
 export interface Migration {
@@ -8,7 +9,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-const MIGRATIONS: readonly Migration[] = [FIRST];
+const MIGRATIONS: readonly Migration[] = [FIRST, STREAM];
 
 /** Brings the schema to this version, forward only. Throws `StoreUnusable` on a schema that a newer molar made. */
 export async function migrate(tx: Transaction): Promise<void> {

@@ -44,9 +44,17 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     all: async (statement) => statements.all(statement),
     get: async (statement) => statements.get(statement),
   };
+  let unchanged = { version: -1, known: new Map<string, number>() };
   return {
     read,
+    whileUnchanged() {
+      // Other than before whenever another connection has committed: the writing one, or another process.
+      const version = reading.pragma('data_version', { simple: true }) as number;
+      if (version !== unchanged.version) unchanged = { version, known: new Map() };
+      return unchanged.known;
+    },
     write: <T>(work: (tx: Transaction) => Promise<T>) => writer.submit(work),
+    onCommit: (listener) => writer.onCommit(listener),
     async tidy() {
       await writer.idle();
       // Another process may be writing: its own checkpoint will do then.

@@ -22,6 +22,7 @@ export class GroupWriter {
   private running: Promise<void> | undefined;
   private readonly statements: Statements;
   private readonly connection: Connection;
+  private readonly listeners = new Set<() => void>();
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -44,6 +45,12 @@ export class GroupWriter {
       this.queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
       this.running ??= this.drain();
     });
+  }
+
+  /** Calls `listener` after each commit; the function returned ends that. */
+  onCommit(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Resolves when everything submitted so far has been answered. */
@@ -75,6 +82,7 @@ export class GroupWriter {
       return;
     }
     for (const answer of answers) answer();
+    for (const listener of this.listeners) listener();
   }
 
   private async runJob(job: Job): Promise<() => void> {

@@ -1,0 +1,21 @@
+/** The four parts of a routing key, each text without a dot (specification, Events; D40). */
+export interface RoutingKey {
+  readonly organizationId: string;
+  /** Location id as text, `*` where a record has none. */
+  readonly locationId: string;
+  readonly domainType: string;
+  readonly operation: string;
+}
+
+/** `organizationId.locationId.DomainType.operation`. */
+export function formatRoutingKey({ organizationId, locationId, domainType, operation }: RoutingKey): string {
+  return `${organizationId}.${locationId}.${domainType}.${operation}`;
+}
+
+/** The parts of a routing key; undefined for a text that is none. */
+export function parseRoutingKey(text: string): RoutingKey | undefined {
+  const [organizationId = '', locationId = '', domainType = '', operation = '', ...rest] = text.split('.');
+  const parts = [organizationId, locationId, domainType, operation];
+  if (rest.length > 0 || parts.includes('')) return undefined;
+  return { organizationId, locationId, domainType, operation };
+}

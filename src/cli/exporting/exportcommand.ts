@@ -1,0 +1,168 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { readSettings } from '../../core/connection/settings.ts';
+import { checkBookmarkName } from '../../core/exports/bookmark.ts';
+import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
+import { holdLock } from '../../core/lockfile.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
+import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
+import { outputFlags, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { lockOwner } from '../lockowner.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { durationText } from '../rowprogress.ts';
+import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
+import { runFolder } from './folderrun.ts';
+import { folderLine } from './foldersummary.ts';
+
+const filterGroup = { helpGroup: 'FILTER' };
+const outputGroup = { helpGroup: 'OUTPUT' };
+
+export const exportCommandArgs = {
+  resource: Args.string({
+    multiple: true,
+    required: true,
+    ignoreStdin: true,
+    description: `What to export, one or more of ${EXPORTABLE.map(({ name }) => name).join(', ')}; ALL: all that need no filter`,
+  }),
+};
+
+export const exportCommandFlags: FlagInput = {
+  to: Flags.string({
+    ...outputGroup,
+    helpValue: 'FOLDER',
+    required: true,
+    summary: 'Folder of the files; made where it is missing',
+  }),
+  format: Flags.string({
+    ...outputGroup,
+    helpValue: FOLDER_FORMATS.join('|'),
+    options: [...FOLDER_FORMATS],
+    summary: 'Form of the files, csv when not given',
+  }),
+  filter: Flags.string({
+    ...filterGroup,
+    helpValue: 'RESOURCE:TERM',
+    multiple: true,
+    multipleNonGreedy: true,
+    summary: "Filter of one resource, such as 'patients:patientStatus==ACTIVE'; may be repeated",
+  }),
+  fields: Flags.string({
+    ...outputGroup,
+    helpValue: 'RESOURCE:A,B',
+    multiple: true,
+    multipleNonGreedy: true,
+    summary: 'Fields of one resource, such as patients:id,lastName; may be repeated',
+  }),
+  'server-defaults': Flags.boolean({
+    ...filterGroup,
+    summary: 'Let the server apply its own date filters; molar asks for all records otherwise',
+  }),
+  'full-ids': Flags.boolean({
+    ...outputGroup,
+    summary: 'Also write the ids that exist, so that deleted records can be found',
+  }),
+  'max-duration': Flags.string({
+    helpGroup: 'EXPORT',
+    helpValue: 'TIME',
+    summary: 'Stop after this time, such as 90m, 2h or 3600s; --resume goes on',
+  }),
+  'since-last': exportFlags['since-last'],
+  resume: Flags.boolean({
+    helpGroup: 'EXPORT',
+    summary: 'Go on with the run of the same line that stopped; a new run where none did',
+  }),
+  parallel: exportFlags.parallel,
+  'page-size': rowFlags['page-size'],
+  json: Flags.boolean({ ...outputGroup, summary: 'Print the summary as JSON; errors are JSON too' }),
+  'no-header': outputFlags['no-header'],
+  excel: outputFlags.excel,
+  'no-escape-formulas': outputFlags['no-escape-formulas'],
+  ...talkFlags,
+  ...connectionFlags,
+};
+
+/** Exports several resources into a folder: a file each with its receipt, and one summary (contract §2, §5). */
+export abstract class ExportFolderCommand extends MolarCommand {
+  static override usage = '<%= command.id %> RESOURCE… --to FOLDER [FLAGS]';
+
+  override async run(): Promise<void> {
+    const { flags, args } = await this.input();
+    const { context } = this;
+    const folder = textFlag(flags, 'to') ?? '';
+    const longest = readDuration(flags);
+    const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
+    const files = planFiles(args.resource as readonly string[], flags, { url, organization }, this.wishes(flags));
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+      throw fileFailure(`make the folder ${folder}`, cause);
+    });
+    const release = await holdLock(
+      join(folder, '.molar-export.lock'),
+      `The folder ${folder}`,
+      lockOwner(context.clock),
+    );
+    const overtime = new AbortController();
+    const timer = longest === undefined ? undefined : setTimeout(() => overtime.abort(tooLong(longest)), longest);
+    try {
+      // With --json standard error has nothing but an error (contract §4).
+      const say = (text: string) => void (isOn(flags, 'json') || this.note(text));
+      const { run, summary, failure } = await runFolder(
+        {
+          ...{ context, folder, files, resume: isOn(flags, 'resume'), quiet: isOn(flags, 'quiet') },
+          connect: () => this.sharedClient(flags),
+          signal: AbortSignal.any([context.signal, overtime.signal]),
+          remark: (text) => void (context.streams.stderr.isTTY && say(text)),
+          note: say,
+        },
+        { url, organization, sinceLast: textFlag(flags, 'since-last') },
+      );
+      if (failure === undefined || !isOn(flags, 'json')) await this.note(folderLine(run, folder));
+      if (failure !== undefined) throw failure;
+      if (isOn(flags, 'json')) await this.print(summary);
+    } finally {
+      clearTimeout(timer);
+      await release();
+    }
+  }
+
+  private client: Promise<ApiClient> | undefined;
+
+  private sharedClient(flags: FlagValues): Promise<ApiClient> {
+    this.client ??= this.connect(flags);
+    return this.client;
+  }
+
+  private wishes(flags: FlagValues) {
+    const resume = isOn(flags, 'resume');
+    const format = (textFlag(flags, 'format') ?? 'csv') as (typeof FOLDER_FORMATS)[number];
+    if (resume && !isResumable(format)) {
+      throw usageFailure(`${format} files cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
+    }
+    const name = textFlag(flags, 'since-last');
+    const sinceLast = name === undefined ? undefined : checkBookmarkName(name, '--since-last');
+    return { resume, receipt: true, sinceLast, parallel: readParallel(flags) };
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of `--max-duration`. Throws a Failure (exit 2). */
+function readDuration(flags: FlagValues): number | undefined {
+  const text = textFlag(flags, 'max-duration');
+  if (text === undefined) return undefined;
+  const [, amount = '', unit = ''] = /^(\d{1,6})([smh]?)$/.exec(text.trim()) ?? [];
+  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
+  // A timer takes no more than 2^31 - 1.
+  if (amount !== '' && milliseconds >= 1000 && milliseconds < 2 ** 31) return milliseconds;
+  throw usageFailure('--max-duration must be a time such as 90m, 2h or 3600s, up to 24 days.', {
+    source: '--max-duration',
+  });
+}
+
+function tooLong(milliseconds: number) {
+  return localFailure('run.overtime', `The run was stopped after ${durationText(milliseconds / 1000)}.`);
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { operationOf, RESOURCES } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
+import { tellsChanges } from '../../core/exports/increment.ts';
+import { usageFailure } from '../../core/failure.ts';
+import type { ExportWishes } from '../flags/exports.ts';
+import { readFilter } from '../flags/filters.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
+import { nearest } from '../nearest.ts';
+import { planRows } from '../rowplan.ts';
+import type { Reading } from './resourceexport.ts';
+
+/** Forms in which a folder can be written. */
+export const FOLDER_FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const;
+
+/** Resources that can be read to the end, page by page. */
+export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
+  ({ operations }) => operations.list?.paging !== undefined,
+);
+
+/** Those that can be read without a filter. */
+const WHOLE: readonly Resource[] = EXPORTABLE.filter((resource) =>
+  Object.values(operationOf(resource, 'list').filters ?? {}).every(({ required }) => !required),
+);
+
+/** One file of a folder. */
+export interface PlannedFile {
+  readonly reading: Reading;
+  readonly file: string;
+  readonly path: string;
+  readonly flags: FlagValues;
+  /** It holds all ids that exist, not the records. */
+  readonly isIds: boolean;
+}
+
+/**
+ * The files that a line of `molar export` asks for, in its order. Throws a Refusal or a Failure (exit 2) before
+ * anything is sent.
+ */
+export function planFiles(
+  names: readonly string[],
+  flags: FlagValues,
+  where: Pick<Reading, 'url' | 'organization'>,
+  wishes: ExportWishes,
+): PlannedFile[] {
+  const resources = readResources(names);
+  const filters = perResource(flags, 'filter', resources);
+  const fields = perResource(flags, 'fields', resources);
+  const folder = textFlag(flags, 'to') ?? '';
+  return resources.flatMap((resource) => {
+    const draft = { resource, folder, flags, where, filters: filters.get(resource.name) ?? [] };
+    const own = { ...draft, wishes, fields: fields.get(resource.name)?.join(',') };
+    const records = fileOf({ ...own, wishes: tellsChanges(listOf(resource)) ? wishes : withoutBookmark(wishes) });
+    if (!isOn(flags, 'full-ids')) return [records];
+    return [records, fileOf({ ...draft, wishes: withoutBookmark(wishes), fields: 'id' }, true)];
+  });
+}
+
+interface FileDraft {
+  readonly resource: Resource;
+  readonly folder: string;
+  readonly flags: FlagValues;
+  readonly where: Pick<Reading, 'url' | 'organization'>;
+  readonly wishes: ExportWishes;
+  readonly filters: readonly string[];
+  readonly fields: string | undefined;
+}
+
+function fileOf({ resource, folder, flags, where, wishes, filters, fields }: FileDraft, isIds = false): PlannedFile {
+  const operation = listOf(resource);
+  const format = textFlag(flags, 'format') ?? 'csv';
+  const file = `${resource.name}${isIds ? '.ids' : ''}.${format}`;
+  const path = join(folder, file);
+  const own: FlagValues = { ...flags, json: false, format, out: path, fields };
+  const shown = operation.fields ?? resource.fields;
+  const plan = planRows(own, shown, resource.tableColumns, false);
+  const filter = readFilter({ filter: filters }, operation.filters ?? {});
+  const serverDefaults = isOn(flags, 'server-defaults');
+  return {
+    reading: { resource, operation, filter, serverDefaults, plan, wishes, ...where },
+    file,
+    path,
+    flags: own,
+    isIds,
+  };
+}
+
+function withoutBookmark(wishes: ExportWishes): ExportWishes {
+  return { ...wishes, sinceLast: undefined };
+}
+
+function readResources(names: readonly string[]): readonly Resource[] {
+  const list = EXPORTABLE.map(({ name }) => name).join(', ');
+  if (names.length === 0) throw usageFailure(`Name what to export, or ALL: ${list}.`, { source: 'RESOURCE' });
+  const found = names.flatMap((name) => {
+    if (name === 'ALL') return WHOLE;
+    const known = EXPORTABLE.find((resource) => resource.name === name);
+    if (known !== undefined) return [known];
+    const near = nearest(name, [...EXPORTABLE.map((resource) => resource.name), 'ALL']);
+    const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw usageFailure(`${name} cannot be exported.${suggestion} These can: ${list}.`, { source: 'RESOURCE' });
+  });
+  return [...new Set(found)];
+}
+
+/** `patients:lastName~=Sm` as a term of one resource: what several resources are asked has to say of which. */
+function perResource(flags: FlagValues, name: string, resources: readonly Resource[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const text of textFlags(flags, name)) {
+    const [, prefix = '', rest = ''] = /^([a-z]+):([\s\S]*)$/.exec(text) ?? [];
+    if (!resources.some((resource) => resource.name === prefix) || rest.trim() === '') {
+      const example = `${resources[0]?.name ?? 'patients'}:${name === 'fields' ? 'A,B' : 'KEY==VALUE'}`;
+      throw usageFailure(`--${name} must begin with one of the resources exported and a colon, such as ${example}.`, {
+        source: `--${name}`,
+      });
+    }
+    found.set(prefix, [...(found.get(prefix) ?? []), rest]);
+  }
+  return found;
+}
+
+function listOf(resource: Resource) {
+  return operationOf(resource, 'list');
+}

@@ -1,0 +1,130 @@
+import { access } from 'node:fs/promises';
+import { EXIT } from '../../catalog/failures.ts';
+import type { Bookmark } from '../../core/exports/bookmark.ts';
+import type { Left } from '../../core/exports/exporttask.ts';
+import { type FinishedFile, readState, removeState, writeState } from '../../core/exports/folderstate.ts';
+import type { Failure } from '../../core/failure.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
+import type { Context } from '../context.ts';
+import { isResumable } from '../flags/exports.ts';
+import { failureOf } from '../report.ts';
+import { counted, RowProgress } from '../rowprogress.ts';
+import type { PlannedFile } from './exportplan.ts';
+import type { FileOutcome } from './foldersummary.ts';
+import { exportToFile, filterOf, identityOf, incrementOf } from './resourceexport.ts';
+
+export interface FolderExport {
+  readonly context: Context;
+  readonly folder: string;
+  readonly files: readonly PlannedFile[];
+  readonly resume: boolean;
+  readonly quiet: boolean;
+  readonly connect: () => Promise<ApiClient>;
+  /** Aborted when the run is interrupted or has lasted too long. */
+  readonly signal: AbortSignal;
+  /** A line for who watches; a job is told by the line at the end. */
+  readonly remark: (text: string) => void;
+  /** A line for everybody. */
+  readonly note: (text: string) => void;
+}
+
+/** What came of a run: an outcome a file, and where the bookmarks are to stand once all of them are complete. */
+export interface FolderDone {
+  readonly outcomes: readonly FileOutcome[];
+  readonly bookmarks: readonly Bookmark[];
+}
+
+/**
+ * Exports file after file. One that fails leaves the others alone, unless nothing can be had any more. Until all are
+ * there, another run brings everything again, and an unfinished one can be resumed. What went wrong with a file is in
+ * its outcome; throws a Failure with exit code 9 when the state of the run cannot be kept.
+ */
+export async function exportFolder(order: FolderExport): Promise<FolderDone> {
+  const { context, folder, files } = order;
+  const earlier = order.resume ? await readState(folder) : undefined;
+  if (!order.resume) await removeState(folder);
+  const startedAt = earlier?.startedAt ?? new Date(context.clock.now()).toISOString();
+  const finished: Record<string, FinishedFile> = { ...earlier?.finished };
+  const outcomes: FileOutcome[] = [];
+  let stopped = false;
+  for (const planned of files) {
+    if (stopped) {
+      outcomes.push({ planned, status: 'not tried' });
+      continue;
+    }
+    const one = await exportOne(order, planned, finished[planned.file]);
+    outcomes.push(one.outcome);
+    if (one.finished !== undefined) {
+      finished[planned.file] = one.finished;
+      await writeState(folder, { version: 1, startedAt, finished });
+    }
+    stopped = one.outcome.failure !== undefined && endsAll(one.outcome.failure);
+  }
+  const bookmarks = files.flatMap(({ file }) => finished[file]?.bookmark ?? []);
+  return { outcomes, bookmarks };
+}
+
+async function exportOne(
+  order: FolderExport,
+  planned: PlannedFile,
+  before: FinishedFile | undefined,
+): Promise<{ readonly outcome: FileOutcome; readonly finished?: FinishedFile }> {
+  const { context, connect, signal } = order;
+  const { reading, path, file, flags } = planned;
+  const many = planned.isIds ? `ids of ${reading.resource.many}` : reading.resource.many;
+  const progress = new RowProgress(context, order.quiet, many);
+  let left: Left | undefined;
+  try {
+    if (before !== undefined && (await stillStands(before, planned, context))) {
+      order.remark(`${file} is complete from the run that is resumed.`);
+      return { outcome: { planned, status: 'complete', receipt: before.receipt, earlier: true } };
+    }
+    const wishes = { ...reading.wishes, resume: order.resume && isResumable(reading.plan.format) };
+    const { receipt, increment, readFrom } = await exportToFile(
+      { ...reading, wishes },
+      {
+        ...{ context, flags, path, connect, progress, signal },
+        onResume: (rows) => order.remark(`${file} goes on after ${counted(rows)} ${many}.`),
+        onRestart: (reason) => order.note(`${file} starts over: ${reason}.`),
+        onLeft: (facts) => {
+          left = facts;
+        },
+      },
+    );
+    const finished = { task: taskOf(planned), receipt, bookmark: increment?.bookmarkAt(readFrom) ?? null };
+    return { outcome: { planned, status: 'complete', receipt }, finished };
+  } catch (cause) {
+    return { outcome: { planned, status: 'failed', failure: failureOf(cause), left } };
+  } finally {
+    progress.stop();
+  }
+}
+
+/** What goes into a file, in a form that only has to be compared. */
+function taskOf({ reading, flags }: PlannedFile): string {
+  return JSON.stringify(identityOf(reading, flags));
+}
+
+/**
+ * Whether a file that an unfinished run finished is what this run would bring: the same export, from the same bookmark,
+ * or from the one that the unfinished run had begun to move.
+ */
+async function stillStands(before: FinishedFile, planned: PlannedFile, context: Context): Promise<boolean> {
+  if (before.task !== taskOf(planned) || !(await exists(planned.path))) return false;
+  const increment = await incrementOf(planned.reading, context);
+  const filter = filterOf(planned.reading, increment) ?? null;
+  return filter === before.receipt.filter || (increment !== undefined && increment.since === before.bookmark?.since);
+}
+
+/** Whether the next file would fail for the same reason: the token, the connection, the disk, or no time left. */
+function endsAll(failure: Failure): boolean {
+  if (failure.exitCode >= EXIT.interrupted || failure.code === 'run.overtime') return true;
+  return failure.status === 401 || failure.code.startsWith('network.') || failure.code === 'local.file';
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

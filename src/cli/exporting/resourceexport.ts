@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Operation, Resource } from '../../catalog/define.ts';
+import { type BookmarkPlace, Bookmarks } from '../../core/exports/bookmark.ts';
+import { runExport } from '../../core/exports/exportrun.ts';
+import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
+import type { ExportIdentity } from '../../core/exports/identity.ts';
+import { Increment, incrementFilter } from '../../core/exports/increment.ts';
+import { withEarlyBound } from '../../core/pages/earlybound.ts';
+import { walkParallel } from '../../core/pages/parallel.ts';
+import type { WalkedPage } from '../../core/pages/walk.ts';
+import { configFolder } from '../../core/profiles/config.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
+import type { TransferStatistics } from '../../core/transport/pacer.ts';
+import type { Context } from '../context.ts';
+import { type ExportWishes, isResumable } from '../flags/exports.ts';
+import type { FlagValues } from '../flagvalues.ts';
+import { lockOwner } from '../lockowner.ts';
+import { memoryKeeper } from '../memory.ts';
+import { csvOptions, formatterOf, packing } from '../rowformatter.ts';
+import { shaping } from '../rowoutput.ts';
+import type { RowPlan } from '../rowplan.ts';
+import type { RowProgress } from '../rowprogress.ts';
+import { expectedTotal } from './expectedtotal.ts';
+
+/** What is to be read of one resource, and how. */
+export interface Reading {
+  readonly resource: Resource;
+  readonly operation: Operation;
+  /** What the user asked for, without an early bound of molar's own. */
+  readonly filter: string | undefined;
+  readonly serverDefaults: boolean;
+  readonly plan: RowPlan;
+  readonly wishes: ExportWishes;
+  /** Where from; known before anything is asked. */
+  readonly url: string;
+  readonly organization: string;
+}
+
+/** Bookmarks of `--since-last`, kept with the configuration. */
+export function bookmarksOf(context: Context): Bookmarks {
+  return new Bookmarks(join(configFolder(context.env), 'bookmarks'));
+}
+
+/** The increment that `--since-last` asks for, undefined without it. Throws a Failure (exit 2 or 9). */
+export async function incrementOf(reading: Reading, context: Context): Promise<Increment | undefined> {
+  const { wishes, url, organization, resource, filter, operation, serverDefaults } = reading;
+  if (wishes.sinceLast === undefined) return undefined;
+  const place: BookmarkPlace = { name: wishes.sinceLast, url, organization, resource: resource.name };
+  const given = incrementFilter(filter, operation, serverDefaults);
+  const bookmarks = bookmarksOf(context);
+  await bookmarks.prepare();
+  return Increment.open(bookmarks, place, given, context.clock.now());
+}
+
+/** The filter of a reading without a bookmark: with an early date bound where the server would add a late one (D13). */
+export function boundedFilter({ filter, operation, serverDefaults }: Reading): string | undefined {
+  return serverDefaults ? filter : withEarlyBound(filter, operation);
+}
+
+/** The pages of a reading, from wherever it is to begin. */
+export function pagesOf(
+  client: ApiClient,
+  reading: Reading,
+  start: Pick<ExportStart, 'filter' | 'onServerTime'> & Partial<ExportStart>,
+  signal: AbortSignal,
+): AsyncGenerator<WalkedPage> {
+  const { operation, plan, wishes } = reading;
+  const { limit, pageSize } = plan;
+  const { filter, from, onServerTime, onWarnings } = start;
+  const fields = askedFields(reading);
+  return walkParallel(client, operation, {
+    ...{ filter, fields, limit, pageSize, from, signal, onServerTime, onWarnings },
+    parallel: wishes.parallel,
+  });
+}
+
+/** Fields to ask for: what changed is told by a field that may not be among those to show. */
+function askedFields({ plan, wishes }: Reading): readonly string[] | undefined {
+  if (plan.fields === undefined || wishes.sinceLast === undefined) return plan.fields;
+  return [...new Set([...plan.fields, 'lastModified'])];
+}
+
+/** Exports a reading to a file. The bookmark does not move: that is for the caller, once the whole output is there. */
+export async function exportToFile(
+  reading: Reading,
+  more: {
+    readonly context: Context;
+    readonly flags: FlagValues;
+    readonly path: string;
+    readonly connect: () => Promise<ApiClient>;
+    readonly progress: RowProgress;
+    readonly signal: AbortSignal;
+    readonly onResume?: (rows: number) => void;
+    readonly onRestart?: (reason: string) => void;
+    readonly onLeft?: (left: Left) => void;
+  },
+): Promise<ExportDone & { readonly increment: Increment | undefined }> {
+  const { context, flags, path, progress, signal } = more;
+  const { plan, wishes } = reading;
+  const increment = await incrementOf(reading, context);
+  const keepMemory = memoryKeeper();
+  const counting = new AbortController();
+  let statistics: (() => TransferStatistics) | undefined;
+  try {
+    const done = await runExport(
+      {
+        identity: identityOf(reading, flags),
+        filter: filterOf(reading, increment),
+        columns: columnsHash(plan),
+        path,
+        resume: wishes.resume,
+        receipt: wishes.receipt,
+        resumable: isResumable(plan.format),
+        formatter: (written) => formatterOf(plan, flags, context, { hidden: [], written }),
+        wrap: await packing(plan, reading.resource.many),
+        ...shaping(plan),
+        open: async (start) => {
+          const client = await more.connect();
+          statistics = statisticsFromNow(client);
+          if (progress.isShown) void expectedTotal(client, reading, start.filter, counting.signal, progress);
+          return pagesOf(client, reading, start, signal);
+        },
+        ...(increment && { isNew: increment.isNew }),
+        onRows: (rows) => {
+          progress.at(rows);
+          keepMemory(rows);
+        },
+        ...(more.onResume && { onResume: more.onResume }),
+        ...(more.onRestart && { onRestart: more.onRestart }),
+        ...(more.onLeft && { onLeft: more.onLeft }),
+      },
+      { owner: lockOwner(context.clock), signal, statistics: () => statistics?.() },
+    );
+    return { ...done, increment };
+  } finally {
+    counting.abort();
+  }
+}
+
+/** Columns of CSV; records of other forms are as the server sends them. */
+function columnsHash({ format, columns }: RowPlan): string {
+  const names = format === 'csv' ? columns.map(({ name }) => name) : [];
+  return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
+}
+
+/** The filter to send: with the bound of the bookmark where there is one. */
+export function filterOf(reading: Reading, increment: Increment | undefined): string | undefined {
+  return increment === undefined ? boundedFilter(reading) : increment.filter;
+}
+
+/** What a client sends from now on: exports into one folder share it. */
+function statisticsFromNow(client: ApiClient): () => TransferStatistics {
+  const before = client.statistics;
+  return () => {
+    const { requests, retries, throttledMilliseconds } = client.statistics;
+    return {
+      requests: requests - before.requests,
+      retries: retries - before.retries,
+      throttledMilliseconds: throttledMilliseconds - before.throttledMilliseconds,
+    };
+  };
+}
+
+/** What has to be the same for another run to go on with this one. */
+export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity {
+  const { url, organization, resource, plan, wishes } = reading;
+  return {
+    ...{ url, organization, resource: resource.name },
+    filter: boundedFilter(reading) ?? null,
+    fields: plan.selection ?? null,
+    format: plan.format,
+    ...csvOptions(flags),
+    limit: plan.limit ?? null,
+    sinceLast: wishes.sinceLast ?? null,
+  };
+}

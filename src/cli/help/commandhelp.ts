@@ -1,0 +1,67 @@
+import { stripVTControlCharacters } from 'node:util';
+import { CommandHelp, Help } from '@oclif/core/help';
+import type { Config } from '@oclif/core/interfaces';
+import { inGroups } from './flaggroups.ts';
+import { firstStepsText, pagesText } from './text.ts';
+
+export interface HelpLook {
+  readonly width: number;
+  readonly isColoured: boolean;
+}
+
+/** The help of a command or topic by its id, of everything for an empty one. */
+export async function helpText(subject: string, config: Config, { width, isColoured }: HelpLook): Promise<string> {
+  const help = new MolarHelp(config, { ...config.pjson.oclif.helpOptions, maxWidth: width, flagSortOrder: 'none' });
+  await help.showHelp(subject === '' ? [] : [subject]);
+  const more = subject === '' ? `${firstStepsText(width)}\n${pagesText(width)}` : '';
+  const text = `${help.lines.join('\n')}\n${more}`.replace(/ +$/gm, '');
+  return isColoured ? text : stripVTControlCharacters(text);
+}
+
+class MolarCommandHelp extends CommandHelp {
+  /** Usage first, examples last, where the eye falls; flags in between, by what they are about. */
+  protected override sections(): ReturnType<CommandHelp['sections']> {
+    const sections = super.sections();
+    const named = (name: string) => sections.filter(({ header }) => header === name);
+    const flags: (typeof sections)[number] = {
+      header: 'FLAGS',
+      generate: (input) =>
+        inGroups(input.flags).map(({ name, flags: own }) => ({
+          header: `${name === 'FIELDS' ? 'FIELD' : name} FLAGS`.trim(),
+          body: this.flags([...own]) ?? [],
+        })),
+    };
+    return [
+      ...['USAGE', 'ALIASES', 'DESCRIPTION', 'ARGUMENTS'].flatMap(named),
+      flags,
+      ...['FLAG DESCRIPTIONS', 'EXAMPLES'].flatMap(named),
+    ];
+  }
+
+  /** Without the summary, which stands above. */
+  protected override description(): string | undefined {
+    const { description } = this.command;
+    return description === undefined || description === '' ? undefined : this.wrap(description);
+  }
+
+  /** The other names of the command; oclif has each alias for a command of its own. */
+  protected override aliases(aliases: string[] | undefined): string | undefined {
+    const shown = (name: string) => name.replaceAll(':', ' ');
+    const own = shown(this.command.id);
+    const first = this.config.commands.find(
+      ({ id, aliases: others }) => !others.includes(id) && others.some((each) => shown(each) === own),
+    );
+    const names = [...(first === undefined ? [] : [first.id]), ...(aliases ?? [])].map(shown);
+    return super.aliases(names.filter((name) => name !== own));
+  }
+}
+
+/** oclif's help, kept instead of printed, with our sections. */
+class MolarHelp extends Help {
+  readonly lines: string[] = [];
+  protected override CommandHelpClass = MolarCommandHelp;
+
+  protected override log(...parts: string[]): void {
+    this.lines.push(...parts);
+  }
+}

@@ -1,0 +1,83 @@
+import { operationOf } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
+import { usageFailure } from '../../core/failure.ts';
+import type { Row } from '../../core/pages/page.ts';
+import type { Connections } from '../connections.ts';
+import type { Context } from '../context.ts';
+import { readFilter } from '../flags/filters.ts';
+import { type FlagValues, isOn } from '../flagvalues.ts';
+import { writeRows } from '../rowoutput.ts';
+import { planRows } from '../rowplan.ts';
+import { RowProgress } from '../rowprogress.ts';
+import { deliveredRows } from './delivery.ts';
+
+/** What a command gives of itself. */
+export interface AsyncListing {
+  readonly context: Context;
+  readonly flags: FlagValues;
+  readonly connections: Connections;
+  readonly note: (text: string) => Promise<void>;
+}
+
+/** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
+const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
+
+/**
+ * Lists by the async endpoint of a resource: the same output as that of its list, in the order of ids, written once
+ * all records have come over the stream (D41). Throws a Failure.
+ */
+export async function listAsync(
+  resource: Resource,
+  { context, flags, connections, note }: AsyncListing,
+): Promise<void> {
+  const operation = operationOf(resource, 'async');
+  checkFlags(flags, resource, operation.filters ?? {});
+  const filter = readFilter(flags, operation.filters ?? {});
+  const fields = operation.fields ?? resource.fields;
+  const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
+  const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
+  await writeRows({
+    ...{ context, flags, plan, note, many: resource.many },
+    open: async () => {
+      try {
+        const asked = { filter, fields: plan.fields, onRecords: progress.at };
+        const client = await connections.client();
+        const policy = connections.retryPolicy();
+        return limited(await deliveredRows(resource, asked, { context, client, policy, note }), plan.limit);
+      } finally {
+        progress.stop();
+      }
+    },
+  });
+}
+
+/** Refuses what the async endpoint does not do, where the list would. */
+function checkFlags(flags: FlagValues, resource: Resource, keys: FilterKeys): void {
+  const given = (name: string) => flags[name] !== undefined && flags[name] !== false;
+  const idle = WITHOUT_PAGES.find(given);
+  if (idle !== undefined) {
+    throw usageFailure(`--${idle} does not go with --async: all records come in one delivery.`, {
+      source: `--${idle}`,
+    });
+  }
+  const known = new Set(Object.values(keys).flatMap(({ shortcuts }) => shortcuts.map(({ flag }) => flag)));
+  const ofList = Object.values(resource.operations.list?.filters ?? {}).flatMap(({ key, shortcuts }) =>
+    shortcuts.map(({ flag }) => ({ key, flag })),
+  );
+  const unknown = ofList.find(({ flag }) => given(flag) && !known.has(flag));
+  if (unknown === undefined) return;
+  const list = Object.keys(keys).join(', ');
+  throw usageFailure(`The async endpoint cannot filter by ${unknown.key}; it can by ${list}.`, {
+    source: `--${unknown.flag}`,
+  });
+}
+
+async function* limited(pages: AsyncIterable<{ readonly rows: readonly Row[] }>, limit = Number.POSITIVE_INFINITY) {
+  let left = limit;
+  for await (const { rows } of pages) {
+    yield { rows: rows.slice(0, left) };
+    left -= rows.length;
+    if (left <= 0) return;
+  }
+}

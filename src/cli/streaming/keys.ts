@@ -1,0 +1,65 @@
+import { CHANGE_OPERATIONS, DELIVERY_OPERATIONS, DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
+import { patternProblem } from '../../catalog/stream/patterns.ts';
+import { usageFailure } from '../../core/failure.ts';
+import { nearest } from '../nearest.ts';
+
+const OPERATIONS: readonly string[] = [...CHANGE_OPERATIONS, ...DELIVERY_OPERATIONS];
+const WILD = ['*', '#'];
+const SOURCE = '--key';
+
+/**
+ * Checks the routing key patterns of `--key`: throws a Failure (exit 2) for one that no message can ever fit, with the
+ * nearest that was meant. `organization`: the only one whose messages can come; undefined where any may.
+ */
+export function checkKeys(keys: readonly string[], organization: string | undefined): readonly string[] {
+  for (const key of keys) checkKey(key, organization);
+  return keys;
+}
+
+function checkKey(key: string, organization: string | undefined): void {
+  const problem = patternProblem(key);
+  if (problem !== undefined) throw refused(problem);
+  const segments = key.split('.');
+  if (segments.includes('#')) {
+    checkLoose(segments, organization, key);
+    return;
+  }
+  const [first = '', , domainType = '', operation = ''] = segments;
+  if (segments.length !== 4) {
+    const meant = segments.length === 1 && DOMAIN_TYPES.includes(first) ? ` Did you mean *.*.${first}.*?` : '';
+    const count = segments.length === 1 ? '1 part' : `${segments.length} parts`;
+    throw refused(`${key} has ${count} and a routing key has 4, so no message fits it.${meant}`);
+  }
+  if (organization !== undefined && !WILD.includes(first) && first !== organization) {
+    throw refused(`${key} is about another organization than ${organization}, so no message fits it.`);
+  }
+  checkName(domainType, DOMAIN_TYPES, 'domain type');
+  checkName(operation, OPERATIONS, 'operation');
+}
+
+/** With # a name may stand anywhere, so only what looks like a slip of the pen is refused. */
+function checkLoose(segments: readonly string[], organization: string | undefined, key: string): void {
+  const known = [...DOMAIN_TYPES, ...OPERATIONS];
+  for (const [at, segment] of segments.entries()) {
+    if (WILD.includes(segment) || known.includes(segment) || segment === organization) continue;
+    const near = /^\d+$/.test(segment) ? undefined : nearest(segment, known);
+    if (near !== undefined) throw refused(`${key} names ${segment}, which is unknown. Did you mean ${near}?`);
+    const namesOrganization = at === 0 && organization !== undefined;
+    if (namesOrganization)
+      throw refused(`${key} is about another organization than ${organization}, so no message fits it.`);
+  }
+}
+
+function checkName(name: string, known: readonly string[], what: string): void {
+  if (name === '*' || known.includes(name)) return;
+  const near = nearest(name, known);
+  const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw refused(`${name} is no ${what} of the stream.${suggestion} These are: ${known.join(', ')}.`);
+}
+
+function refused(message: string) {
+  return usageFailure(message, {
+    source: SOURCE,
+    hint: 'A routing key is organization.location.domainType.operation; * stands for one part, # for any number.',
+  });
+}

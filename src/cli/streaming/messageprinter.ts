@@ -1,0 +1,38 @@
+import type { TakeMessage } from '../../core/stream/listen.ts';
+import { jsonMessages, type MessageForm, type MessageFormat, ndjsonMessages } from '../../core/stream/messageforms.ts';
+import type { Context } from '../context.ts';
+import { ClosedPipe, unlessAborted } from '../streams.ts';
+import { styleOf } from '../terminalstyle.ts';
+
+/** Prints messages as they come. */
+export interface MessagePrinter {
+  readonly take: TakeMessage;
+  /** Closes what was begun; where listening failed before the first message, nothing is printed. */
+  readonly end: (failure: unknown) => Promise<void>;
+}
+
+/** A printer to standard output in a form. */
+export async function messagePrinter(format: MessageFormat, context: Context): Promise<MessagePrinter> {
+  const { stdout } = context.streams;
+  const form = await formOf(format, context);
+  let hasBegun = false;
+  return {
+    take: (message, text) => {
+      hasBegun = true;
+      return unlessAborted(stdout.write(form.message(message, text)), context.signal);
+    },
+    end: async (failure) => {
+      if (failure instanceof ClosedPipe || (failure !== undefined && !hasBegun)) return;
+      const text = form.end();
+      if (text !== '') await stdout.write(text);
+    },
+  };
+}
+
+async function formOf(format: MessageFormat, context: Context): Promise<MessageForm> {
+  if (format === 'json') return jsonMessages();
+  if (format === 'ndjson') return ndjsonMessages();
+  const { tableMessages } = await import('../../core/stream/messagetable.ts');
+  const { isTTY, columns } = context.streams.stdout;
+  return tableMessages({ width: isTTY ? (columns ?? 80) : undefined, style: styleOf(context, isTTY) });
+}

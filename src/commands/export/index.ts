@@ -1,0 +1,17 @@
+import { ExportFolderCommand, exportCommandArgs, exportCommandFlags } from '../../cli/exporting/exportcommand.ts';
+
+export default class Export extends ExportFolderCommand {
+  static override summary = 'Export several resources into a folder, a file each';
+  static override description = [
+    'Every file is replaced only when it is whole, and has a receipt beside it; summary.json says how the run went.',
+    'With --since-last the files hold what changed since the last complete run under that name. A run that stopped goes on with --resume. A second run into the same folder is refused while the first one lasts.',
+  ].join('\n\n');
+  static override examples = [
+    '<%= config.bin %> export patients transactions appointments --to ./nightly',
+    '<%= config.bin %> export ALL --to ./nightly --format ndjson --parallel 4 --resume',
+    '<%= config.bin %> export patients transactions --to ./nightly --since-last nightly --full-ids',
+    "<%= config.bin %> export patients documents --to ./active --filter 'patients:patientStatus==ACTIVE' --fields patients:id,lastName",
+  ];
+  static override args = exportCommandArgs;
+  static override flags = exportCommandFlags;
+}

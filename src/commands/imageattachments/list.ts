@@ -1,0 +1,14 @@
+import { imageAttachments } from '../../catalog/resources/imageattachments.ts';
+import { AsyncListCommand, asyncListFlags } from '../../cli/streaming/asynclistcommand.ts';
+
+export default class ImageattachmentsList extends AsyncListCommand {
+  static override summary = 'List image attachments';
+  static override description =
+    'The API delivers them over its stream only: they are collected first, and written when all have come. --async may be left out.';
+  static override examples = [
+    '<%= config.bin %> imageattachments list --claim 1900000000001',
+    '<%= config.bin %> imageattachments list --csv > attachments.csv',
+  ];
+  static override flags = asyncListFlags(imageAttachments);
+  protected override readonly resource = imageAttachments;
+}

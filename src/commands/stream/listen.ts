@@ -1,0 +1,16 @@
+import { ListenCommand } from '../../cli/streaming/listencommand.ts';
+import { listenFlags } from '../../cli/streaming/listenflags.ts';
+
+export default class StreamListen extends ListenCommand {
+  static override summary = 'Follow the streaming channel: every change, as it happens';
+  static override description =
+    'Messages come in the order of the changes, each at least once. Connects again for as long as it takes, behind the last message dealt with; ends with Ctrl-C. molar help stream tells what messages hold.';
+  static override examples = [
+    '<%= config.bin %> stream listen',
+    "<%= config.bin %> stream listen --key '*.*.PatientV1.*' --key '*.*.AppointmentV1.*' --format ndjson >> changes.ndjson",
+    '<%= config.bin %> stream listen --name mirror --from beginning --forward-to http://localhost:3000/hook',
+    "<%= config.bin %> stream listen --name notes --key '*.*.DocumentV1.CREATE' --exec './on-document.sh'",
+    '<%= config.bin %> stream listen --amqp amqps://reader@broker.example.com --name mirror',
+  ];
+  static override flags = listenFlags;
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
+import { type Failure, fileFailure, localFailure } from '../../failure.ts';
+
+/** Bytes that can be read anywhere, as often as needed. */
+export interface ContentReader {
+  /** Fills `buffer` from `position` on; gives the number of bytes read, which may be short, and 0 only at the end. */
+  readonly read: (buffer: Uint8Array, position: number) => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+/** The content of one upload: a file, or stdin after it was spooled. `size` in bytes, as it was when looked at. */
+export interface ContentSource {
+  readonly label: string;
+  readonly size: number;
+  readonly open: () => Promise<ContentReader>;
+}
+
+/** The content is no longer what was checked: sent as it is, the document would be half old and half new. Exit 9. */
+export function contentChanged(label: string): Failure {
+  return localFailure('local.file', `${label} changed while it was being read.`, { source: label, hint: CHANGED_HINT });
+}
+
+const CHANGED_HINT = 'Upload it again when nothing writes to it any more.';
+
+/** A file by its path; each `open` is a descriptor of its own. Throws a Failure with exit code 9 when it cannot be read. */
+export async function fileSource(path: string, label: string = path): Promise<ContentSource> {
+  const failed = (cause: unknown) => Promise.reject(fileFailure(`read ${label}`, cause));
+  const facts = await stat(path).catch(failed);
+  if (facts.isDirectory())
+    throw localFailure('local.file', `${label} is a folder, not a file; give folders on the command line.`);
+  // Looked at before it is opened: opening a pipe would wait for its writer.
+  if (!facts.isFile())
+    throw localFailure('local.file', `${label} is not a regular file.`, { hint: 'Use - to read from stdin.' });
+  const source = { label, size: facts.size, open: async () => handleReader(await open(path, 'r').catch(failed), true) };
+  await (await source.open()).close();
+  return source;
+}
+
+/** Reads through a handle; `owned` handles are closed with the reader. */
+export function handleReader(handle: FileHandle, owned: boolean): ContentReader {
+  return {
+    read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
+    close: async () => {
+      if (owned) await handle.close();
+    },
+  };
+}
+
+/** Up to `length` bytes from `position`, fewer only at the end of the content. */
+export function readFully(reader: ContentReader, position: number, length: number): Promise<Buffer> {
+  return fill(reader, position, Buffer.alloc(length));
+}
+
+/** Fills a buffer from `position` on; gives the part of it that was filled, all of it unless the content ends. */
+export async function fill(reader: ContentReader, position: number, buffer: Buffer): Promise<Buffer> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const read = await reader.read(buffer.subarray(filled), position + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}
+
+const HASH_CHUNK = 256 * 1024;
+
+/** SHA-256 of the content, in hex. Throws `contentChanged` when it is not `source.size` bytes long. */
+export async function sha256Of(source: ContentSource): Promise<string> {
+  const reader = await source.open();
+  const hash = createHash('sha256');
+  const buffer = Buffer.alloc(HASH_CHUNK);
+  try {
+    let position = 0;
+    for (;;) {
+      const bytes = await fill(reader, position, buffer);
+      if (bytes.length === 0) break;
+      hash.update(bytes);
+      position += bytes.length;
+    }
+    if (position !== source.size) throw contentChanged(source.label);
+    return hash.digest('hex');
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,126 @@
+import { basename, extname } from 'node:path';
+import type { Problem } from '../../../catalog/failures.ts';
+import { asId } from '../../../catalog/fields/numbers.ts';
+import { readFields } from '../../../catalog/record.ts';
+import {
+  baseNameOf,
+  baseNameProblem,
+  canonicalMimeType,
+  isImage,
+  type MimeType,
+  storedName,
+} from '../../../catalog/resources/documentnames.ts';
+import { documentFields } from '../../../catalog/resources/documents.ts';
+import { Failure, usageFailure } from '../../failure.ts';
+import type { DocumentFields } from './body.ts';
+import { UNKNOWN, type UploadRow } from './uploadrow.ts';
+
+/** Filter that selects the documents of one owner, and the field that names it in a body. */
+export interface DocumentOwner {
+  readonly field: 'ownerOrganization' | 'ownerPatient' | 'ownerPerioExam';
+  readonly id: string;
+}
+
+/** What the folders of a layout tell of a file, as people call it. */
+const FROM_FOLDERS = [
+  ['patient', 'the id of the patient'],
+  ['userDefinedDate', 'a date, YYYY-MM-DD,'],
+] as const;
+
+/** A document as it will be sent, checked against the catalog. */
+export interface DocumentDraft {
+  readonly fields: DocumentFields;
+  readonly owner: DocumentOwner;
+  /** The name the server gives it, numbering aside (D36). */
+  readonly storedName: string;
+}
+
+/**
+ * Makes the fields of a document from a row. Throws a Failure with exit code 2 that holds every problem: owner, name,
+ * tags, date, crop.
+ */
+export function draftDocument(row: UploadRow, type: MimeType, organization: string): DocumentDraft {
+  const base = row.name === undefined ? defaultName(row.file) : baseNameOf(row.name.trim(), type).trim();
+  const problems: Problem[] = [];
+  const wrongName = baseNameProblem(base);
+  if (wrongName !== undefined) problems.push({ code: 'field.length', source: 'name', description: wrongName });
+  for (const [column, what] of FROM_FOLDERS) {
+    if (row[column] === UNKNOWN)
+      problems.push({
+        code: 'field.format',
+        source: column,
+        description: `Write ${what} in place of the ${UNKNOWN} in ${column}.`,
+      });
+  }
+  if (problems.some(({ source }) => source !== 'name')) throw refused(row, problems);
+  const crop = readCrop(row, type, problems);
+  const input = {
+    // The server takes one fitting extension off: a base that ends in one is sent with another for it to take (D36).
+    name: wrongName === undefined && baseNameOf(base, type) !== base ? storedName(base, type) : base || 'unnamed',
+    mimeType: type,
+    ...(row.patient !== undefined && { ownerPatient: { id: row.patient } }),
+    ...(row.perioExam !== undefined && { ownerPerioExam: { id: row.perioExam } }),
+    ...(row.tags.length > 0 && { tags: row.tags }),
+    ...(row.userDefinedDate !== undefined && { userDefinedDate: row.userDefinedDate }),
+    file: { ...crop, content: 'AAAA' },
+  };
+  if (row.patient !== undefined && row.perioExam !== undefined) {
+    problems.push({
+      code: 'field.conflict',
+      source: 'patient',
+      description: 'A document has one owner: give a patient or a perio exam.',
+    });
+  }
+  const { file, ...fields } = readFields(documentFields, input, { problems, warnings: [], mode: 'create' });
+  if (problems.length > 0) throw refused(row, problems);
+  return {
+    fields: { ...fields, file: withoutContent(file) },
+    owner: ownerOf(row, organization),
+    storedName: storedName(base, type),
+  };
+}
+
+/** Name of a file without its folder and extension; dots inside a name, as in dates, are kept. */
+export function defaultName(file: string): string {
+  const name = basename(file);
+  const extension = extname(name);
+  const known = canonicalMimeType(extension.slice(1)) !== undefined || /^\.(?=\d*[a-z])[a-z\d]{1,5}$/i.test(extension);
+  return (known ? name.slice(0, -extension.length) : name).normalize('NFC').trim();
+}
+
+function ownerOf(row: UploadRow, organization: string): DocumentOwner {
+  if (row.patient !== undefined) return { field: 'ownerPatient', id: String(asId(row.patient)) };
+  if (row.perioExam !== undefined) return { field: 'ownerPerioExam', id: String(asId(row.perioExam)) };
+  return { field: 'ownerOrganization', id: organization };
+}
+
+function readCrop(row: UploadRow, type: MimeType, problems: Problem[]): Readonly<Record<string, string>> {
+  if (row.crop === undefined && row.ratio === undefined) return {};
+  const problem = (source: string, description: string) => {
+    problems.push({ code: 'field.conflict', source, description });
+    return {};
+  };
+  if (row.ratio === undefined) return problem('ratio', 'A crop needs a ratio too: 1 keeps its size.');
+  if (row.crop === undefined) return problem('crop', 'A ratio needs a crop too, written X,Y,WIDTH,HEIGHT.');
+  if (!isImage(type)) return problem('crop', `A ${type} document cannot be cropped, only JPEG, PNG and GIF can.`);
+  const [fromX, fromY, width, height, ...rest] = row.crop.split(',').map((part) => part.trim());
+  if (fromX === undefined || fromY === undefined || width === undefined || height === undefined || rest.length > 0) {
+    return problem('crop', `A crop is written X,Y,WIDTH,HEIGHT in pixels, not ${row.crop}.`);
+  }
+  return { fromX, fromY, width, height, ratio: row.ratio };
+}
+
+function withoutContent(file: unknown): Readonly<Record<string, number>> {
+  const { content: _, ...crop } = file as Record<string, number>;
+  return crop;
+}
+
+function refused(row: UploadRow, problems: readonly Problem[]): Failure {
+  const { code, exitCode, hint } = usageFailure('');
+  return new Failure(`${row.file}: ${problems.map(({ description }) => description).join(' ')}`, {
+    code,
+    exitCode,
+    hint,
+    items: problems,
+  });
+}

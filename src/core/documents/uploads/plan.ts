@@ -1,0 +1,118 @@
+import { resolve } from 'node:path';
+import pLimit from 'p-limit';
+import { Failure, localFailure, usageFailure } from '../../failure.ts';
+import { readFileType } from '../content/filetype.ts';
+import { MAX_CONTENT, tooLarge } from '../content/limits.ts';
+import { type ContentSource, fileSource, sha256Of } from '../content/source.ts';
+import { type DocumentDraft, defaultName, draftDocument } from './draft.ts';
+import type { EarlierOutcome, UploadRow } from './uploadrow.ts';
+
+/** A file that passed every check. `note`: what the person who uploads should know. */
+export interface ReadyUpload extends DocumentDraft {
+  readonly row: UploadRow;
+  readonly source: ContentSource;
+  readonly sha256: string;
+  readonly note?: string;
+}
+
+/** A row after the checks: ready to be sent, refused here, or done in an earlier run. */
+export type PlannedUpload =
+  | { readonly kind: 'ready'; readonly row: UploadRow; readonly upload: ReadyUpload }
+  | { readonly kind: 'refused'; readonly row: UploadRow; readonly failure: Failure }
+  | { readonly kind: 'done'; readonly row: UploadRow; readonly earlier: EarlierOutcome };
+
+export interface PlanOptions {
+  readonly organization: string;
+  /** Folder that relative paths start from. */
+  readonly folder: string;
+  /** Gives stdin, spooled. */
+  readonly stdin: () => Promise<ContentSource>;
+  readonly maxContent?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Files that are looked at (read once, hashed) at the same time. */
+const CHECKS = 4;
+
+/** Checks all rows before anything is sent; a bad row never keeps a good one from being ready. */
+export async function planUploads(rows: readonly UploadRow[], options: PlanOptions): Promise<PlannedUpload[]> {
+  const limit = pLimit(CHECKS);
+  const firstStdin = rows.findIndex(({ file }) => file === '-');
+  const planned = await Promise.all(rows.map((row, index) => limit(() => planRow(row, index > firstStdin, options))));
+  return refuseRepeated(planned, await doneBefore(planned, options));
+}
+
+async function planRow(row: UploadRow, stdinTaken: boolean, options: PlanOptions): Promise<PlannedUpload> {
+  options.signal?.throwIfAborted();
+  if (row.earlier?.status === 'done') return { kind: 'done', row, earlier: row.earlier };
+  try {
+    if (row.unread !== undefined) throw row.unread;
+    if (row.problem !== undefined) throw usageFailure(`${row.file}: ${row.problem}`, { source: row.file });
+    if (row.file === '-' && stdinTaken) throw usageFailure('stdin (-) can be uploaded only once.');
+    return { kind: 'ready', row, upload: await check(row, options) };
+  } catch (cause) {
+    if (cause instanceof Failure) return { kind: 'refused', row, failure: cause };
+    throw cause;
+  }
+}
+
+async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload> {
+  const limit = options.maxContent ?? MAX_CONTENT;
+  if (row.file === '-' && row.name === undefined)
+    throw usageFailure('Content from stdin (-) needs a name: give --name.', { source: 'name' });
+  const source =
+    row.file === '-' ? await options.stdin() : await fileSource(resolve(options.folder, row.file), row.file);
+  if (source.size === 0) throw usageFailure(`${row.file} is empty.`, { source: row.file });
+  if (source.size > limit) throw tooLarge(row.file, limit, source.size);
+  const declared =
+    row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.place ? 'its mimeType' : '--mime-type' };
+  const { type, note } = await readFileType(source, declared);
+  const draft = draftDocument(row, type, options.organization);
+  return { ...draft, row, source, sha256: await sha256Of(source), ...(note !== undefined && { note }) };
+}
+
+/**
+ * The rows done in an earlier run that a ready one may repeat, by what they are. Only files that could be the same by
+ * owner and name are read again; one that is gone since is no repetition.
+ */
+async function doneBefore(planned: readonly PlannedUpload[], options: PlanOptions): Promise<Map<string, UploadRow>> {
+  const asked = new Set(planned.flatMap((entry) => (entry.kind === 'ready' ? [callingOf(entry.row)] : [])));
+  const found = new Map<string, UploadRow>();
+  for (const { kind, row } of planned) {
+    if (kind !== 'done' || row.file === '-' || !asked.has(callingOf(row))) continue;
+    const upload = await check(row, options).catch(() => undefined);
+    if (upload !== undefined) found.set(identityOf(upload), row);
+  }
+  return found;
+}
+
+/** Whose a row is and what it is called, as far as that is known without its content. */
+function callingOf({ file, name, patient, perioExam }: UploadRow): string {
+  return JSON.stringify([patient ?? '', perioExam ?? '', defaultName(name ?? file).toLowerCase()]);
+}
+
+function identityOf({ owner, storedName, sha256 }: ReadyUpload): string {
+  return JSON.stringify([owner.field, owner.id, storedName.toLowerCase(), sha256]);
+}
+
+/** One content for one owner under one name is one document: a row that repeats another is refused, not sent twice. */
+function refuseRepeated(planned: readonly PlannedUpload[], done: ReadonlyMap<string, UploadRow>): PlannedUpload[] {
+  const first = new Map(done);
+  return planned.map((entry) => {
+    if (entry.kind !== 'ready') return entry;
+    const { row, upload } = entry;
+    const key = identityOf(upload);
+    const earlier = first.get(key);
+    if (earlier === undefined) {
+      first.set(key, row);
+      return entry;
+    }
+    const where = earlier.place === undefined ? earlier.file : `${earlier.file} (${earlier.place})`;
+    const message = `${row.file}: same content, owner and name as ${where}; it is uploaded once.`;
+    return {
+      kind: 'refused',
+      row,
+      failure: localFailure('usage.invalid', message, { hint: 'Remove it, or give it another name.' }),
+    };
+  });
+}

@@ -1,0 +1,140 @@
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { isPlainObject } from '../../../catalog/fields/kind.ts';
+import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
+import { openAtomicFile } from '../../output/atomicfile.ts';
+
+/**
+ * What is known of one upload. `sending`: a POST went out, or is about to; a document that came of it has an id above
+ * `after`. `stored`: as the document `id`. `refused`: the server did not take it.
+ */
+export type JournalEntry =
+  | { readonly state: 'sending'; readonly after: number }
+  | { readonly state: 'stored'; readonly id: string }
+  | { readonly state: 'refused' };
+
+const HEADER = { journal: 'molar documents upload', version: 1 };
+
+/**
+ * Remembers over runs and crashes what was sent, by a digest of server, owner, name and content: no names, no ids of
+ * patients. `write` keeps a line for good before it resolves where `durable` says so.
+ */
+export class UploadJournal {
+  /** Whether an earlier run wrote it: then what it does not know of was never sent. */
+  readonly isContinued: boolean;
+  private readonly entries: Map<string, JournalEntry>;
+  private readonly write: (line: string, durable: boolean) => Promise<void>;
+
+  constructor(
+    entries: ReadonlyMap<string, JournalEntry> | undefined,
+    write: (line: string, durable: boolean) => Promise<void>,
+  ) {
+    this.isContinued = entries !== undefined;
+    this.entries = new Map(entries);
+    this.write = write;
+  }
+
+  entryOf(key: string): JournalEntry | undefined {
+    return this.entries.get(key);
+  }
+
+  /** Notes that a POST is about to go out. The lowest `after` counts: an earlier POST may be in doubt as well. */
+  sending(key: string, after: number): Promise<void> {
+    const known = this.entries.get(key);
+    return this.note(key, {
+      state: 'sending',
+      after: known?.state === 'sending' ? Math.min(known.after, after) : after,
+    });
+  }
+
+  stored(key: string, id: string): Promise<void> {
+    return this.note(key, { state: 'stored', id });
+  }
+
+  refused(key: string): Promise<void> {
+    return this.note(key, { state: 'refused' });
+  }
+
+  private async note(key: string, entry: JournalEntry): Promise<void> {
+    this.entries.set(key, entry);
+    // Losing the end of an upload costs a look on the server; losing its beginning could cost a second document.
+    await this.write(lineOf(key, entry), entry.state === 'sending');
+  }
+}
+
+/** A journal in a file, and how to let go of it. */
+export interface OpenJournal {
+  readonly journal: UploadJournal;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the journal at a path or begins one (mode 0600). Old lines are folded into one an upload first, whole or not at
+ * all. Throws a Failure: exit code 2 when another file stands there, 9 when it cannot be read or written.
+ */
+export async function openJournal(path: string): Promise<OpenJournal> {
+  const entries = await readJournal(path);
+  const fresh = await openAtomicFile(path);
+  try {
+    const lines = [...(entries ?? [])].map(([key, entry]) => lineOf(key, entry));
+    await fresh.write([`${JSON.stringify(HEADER)}\n`, ...lines].join(''));
+    await fresh.commit();
+  } catch (cause) {
+    await fresh.abort();
+    throw cause;
+  }
+  const file = await open(path, 'a', 0o600).catch((cause: unknown) => {
+    throw fileFailure(`write ${path}`, cause);
+  });
+  return {
+    journal: new UploadJournal(entries, (line, durable) => append(file, line, durable, path)),
+    close: () => file.close(),
+  };
+}
+
+async function append(file: FileHandle, line: string, durable: boolean, path: string): Promise<void> {
+  try {
+    await file.appendFile(line);
+    if (durable) await file.datasync();
+  } catch (cause) {
+    throw fileFailure(`write ${path}`, cause);
+  }
+}
+
+/** The last entry of each upload, undefined where there is no journal. A line that a crash cut short does not count. */
+async function readJournal(path: string): Promise<Map<string, JournalEntry> | undefined> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw cause instanceof Failure ? cause : fileFailure(`read ${path}`, cause);
+  });
+  if (text === undefined) return undefined;
+  const [first, ...lines] = text.split('\n');
+  const header = parse(first ?? '');
+  if (header?.journal !== HEADER.journal || header.version !== HEADER.version) {
+    throw usageFailure(`${path} is not a journal of uploads; it would be overwritten.`, {
+      source: path,
+      hint: 'Name another results file with --results; the journal stands beside it.',
+    });
+  }
+  return new Map(lines.flatMap((line) => entryOf(parse(line))));
+}
+
+function parse(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lineOf(key: string, entry: JournalEntry): string {
+  return `${JSON.stringify({ key, ...entry })}\n`;
+}
+
+function entryOf(line: Readonly<Record<string, unknown>> | undefined): [string, JournalEntry][] {
+  const { key, state, after, id } = line ?? {};
+  if (typeof key !== 'string') return [];
+  if (state === 'sending' && typeof after === 'number') return [[key, { state, after }]];
+  if (state === 'stored' && typeof id === 'string') return [[key, { state, id }]];
+  return state === 'refused' ? [[key, { state }]] : [];
+}

@@ -1,0 +1,67 @@
+import type { Warning } from '../../catalog/failures.ts';
+import type { LockOwner } from '../lockfile.ts';
+import type { Formatter } from '../output/format.ts';
+import type { ByteSink, Sink } from '../output/sink.ts';
+import type { Row } from '../pages/page.ts';
+import type { WalkedPage, WalkPlace } from '../pages/walk.ts';
+import type { TransferStatistics } from '../transport/pacer.ts';
+import type { ExportIdentity } from './identity.ts';
+import type { Effort, Progress } from './journal.ts';
+import type { Receipt } from './receipt.ts';
+
+/** What a run asks the server: the filter it goes on with, and from where. */
+export interface ExportStart {
+  readonly filter: string | undefined;
+  readonly from: WalkPlace | undefined;
+  /** To be told what the server's clock says, UTC milliseconds. */
+  readonly onServerTime: (time: number) => void;
+  /** To be told the warnings of every answer, those of the empty last page included. */
+  readonly onWarnings: (warnings: readonly Warning[]) => void;
+}
+
+/** One export to a file. */
+export interface ExportTask {
+  readonly identity: ExportIdentity;
+  /** The filter to send: that of the identity, with the bound of a bookmark. */
+  readonly filter: string | undefined;
+  /** The columns, in a form that only has to be compared. */
+  readonly columns: string;
+  readonly path: string;
+  readonly resume: boolean;
+  readonly receipt: boolean;
+  /** Whether the form can be gone on with after an early end. */
+  readonly resumable: boolean;
+  /** Made once the output is known to be writable; told the records that stand in it already. */
+  readonly formatter: (written: number) => Promise<Formatter>;
+  readonly wrap: (inner: ByteSink) => Sink;
+  readonly shape?: (row: Row) => Row;
+  /** Connects and opens the pages; called once nothing local stands in the way. */
+  readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;
+  /** False for a record that an earlier run has exported as it is. */
+  readonly isNew?: (row: Row) => boolean;
+  readonly onRows?: (total: number) => void;
+  /** Told that it goes on with so many records. */
+  readonly onResume?: (rows: number) => void;
+  /** Told why it starts over although it was to be resumed. */
+  readonly onRestart?: (reason: string) => void;
+  /** Told how far a run came that ended without the file; `kept`: it can be resumed. */
+  readonly onLeft?: (left: Left) => void;
+}
+
+/** What an export that ended early has come to. */
+export interface Left extends Pick<Progress, 'rows' | 'pages'>, Effort {
+  readonly kept: boolean;
+}
+
+export interface ExportWorld {
+  readonly owner: LockOwner;
+  readonly signal: AbortSignal;
+  /** What the requests of this export needed so far; undefined before the first. */
+  readonly statistics: () => TransferStatistics | undefined;
+}
+
+/** A finished export. `readFrom`: the earliest time at which its first page can have been read, UTC milliseconds. */
+export interface ExportDone {
+  readonly receipt: Receipt;
+  readonly readFrom: number;
+}

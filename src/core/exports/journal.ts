@@ -1,0 +1,127 @@
+import { constants } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import type { Warning } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { codeOf } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
+import { guarded, ignoreMissing } from '../output/replacement.ts';
+import type { ExportIdentity } from './identity.ts';
+
+/** How far an export has come. Ids are exact texts, `0` and null before the first record. */
+export interface Progress {
+  /** Records written. */
+  readonly rows: number;
+  /** Records that came, duplicates of an earlier run that were left out included. */
+  readonly fetched: number;
+  /** Rows of all pages asked for, by which page numbers are counted. */
+  readonly asked: number;
+  readonly pages: number;
+  /** Of the records written. */
+  readonly firstId: string | null;
+  readonly writtenId: string | null;
+  /** Of the records that came: where reading goes on. */
+  readonly lastId: string;
+}
+
+/** What was needed for it, over all runs that the export took. */
+export interface Effort {
+  readonly retries: number;
+  readonly throttledMilliseconds: number;
+  /** Times it was resumed. */
+  readonly resumed: number;
+}
+
+/** `FILE.part.json`: what `FILE.part` holds, so that `--resume` can go on (contract §5). */
+export interface Journal extends ExportIdentity, Progress, Effort {
+  readonly version: 1;
+  /** The filter sent with every page, the bound of a bookmark included. */
+  readonly sentFilter: string | null;
+  /** A hash of the columns: those of all fields may change with molar itself. */
+  readonly columns: string;
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly startedAt: string;
+  /** The earliest time at which the first page can have been read, by this clock and the server's; null before it came. */
+  readonly readFrom: string | null;
+  /** Bytes of the part that count, and their hash; what stands behind them is cut off. */
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly warnings: readonly Warning[];
+}
+
+/** Where the journal of a part stands. */
+export function journalPath(part: string): string {
+  return `${part}.json`;
+}
+
+/** Replaces the journal as a whole, safely on the disk; throws a Failure with exit code 9. */
+export async function writeJournal(part: string, journal: Journal): Promise<void> {
+  const path = journalPath(part);
+  const next = nextPath(part);
+  await guarded(`write ${path}`, async () => {
+    // What stands there is removed, not written through: it may be a link.
+    await rm(next, { force: true });
+    try {
+      const file = await open(next, 'wx', 0o600);
+      try {
+        await file.writeFile(`${JSON.stringify(journal)}\n`);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(next, path);
+    } catch (cause) {
+      await rm(next, { force: true }).catch(() => undefined);
+      throw cause;
+    }
+  });
+}
+
+/** The journal of a part: undefined where there is none, null for one that this molar cannot go on with. */
+export async function readJournal(part: string): Promise<Journal | null | undefined> {
+  const path = journalPath(part);
+  const text = await guarded(`read ${path}`, () => readUnlinked(path));
+  if (text === undefined) return undefined;
+  const journal = jsonOf(text);
+  return isJournal(journal) ? journal : null;
+}
+
+export async function removeJournal(part: string): Promise<void> {
+  await guarded(`remove ${journalPath(part)}`, async () => {
+    await rm(journalPath(part), { force: true });
+    await rm(nextPath(part), { force: true });
+  });
+}
+
+function nextPath(part: string): string {
+  return `${journalPath(part)}.new`;
+}
+
+/** The text of a file; a link in its place says nothing. */
+async function readUnlinked(path: string): Promise<string | undefined> {
+  const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
+  return readFile(path, { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW }).catch((cause: unknown) =>
+    codeOf(cause) === 'ELOOP' ? '' : ignoreMissing(cause),
+  );
+}
+
+const NUMBERS = ['rows', 'fetched', 'asked', 'pages', 'bytes', 'retries', 'throttledMilliseconds', 'resumed'];
+const TEXTS = ['url', 'organization', 'resource', 'format', 'columns', 'startedAt', 'sha256', 'lastId'];
+
+function isJournal(value: unknown): value is Journal {
+  return (
+    isPlainObject(value) &&
+    value.version === 1 &&
+    NUMBERS.every((name) => Number.isSafeInteger(value[name]) && Number(value[name]) >= 0) &&
+    TEXTS.every((name) => typeof value[name] === 'string') &&
+    /^\d{1,31}$/.test(String(value.lastId)) &&
+    [value.sentFilter, value.readFrom, value.firstId, value.writtenId].every(isTextOrNull) &&
+    !Number.isNaN(Date.parse(String(value.startedAt))) &&
+    (value.readFrom === null || !Number.isNaN(Date.parse(String(value.readFrom)))) &&
+    Array.isArray(value.warnings) &&
+    value.warnings.every(isPlainObject)
+  );
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { lstat, readFile, unlink } from 'node:fs/promises';
+import { isPlainObject } from '../catalog/fields/kind.ts';
+import { codeOf, Failure, fileFailure, localFailure } from './failure.ts';
+import { jsonOf } from './jsontext.ts';
+import type { Clock } from './transport/exchange.ts';
+
+/** A process of this machine. `started`: when, in a form that only has to be compared; absent where it cannot be read. */
+export interface ProcessLife {
+  readonly alive: boolean;
+  readonly started?: string;
+}
+
+/** Who holds a lock, and what it takes to tell whether another holder lives. */
+export interface LockOwner {
+  readonly pid: number;
+  readonly host: string;
+  readonly clock: Clock;
+  readonly lifeOf: (pid: number) => ProcessLife;
+}
+
+/** Lets go of a lock; never throws, and does nothing when the lock is gone or another's. */
+export type Release = () => Promise<void>;
+
+/** What a lock file says. `id` is that of one holding, so that a lock is never taken for one that stood there before. */
+interface Holding {
+  readonly id: string;
+  readonly pid?: number;
+  readonly host?: string;
+  readonly startedAt?: string;
+  readonly processStarted?: string;
+}
+
+/** How long a lock file may be empty before its writer counts as dead, in steps of so many milliseconds. */
+const STEPS = 20;
+const STEP = 50;
+
+const NOT_THROUGH_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+
+/** More takers of dead locks than this, one dying after another, are no accident. */
+const DEEPEST = 8;
+
+/**
+ * Keeps a path for one process: a JSON file `{pid, host, startedAt}` that only one process can make. A lock whose
+ * process is gone from this machine, or whose process id belongs to a younger process now, is taken over; one of
+ * another machine never is. `what` names the guarded thing in the message. Throws a Failure with exit code 9 that names
+ * the holder, since when, and the file.
+ */
+export async function holdLock(path: string, what: string, owner: LockOwner): Promise<Release> {
+  const held = await hold(path, owner, 0);
+  if (typeof held === 'function') return held;
+  throw taken(path, what, held, owner);
+}
+
+/**
+ * As `holdLock`, but waits up to `patience` milliseconds for a living holder: for what is held for moments only. Throws
+ * as `holdLock` does when it is still held then.
+ */
+export async function waitForLock(path: string, what: string, owner: LockOwner, patience: number): Promise<Release> {
+  for (let waited = 0; ; waited += STEP) {
+    const held = await hold(path, owner, 0);
+    if (typeof held === 'function') return held;
+    if (waited >= patience) throw taken(path, what, held, owner);
+    await owner.clock.sleep(STEP);
+  }
+}
+
+/** The release, or the living holding that stands in the way. */
+async function hold(path: string, owner: LockOwner, depth: number): Promise<Release | Holding> {
+  for (let step = 0; ; step++) {
+    const id = create(path, owner);
+    if (id !== undefined) return () => letGo(path, id);
+    const holding = await read(path, owner.clock);
+    if (holding === undefined) continue;
+    if (isLiving(holding, owner) || depth >= DEEPEST || step >= STEPS) return holding;
+    if (!(await removeDead(path, holding, owner, depth))) await owner.clock.sleep(STEP);
+  }
+}
+
+/**
+ * Removes a dead lock. Of several that found it dead, one at a time may: the right to remove this very holding is a
+ * lock itself, named after it, and who gets it looks again whether the holding still stands there. False when another
+ * process is at it.
+ */
+async function removeDead(path: string, dead: Holding, owner: LockOwner, depth: number): Promise<boolean> {
+  const right = await hold(`${path}.${dead.id}`, owner, depth + 1);
+  if (typeof right !== 'function') return false;
+  try {
+    const now = await read(path, owner.clock);
+    if (now?.id === dead.id) await unlink(path);
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return true;
+    throw cause instanceof Failure ? cause : fileFailure(`remove ${path}`, cause);
+  } finally {
+    await right();
+  }
+}
+
+/** Makes the lock file, undefined when one is there. In one turn of the event loop, so that it is empty for a moment only. */
+function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string | undefined {
+  const { started } = lifeOf(pid);
+  const id = randomUUID();
+  const startedAt = new Date(clock.now()).toISOString();
+  const text = JSON.stringify({ pid, host, startedAt, ...(started !== undefined && { processStarted: started }), id });
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'wx', 0o600);
+    writeSync(file, `${text}\n`);
+    // A process that was stopped for long just before this line may have been taken for dead.
+    return fstatSync(file).nlink === 0 ? undefined : id;
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return undefined;
+    if (file !== undefined) unlinkSync(path);
+    throw fileFailure(`write ${path}`, cause);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** What stands at a path, undefined when nothing does. An empty file is waited for: its writer may be about to fill it. */
+async function read(path: string, clock: Clock): Promise<Holding | undefined> {
+  try {
+    for (let step = 0; ; step++) {
+      const text = await readFile(path, { encoding: 'utf8', flag: NOT_THROUGH_LINKS });
+      if (text.trim() !== '') return holdingOf(text, path);
+      if (step >= STEPS) break;
+      await clock.sleep(STEP);
+    }
+    const { ino, ctimeMs } = await lstat(path);
+    return { id: `${ino}-${Math.trunc(ctimeMs)}` };
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw cause instanceof Failure ? cause : fileFailure(`read ${path}`, cause);
+  }
+}
+
+function holdingOf(text: string, path: string): Holding {
+  const value = jsonOf(text);
+  if (isPlainObject(value) && typeof value.id === 'string' && /^[-\w]+$/.test(value.id))
+    return value as unknown as Holding;
+  throw localFailure('local.file', `${path} is not a lock of molar.`, {
+    source: path,
+    hint: 'Move it away if nothing needs it, then run the command again.',
+  });
+}
+
+function isLiving({ pid, host, processStarted }: Holding, owner: LockOwner): boolean {
+  if (pid === undefined) return false;
+  if (host !== owner.host) return true;
+  const { alive, started } = owner.lifeOf(pid);
+  return alive && (started === undefined || processStarted === undefined || started === processStarted);
+}
+
+function taken(path: string, what: string, { pid, host, startedAt }: Holding, owner: LockOwner): Failure {
+  const here = host === owner.host || host === undefined;
+  const who = pid === undefined ? 'another process' : `process ${pid}${here ? '' : ` on ${host}`} since ${startedAt}`;
+  return localFailure('local.file', `${what} is in use by ${who} (${path}).`, {
+    source: path,
+    hint: here ? 'Wait until that process ends.' : `Wait until that process ends; if it is gone, remove ${path}.`,
+  });
+}
+
+async function letGo(path: string, id: string): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const value = jsonOf(text);
+  if (isPlainObject(value) && value.id === id) await unlink(path).catch(() => undefined);
+}

@@ -1,0 +1,44 @@
+import { localFailure, usageFailure } from '../failure.ts';
+import { isLoopback } from '../transport/address.ts';
+
+/** A broker that speaks AMQP 0-9-1. */
+export interface Broker {
+  /** With user and password: never to be shown. */
+  readonly url: string;
+  /** Host, port and virtual host, for people. */
+  readonly shown: string;
+  /** From `?exchange=NAME`, as `molar serve --amqp` takes it. */
+  readonly exchange: string | undefined;
+}
+
+/** Seconds between signs of life on a quiet connection; one that misses two is lost. */
+const HEARTBEAT = 20;
+
+/**
+ * The broker of `--amqp`; `password` (MOLAR_AMQP_PASSWORD) goes with a user name that has none. Throws a Failure
+ * (exit 2) that never repeats the text.
+ */
+export function readBroker(
+  text: string,
+  { allowHttp, password }: { readonly allowHttp: boolean; readonly password: string | undefined },
+): Broker {
+  const source = '--amqp';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^amqps?:$/.test(url.protocol) || url.hostname === '') {
+    throw usageFailure(`${source} must be the address of a broker, such as amqps://user@broker.example.com/vhost.`, {
+      source,
+    });
+  }
+  if (url.protocol === 'amqp:' && !allowHttp && !isLoopback(url.hostname)) {
+    const message = `${source} is plain amqp://, which would send the password and patient data unencrypted to ${url.host}.`;
+    throw localFailure('usage.insecure', message, {
+      source,
+      hint: 'Use amqps://, or --allow-http if the network in between is yours.',
+    });
+  }
+  if (url.username !== '' && url.password === '' && password) url.password = encodeURIComponent(password);
+  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
+  const exchange = url.searchParams.get('exchange') ?? undefined;
+  url.searchParams.delete('exchange');
+  return { url: url.href, exchange, shown: `${url.host}${url.pathname === '/' ? '' : url.pathname}` };
+}

@@ -1,0 +1,87 @@
+import type { StreamMessage } from '../../catalog/stream/messages.ts';
+import { tableText } from '../output/displaytext.ts';
+import { banded, PLAIN, type Style } from '../output/style.ts';
+import { GAP } from '../output/tablewidths.ts';
+import { displayWidth, fitText } from '../output/terminaltext.ts';
+import type { MessageForm } from './messageforms.ts';
+
+interface MessageColumn {
+  readonly name: string;
+  /** Columns of the terminal. They are known beforehand: a stream has no first page to measure. */
+  readonly width: number;
+  /** Stands at the right. */
+  readonly isNumber?: boolean;
+  readonly value: (message: StreamMessage) => string;
+}
+
+const instant = ({ sendTime }: StreamMessage) => tableText(sendTime, 'dateTime');
+
+const COLUMNS: readonly MessageColumn[] = [
+  { name: 'sendTime', width: 20, value: instant },
+  { name: 'operation', width: 13, value: ({ operation }) => operation },
+  { name: 'domainType', width: 22, value: ({ domainType }) => domainType },
+  { name: 'payload.id', width: 14, value: ({ payload }) => tableText(payload.id, 'id') },
+  { name: 'id', width: 9, isNumber: true, value: ({ id }) => String(id) },
+  { name: 'locationId', width: 14, value: ({ locationId }) => locationId },
+  { name: 'payload', width: 60, value: ({ payload }) => fieldsOf(payload) },
+];
+
+/** Facts of a message that stand in a column of their own, or in every message. */
+const ELSEWHERE = ['id', 'type', 'lastModified'];
+
+export interface MessageTableOptions {
+  /** Columns of the terminal; undefined where there is none: then nothing is cut or left out. */
+  readonly width: number | undefined;
+  readonly style?: Style;
+}
+
+/** A table for people, a line a message as it comes; of the payload the names of its fields. */
+export function tableMessages({ width, style = PLAIN }: MessageTableOptions): MessageForm {
+  const columns = width === undefined ? COLUMNS : fitting(width);
+  const cut = (text: string, at: number) => (width === undefined ? text : fitText(text, columns[at]?.width ?? 0));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => padded(cut(cell, at), columns[at]))
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  let count = 0;
+  const header = () => {
+    const rule = columns.map(({ width: columnWidth }) => '─'.repeat(columnWidth));
+    return `${style('heading', line(columns.map(({ name }) => name)))}\n${style('faint', line(rule))}\n`;
+  };
+  return {
+    message: (message) => {
+      const cells = columns.map(({ value }) => tableText(value(message), undefined));
+      return (count === 0 ? header() : '') + banded(line(cells), count++, style);
+    },
+    end: () => '',
+  };
+}
+
+/** The leading columns that fit; the last of all takes what room is left. */
+function fitting(width: number): readonly MessageColumn[] {
+  const kept: MessageColumn[] = [];
+  let left = width;
+  for (const column of COLUMNS) {
+    const gap = kept.length === 0 ? 0 : GAP;
+    const isLast = column === COLUMNS.at(-1);
+    const room = left - gap;
+    if (room < (isLast ? 20 : column.width) && kept.length > 0) break;
+    kept.push(isLast ? { ...column, width: room } : column);
+    left = room - column.width;
+  }
+  return kept;
+}
+
+function padded(text: string, column: MessageColumn | undefined): string {
+  const blanks = ' '.repeat(Math.max(0, (column?.width ?? 0) - displayWidth(text)));
+  return column?.isNumber ? blanks + text : text + blanks;
+}
+
+/** `total 12` where the payload only counts, otherwise the names of what it holds. */
+function fieldsOf(payload: StreamMessage['payload']): string {
+  if (typeof payload.total === 'number' && Object.keys(payload).length === 1) return `total ${payload.total}`;
+  return Object.keys(payload)
+    .filter((name) => !ELSEWHERE.includes(name))
+    .join(', ');
+}

@@ -1,0 +1,96 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { guarded } from '../output/replacement.ts';
+
+const BLOCK = 64 * 1024;
+const LINE_FEED = 10;
+
+/**
+ * Holds records back on the disk, a line each, to be read in the order they came or from the last to the first: an
+ * unlinked file of mode 0600, so nothing is left behind however the process ends. Holds a block of it in memory.
+ * Throws a Failure with exit code 9 when the disk fails.
+ */
+export class RecordSpool {
+  count = 0;
+  private readonly file: FileHandle;
+  private readonly doing: string;
+  private size = 0;
+  private pending: string[] = [];
+  private pendingLength = 0;
+
+  private constructor(file: FileHandle, doing: string) {
+    this.file = file;
+    this.doing = doing;
+  }
+
+  static async open(folder: string, newId: () => string): Promise<RecordSpool> {
+    const doing = `hold records back in ${folder}`;
+    const file = await guarded(doing, async () => {
+      const path = join(folder, `molar-${newId()}`);
+      const handle = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+      await unlink(path);
+      return handle;
+    });
+    return new RecordSpool(file, doing);
+  }
+
+  /** Adds a record: text without a line feed. */
+  async add(line: string): Promise<void> {
+    this.count++;
+    this.pending.push(`${line}\n`);
+    this.pendingLength += line.length + 1;
+    if (this.pendingLength >= BLOCK) await this.write();
+  }
+
+  /** The records in the order they came, some at a time. */
+  async *forwards(): AsyncGenerator<readonly string[]> {
+    await this.write();
+    let rest = Buffer.alloc(0);
+    for (let at = 0; at < this.size; at += BLOCK) {
+      const bytes = Buffer.concat([rest, await this.block(at, Math.min(BLOCK, this.size - at))]);
+      const end = bytes.lastIndexOf(LINE_FEED) + 1;
+      rest = bytes.subarray(end);
+      if (end > 0) yield linesOf(bytes.subarray(0, end));
+    }
+  }
+
+  /** The records from the last to the first, some at a time. */
+  async *backwards(): AsyncGenerator<readonly string[]> {
+    await this.write();
+    let rest = Buffer.alloc(0);
+    for (let end = this.size; end > 0; ) {
+      const at = Math.max(0, end - BLOCK);
+      const bytes = Buffer.concat([await this.block(at, end - at), rest]);
+      // The first line may have begun in an earlier block.
+      const start = at === 0 ? 0 : bytes.indexOf(LINE_FEED) + 1;
+      rest = bytes.subarray(0, start);
+      if (start < bytes.length) yield linesOf(bytes.subarray(start)).reverse();
+      end = at;
+    }
+  }
+
+  /** Gives the disk space back; never throws. */
+  async close(): Promise<void> {
+    await this.file.close().catch(() => undefined);
+  }
+
+  private async write(): Promise<void> {
+    const bytes = Buffer.from(this.pending.join(''));
+    this.pending = [];
+    this.pendingLength = 0;
+    await guarded(this.doing, () => this.file.appendFile(bytes));
+    this.size += bytes.length;
+  }
+
+  private async block(at: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.alloc(length);
+    const { bytesRead } = await guarded(this.doing, () => this.file.read(bytes, 0, length, at));
+    return bytes.subarray(0, bytesRead);
+  }
+}
+
+/** Lines of bytes that end with a line feed. */
+function linesOf(bytes: Buffer): string[] {
+  return bytes.toString('utf8').slice(0, -1).split('\n');
+}

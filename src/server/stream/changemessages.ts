@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Resource } from '../../catalog/define.ts';
+import {
+  type ChangeOperation,
+  domainTypeOf,
+  locationFieldOf,
+  NO_LOCATION,
+  toldOperations,
+} from '../../catalog/stream/domains.ts';
+import type { Organization } from '../service.ts';
+import type { JsonRecord } from '../store/layout.ts';
+import type { NewMessage } from './outbox.ts';
+
+/** One change of one record: `before` is undefined for a new one, `after` for one that is deleted. */
+export interface Change {
+  readonly organization: Pick<Organization, 'org' | 'id'>;
+  readonly resource: Resource;
+  readonly before: JsonRecord | undefined;
+  readonly after: JsonRecord | undefined;
+  /** When it happened: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly at: string;
+}
+
+/**
+ * What the stream tells of a change (D40): the whole record of a new one, what changed of another, the id of a deleted
+ * one. Undefined for a change of nothing (D44), and for one that its sub-type does not tell (specification, Events).
+ */
+export function messageOf({ organization, resource, before, after, at }: Change): NewMessage | undefined {
+  const record = after ?? before;
+  if (record === undefined) return undefined;
+  const operation = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : 'UPDATE';
+  if (!toldOperations(record.ledgerType).includes(operation)) return undefined;
+  const payload = payloadOf(operation, before, record, at);
+  if (payload === undefined) return undefined;
+  const domainType = domainTypeOf(resource);
+  const key = { organizationId: organization.id, locationId: locationOf(resource, record), domainType, operation };
+  return { org: organization.org, key, sendTime: at, correlationId: null, payload: JSON.stringify(payload) };
+}
+
+/** The location segment of a record's routing key. */
+export function locationOf(resource: Resource, record: JsonRecord): string {
+  const field = locationFieldOf(resource);
+  const link = field && (record[field] as { id: number } | null | undefined);
+  return link ? String(link.id) : NO_LOCATION;
+}
+
+function payloadOf(
+  operation: ChangeOperation,
+  before: JsonRecord | undefined,
+  record: JsonRecord,
+  at: string,
+): JsonRecord | undefined {
+  if (operation === 'CREATE') return record;
+  if (operation === 'DELETE') return picked(record, ['id', 'ledgerType']);
+  const changed = changedFields(before ?? {}, record);
+  if (changed.length === 0 || isReplacement(changed, record)) return undefined;
+  // Two changes in one millisecond give it the same value, and still it was set.
+  if (record.lastModified === at) changed.push('lastModified');
+  return picked(record, ['id', 'type', 'ledgerType', ...changed]);
+}
+
+/** Some fields of a record, in its own order. */
+function picked(record: JsonRecord, names: readonly string[]): JsonRecord {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
+}
+
+function changedFields(before: JsonRecord, after: JsonRecord): string[] {
+  return Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
+}
+
+const REPLACEMENT = ['isActive', 'replacedByTransaction', 'lastModified'];
+
+/** A correction is told by the CREATE of the new row alone: what it does to the original is not (D25). */
+function isReplacement(changed: readonly string[], record: JsonRecord): boolean {
+  const replaced = changed.includes('replacedByTransaction') && record.replacedByTransaction !== null;
+  return replaced && changed.every((name) => REPLACEMENT.includes(name));
+}

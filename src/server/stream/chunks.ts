@@ -1,0 +1,103 @@
+import sql, { raw } from 'sql-template-tag';
+import type { Operation, Resource } from '../../catalog/define.ts';
+import { readFieldSelection } from '../../catalog/fieldselection.ts';
+import { checkFilter, type Term } from '../../catalog/filter/check.ts';
+import { locationFieldOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
+import { projectText } from '../rendering.ts';
+import { productionChunk } from '../reports/production/delivery.ts';
+import type { Organization } from '../service.ts';
+import { conditionsOf } from '../store/conditions.ts';
+import { columnName, tableOf } from '../store/layout.ts';
+import type { Reader } from '../store/store.ts';
+import { instantIn } from '../zones.ts';
+import type { Delivery } from './deliverystore.ts';
+
+/** Messages of a chunk at most, and records looked through to find them: what one write does is bounded by both. */
+export const CHUNK_RECORDS = 500;
+const CHUNK_SEARCHED = 4000;
+
+/** A part of what is delivered. */
+export interface Chunk {
+  readonly records: readonly ChunkRecord[];
+  /** Where the next chunk goes on; undefined: this was the last one. */
+  readonly reachedId: number | undefined;
+}
+
+export interface ChunkRecord {
+  /** JSON text. */
+  readonly payload: string;
+  /** Location id as text, or `*`. */
+  readonly locationId: string;
+}
+
+/** What a delivery delivers, read again from what was asked. */
+export interface DeliveryQuestion {
+  readonly terms: readonly Term[];
+  readonly fields: readonly string[] | undefined;
+}
+
+/** The checked question of a delivery; it was checked when it was asked. Throws a Refusal when it no longer holds. */
+export function questionOf(delivery: Delivery, operation: Operation, organization: Organization): DeliveryQuestion {
+  return {
+    terms: checkFilter(delivery.filter ?? '', operation.filters ?? {}, {
+      instantOf: instantIn(organization.timezone),
+    }),
+    fields: readFieldSelection(delivery.responseFields ?? undefined, operation.fields ?? {}, 'responseFields'),
+  };
+}
+
+/** The next records of a delivery, in the order of ids (D41). */
+export async function readChunk(
+  read: Reader,
+  resource: Resource,
+  operation: Operation,
+  organization: Organization,
+  delivery: Delivery,
+): Promise<Chunk> {
+  const question = questionOf(delivery, operation, organization);
+  if (resource.computed) {
+    const after = delivery.reachedId ?? delivery.afterId;
+    return productionChunk(read, organization, question, after, CHUNK_RECORDS);
+  }
+  return operation.order === 'descending'
+    ? storedChunk(read, resource, organization, delivery, question, 'DESC')
+    : storedChunk(read, resource, organization, delivery, question, 'ASC');
+}
+
+async function storedChunk(
+  read: Reader,
+  resource: Resource,
+  { org }: Organization,
+  { afterId, reachedId }: Delivery,
+  { terms, fields }: DeliveryQuestion,
+  order: 'ASC' | 'DESC',
+): Promise<Chunk> {
+  const table = raw(tableOf(resource));
+  const direction = raw(order);
+  const descending = order === 'DESC';
+  const [above, below] = descending ? [afterId, reachedId ?? Number.MAX_SAFE_INTEGER] : [reachedId ?? afterId, null];
+  const limits = below === null ? sql`r.id > ${above}` : sql`r.id > ${above} AND r.id < ${below}`;
+  const range = await read.get<{ low: number | null; high: number | null }>(
+    sql`SELECT MIN(id) AS low, MAX(id) AS high FROM (SELECT r.id FROM ${table} r WHERE r.org = ${org} AND ${limits}
+      ORDER BY r.id ${direction} LIMIT ${CHUNK_SEARCHED}) AS searched`,
+  );
+  if (range == null || range.low === null || range.high === null) return { records: [], reachedId: undefined };
+  const location = locationColumn(resource);
+  const rows = await read.all<{ id: number; json: string; place: number | null }>(
+    sql`SELECT r.id, r.json, ${raw(location)} AS place FROM ${table} r
+      WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(resource, terms, 'ids')}
+      ORDER BY r.id ${direction} LIMIT ${CHUNK_RECORDS}`,
+  );
+  const records = rows.map(({ json, place }) => ({
+    payload: projectText(json, fields),
+    locationId: place === null ? NO_LOCATION : String(place),
+  }));
+  const searched = descending ? range.low : range.high;
+  return { records, reachedId: rows.length < CHUNK_RECORDS ? searched : rows.at(-1)?.id };
+}
+
+/** The column of a record's location: every kind that has one can be filtered by it. */
+function locationColumn(resource: Resource): string {
+  const field = locationFieldOf(resource);
+  return field === undefined ? 'NULL' : `r.${columnName(`${field}.id`)}`;
+}

@@ -1,0 +1,76 @@
+import sql from 'sql-template-tag';
+import type { Reader, Transaction } from '../store/store.ts';
+
+/** What one call of an async endpoint still has to bring to the stream, and how far it has come (D41). */
+export interface Delivery {
+  readonly id: number;
+  readonly org: number;
+  readonly correlationId: string;
+  /** Operation id of the catalog: `patients.async`. */
+  readonly operation: string;
+  readonly filter: string | null;
+  readonly responseFields: string | null;
+  /** Records with an id above this are delivered. */
+  readonly afterId: number;
+  /** Where the next chunk goes on; null: at the beginning. */
+  readonly reachedId: number | null;
+  /** Messages so far. */
+  readonly total: number;
+}
+
+interface DeliveryRow {
+  readonly id: number;
+  readonly org: number;
+  readonly correlation_id: string;
+  readonly operation: string;
+  readonly filter: string | null;
+  readonly response_fields: string | null;
+  readonly after_id: number;
+  readonly reached_id: number | null;
+  readonly total: number;
+}
+
+export async function addDelivery(
+  tx: Transaction,
+  delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'>,
+  createdAt: string,
+): Promise<void> {
+  const { org, correlationId, operation, filter, responseFields, afterId } = delivery;
+  await tx.run(sql`INSERT INTO async_deliveries (org, correlation_id, operation, filter, response_fields, after_id, total, created_at)
+    VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${afterId}, 0, ${createdAt})`);
+}
+
+/** The first delivery after another, beginning again with the oldest: they take turns. */
+export async function nextDelivery(read: Reader, after: number): Promise<Delivery | undefined> {
+  const row = await read.get<DeliveryRow>(
+    sql`SELECT id, org, correlation_id, operation, filter, response_fields, after_id, reached_id, total
+      FROM async_deliveries ORDER BY id <= ${after}, id LIMIT 1`,
+  );
+  return (
+    row && {
+      id: row.id,
+      org: row.org,
+      correlationId: row.correlation_id,
+      operation: row.operation,
+      filter: row.filter,
+      responseFields: row.response_fields,
+      afterId: row.after_id,
+      reachedId: row.reached_id,
+      total: row.total,
+    }
+  );
+}
+
+/** Keeps how far a delivery has come. */
+export async function advanceDelivery(tx: Transaction, id: number, reachedId: number, total: number): Promise<void> {
+  await tx.run(sql`UPDATE async_deliveries SET reached_id = ${reachedId}, total = ${total} WHERE id = ${id}`);
+}
+
+export async function removeDelivery(tx: Transaction, id: number): Promise<void> {
+  await tx.run(sql`DELETE FROM async_deliveries WHERE id = ${id}`);
+}
+
+export async function countDeliveries(read: Reader): Promise<number> {
+  const row = await read.get<{ waiting: number }>(sql`SELECT COUNT(*) AS waiting FROM async_deliveries`);
+  return row?.waiting ?? 0;
+}

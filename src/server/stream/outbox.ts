@@ -1,0 +1,91 @@
+import sql, { empty } from 'sql-template-tag';
+import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
+import type { Reader, Transaction } from '../store/store.ts';
+
+/** A message about to be written. */
+export interface NewMessage {
+  /** Key of the organization in the store. */
+  readonly org: number;
+  readonly key: RoutingKey;
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly sendTime: string;
+  readonly correlationId: string | null;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/** A message as it is sent. */
+export interface StoredMessage {
+  /** Its number: increases in the order of commits, so whatever is below the last one read has been seen. */
+  readonly id: number;
+  readonly routingKey: string;
+  /** The last segment of the routing key: `CREATE`. */
+  readonly operation: string;
+  /** The whole envelope as JSON text on one line (`StreamMessage`). */
+  readonly text: string;
+}
+
+/** Rows of one statement, and bytes after which no further statement is run: together they bound a page. */
+const ROWS = 50;
+const PAGE_BYTES = 1024 * 1024;
+
+/**
+ * Writes a message in the transaction of what it tells, so that neither is there without the other. The store has one
+ * writer at a time, and the number is given while its lock is held: a reader never sees a number before a lower one.
+ */
+export async function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
+  await tx.run(sql`INSERT INTO stream_messages (org, routing_key, sent_at, correlation_id, payload)
+    VALUES (${message.org}, ${formatRoutingKey(message.key)}, ${message.sendTime}, ${message.correlationId}, ${message.payload})`);
+}
+
+/**
+ * Messages after a number, ascending: at most `limit`, and fewer when they are large; none only when there are none.
+ * Read by index range; of one organization when `org` is given, of all otherwise.
+ */
+export async function readMessages(
+  read: Reader,
+  after: number,
+  limit: number,
+  org?: number,
+): Promise<readonly StoredMessage[]> {
+  const messages: StoredMessage[] = [];
+  const only = org === undefined ? empty : sql` AND org = ${org}`;
+  for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
+    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload
+      FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
+      ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
+    for (const row of rows) {
+      const message = toMessage(row);
+      bytes += message.text.length;
+      messages.push(message);
+    }
+    if (rows.length < ROWS) break;
+  }
+  return messages;
+}
+
+/** The numbers of the oldest and the newest message there are; undefined when there are none. */
+export async function messageBounds(read: Reader): Promise<{ oldest: number; newest: number } | undefined> {
+  const row = await read.get<{ oldest: number | null; newest: number | null }>(
+    sql`SELECT (SELECT MIN(id) FROM stream_messages) AS oldest, (SELECT MAX(id) FROM stream_messages) AS newest`,
+  );
+  return row == null || row.oldest === null || row.newest === null
+    ? undefined
+    : { oldest: row.oldest, newest: row.newest };
+}
+
+interface MessageRow {
+  readonly id: number;
+  readonly routing_key: string;
+  readonly sent_at: string;
+  readonly correlation_id: string | null;
+  readonly payload: string;
+}
+
+function toMessage(row: MessageRow): StoredMessage {
+  const { id, routing_key: routingKey, sent_at: sendTime, correlation_id: correlationId } = row;
+  const [organizationId = '', locationId = '', domainType = '', operation = ''] = routingKey.split('.');
+  const head = { id, routingKey, organizationId, locationId, domainType, operation, sendTime, correlationId };
+  // The payload is JSON text already, and becomes the last member.
+  return { id, routingKey, operation, text: `${JSON.stringify(head).slice(0, -1)},"payload":${row.payload}}` };
+}

@@ -1,0 +1,60 @@
+import type { Reading } from '../metrics/recorder.ts';
+import type { Service } from '../service.ts';
+import { countDeliveries } from './deliverystore.ts';
+
+/** What GET /metrics tells of the stream. */
+export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
+  return [
+    {
+      name: 'molar_stream_listeners',
+      help: 'Listeners that are connected to the stream.',
+      kind: 'gauge',
+      read: () => stream.listeners,
+    },
+    {
+      name: 'molar_stream_messages_total',
+      help: 'Messages written to the stream since the start.',
+      kind: 'counter',
+      read: async () => {
+        await stream.position();
+        return stream.written;
+      },
+    },
+    {
+      name: 'molar_stream_oldest_message',
+      help: 'Number of the oldest message that is kept; 0 when none is.',
+      kind: 'gauge',
+      read: async () => (await stream.oldest()) ?? 0,
+    },
+    {
+      name: 'molar_stream_newest_message',
+      help: 'Number of the newest message; 0 when there never was one.',
+      kind: 'gauge',
+      read: () => stream.position(),
+    },
+  ];
+}
+
+/** What GET /metrics tells of async deliveries. */
+export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Reading[] {
+  return [
+    {
+      name: 'molar_async_deliveries_waiting',
+      help: 'Async deliveries that are not complete yet.',
+      kind: 'gauge',
+      read: () => countDeliveries(store.read),
+    },
+    {
+      name: 'molar_async_deliveries_total',
+      help: 'Async deliveries completed since the start.',
+      kind: 'counter',
+      read: () => deliveries.completed,
+    },
+    {
+      name: 'molar_async_records_total',
+      help: 'Records that async deliveries have brought to the stream since the start.',
+      kind: 'counter',
+      read: () => deliveries.delivered,
+    },
+  ];
+}

@@ -1,0 +1,21 @@
+import sql from 'sql-template-tag';
+import type { Reader, Store } from '../../store/store.ts';
+import { readFloor } from '../retention.ts';
+import type { RelayTarget } from './broker.ts';
+
+/** How far a target has everything; where nothing is noted yet, right before the oldest message kept. */
+export async function readPosition(read: Reader, target: RelayTarget): Promise<number> {
+  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${nameOf(target)}`);
+  return row == null ? readFloor(read) : Number(row.value);
+}
+
+export async function writePosition(store: Store, target: RelayTarget, position: number): Promise<void> {
+  await store.write((tx) =>
+    tx.run(sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)})
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
+  );
+}
+
+function nameOf({ name, exchange }: RelayTarget): string {
+  return `relay ${name} ${exchange}`;
+}

@@ -1,0 +1,164 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+
+let place: Awaited<ReturnType<typeof workplace>>;
+let served: Served;
+let config: string;
+
+beforeAll(async () => {
+  place = await workplace();
+  await writeFixture(place.path, 5);
+  await writeFile(join(place.path, 'client.ndjson'), `${JSON.stringify(CLIENT)}\n`);
+  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson', '--import', 'client.ndjson']);
+  config = join(place.path, 'config');
+});
+
+afterEach(() => rm(config, { recursive: true, force: true }));
+
+afterAll(async () => {
+  await served.stop();
+  await place.remove();
+});
+
+const CLIENT = {
+  type: 'ApiClient',
+  clientId: 'reports',
+  clientSecret: 'acceptance secret',
+  organizations: [ORGANIZATION],
+  scopes: ['model:read', 'practice:read'],
+};
+
+const run = (args: readonly string[], input = '', env: Record<string, string> = {}) =>
+  molar(place.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
+
+const toServer = () => ['--url', served.url, '--organization', ORGANIZATION];
+
+describe('login', () => {
+  test('with a token from standard input: kept for its owner only, used from then on, gone after logout', async () => {
+    const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN);
+    expect({ code: login.code, stdout: login.stdout }).toEqual({ code: 0, stdout: '' });
+    expect(login.stderr).toContain(`The token is kept in ${join(config, 'config.json')}`);
+    expect(login.stderr).not.toContain(TOKEN);
+    expect((await stat(join(config, 'config.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(config)).mode & 0o077).toBe(0);
+    expect(await run(['patients', 'count'])).toEqual({ code: 0, stdout: '5\n', stderr: '' });
+    expect((await run(['logout'])).code).toBe(0);
+    expect(await readFile(join(config, 'config.json'), 'utf8')).not.toContain(TOKEN);
+    const after = await run(['patients', 'count']);
+    expect(after).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('molar login') });
+  });
+
+  test('with client id and secret: whoami tells when the token expires, and that it is renewed', async () => {
+    const before = Date.now();
+    const given = ['--client-id', 'reports', '--client-secret-stdin'];
+    const login = await run(['login', ...toServer(), '--profile', 'work', ...given, '--json'], CLIENT.clientSecret);
+    expect(JSON.parse(login.stdout)).toMatchObject({ profile: 'work', kept: 'client', where: 'file' });
+    const told = JSON.parse((await run(['whoami', '--json'])).stdout);
+    expect(told).toMatchObject({
+      server: served.url,
+      organization: ORGANIZATION,
+      tokenSource: 'profile work',
+      clientId: 'reports',
+      access: { 'model:read': true, 'practice:read': true },
+    });
+    // The server gives out tokens for an hour (D4).
+    expect(Date.parse(told.tokenExpires)).toBeGreaterThanOrEqual(before + 3_600_000);
+    expect(Date.parse(told.tokenExpires)).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    expect((await run(['whoami'])).stdout).toMatch(
+      /^Expires {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC, in .+; renewed by itself$/m,
+    );
+    expect(login.stdout + login.stderr).not.toContain(CLIENT.clientSecret);
+  });
+
+  test('a flag beats the environment, which beats the profile', async () => {
+    await run(['login', ...toServer(), '--token-stdin'], TOKEN);
+    const organization = async (args: readonly string[], env: Record<string, string>) => {
+      const ended = await run(['patients', 'count', ...args, '--json'], '', env);
+      return ended.code === 0 ? ORGANIZATION : JSON.parse(ended.stderr).error.errors[0].source;
+    };
+    expect(await organization([], {})).toBe(ORGANIZATION);
+    expect(await organization([], { MOLAR_ORGANIZATION: 'other' })).toBe('Organization-ID');
+    expect(await organization(['--organization', ORGANIZATION], { MOLAR_ORGANIZATION: 'other' })).toBe(ORGANIZATION);
+  });
+});
+
+describe('doctor', () => {
+  test('finds nothing wrong where nothing is', async () => {
+    await run(['login', ...toServer(), '--token-stdin'], TOKEN);
+    const ended = await run(['doctor', '--json']);
+    const { ok, findings } = JSON.parse(ended.stdout);
+    expect({ code: ended.code, ok, stderr: ended.stderr }).toEqual({ code: 0, ok: true, stderr: '' });
+    expect(findings.map(({ check }: { check: string }) => check)).toEqual([
+      'versions',
+      'configuration',
+      'profiles',
+      'proxy',
+      'name',
+      'tls',
+      'token',
+      'organization',
+      'scope',
+      'scope',
+      'clock',
+      'rate limit',
+    ]);
+  });
+
+  test('exits with the code of what fails first, and says what to do', async () => {
+    const env = { MOLAR_URL: served.url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: 'wrong-token' };
+    const ended = await run(['doctor'], '', env);
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toMatch(/^FAIL {2}token .+\n {20}Run molar login/m);
+    expect(ended.stdout).not.toContain('wrong-token');
+  });
+});
+
+// Where the keyring is another than the Secret Service of a session bus, a test would write into a person's own.
+describe('a keyring that hangs', () => {
+  let bus: Server | undefined;
+  const callers: Socket[] = [];
+
+  beforeEach(async (context) => {
+    if (process.platform !== 'linux') return context.skip('there is no session bus here');
+    const server = createServer((caller) => callers.push(caller.on('error', () => undefined)));
+    bus = server;
+    await new Promise<void>((done) => server.listen(join(place.path, 'bus'), done));
+  });
+
+  afterEach(async () => {
+    for (const caller of callers.splice(0)) caller.destroy();
+    bus?.close();
+  });
+
+  test('is not needed, nor is one that is not there', async () => {
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'no-bus')}` };
+    const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
+    expect(login.code).toBe(0);
+    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it .+\.$/m);
+    expect(login.stderr).not.toContain(TOKEN);
+  });
+
+  test('costs some seconds, and the secret is kept in the file', async () => {
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
+    const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
+    expect(login.code).toBe(0);
+    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it does not answer within 3 s\.$/m);
+    expect(await run(['patients', 'count'], '', env)).toEqual({ code: 0, stdout: '5\n', stderr: '' });
+  });
+
+  test('fails a command whose secret it has, with a way forward', async () => {
+    await run(['login', ...toServer(), '--token-stdin'], TOKEN);
+    const path = join(config, 'config.json');
+    const stored = JSON.parse(await readFile(path, 'utf8'));
+    stored.profiles.default.secret = { kind: 'keyring', account: 'default 1' };
+    await writeFile(path, JSON.stringify(stored));
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
+    const ended = await run(['patients', 'count'], '', env);
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('it does not answer within 3 s');
+    expect(ended.stderr).toContain('Next: Unlock the keyring');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { LEDGER_TYPES } from '../../../src/catalog/resources/transactions.ts';
+import { DOMAIN_TYPES, toldOperations } from '../../../src/catalog/stream/domains.ts';
+
+describe('domain types', () => {
+  it('are those of the specification and of D40', () => {
+    expect([...DOMAIN_TYPES].sort()).toEqual([
+      'AppointmentHistoryV1',
+      'AppointmentV1',
+      'DocumentV1',
+      'EventV1',
+      'ImageAttachmentV1',
+      'LocationProductionNetScheduleV1',
+      'MissedAppointmentV1',
+      'PatientInsurancePlanV1',
+      'PatientV1',
+      'ScheduleTemplateReasonV1',
+      'TransactionTagV1',
+      'TransactionV1',
+    ]);
+  });
+});
+
+describe('what is told of transactions (specification, Transaction sub-type operations)', () => {
+  it.each([
+    ['PatientChargeAdjustment', ['CREATE', 'UPDATE']],
+    ['PatientCreditAdjustment', ['CREATE', 'UPDATE', 'DELETE']],
+    ['InsurancePayment', ['CREATE']],
+    ['PatientProcedurePayment', ['CREATE']],
+    ['PatientProcedureLedger', ['CREATE', 'DELETE']],
+    ['InsuranceRefundAdjustment', ['CREATE', 'UPDATE', 'DELETE']],
+    ['PatientCreditCardRefund', ['CREATE', 'UPDATE', 'DELETE']],
+    ['PatientCreditCardVoid', ['CREATE', 'UPDATE', 'DELETE']],
+  ])('%s: %j', (ledgerType, operations) => {
+    expect(LEDGER_TYPES).toContain(ledgerType);
+    expect(toldOperations(ledgerType)).toEqual(operations);
+  });
+
+  it('does not limit other records', () => {
+    expect(toldOperations(undefined)).toEqual(['CREATE', 'UPDATE', 'DELETE']);
+  });
+});

@@ -1,0 +1,85 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import BookmarksList from '../../../src/commands/export/bookmarks/list.ts';
+import BookmarksReset from '../../../src/commands/export/bookmarks/reset.ts';
+import ExportVerify from '../../../src/commands/export/verify.ts';
+import PatientsList from '../../../src/commands/patients/list.ts';
+import { jsonFailure, runCommand, type World } from '../runcommand.ts';
+import { desk, Practice } from './practice.ts';
+
+async function withBookmark() {
+  const { env, at } = await desk();
+  const practice = new Practice();
+  practice.rows.patients = [{ id: 1 }, { id: 2 }];
+  const export_ = (...argv: string[]) =>
+    runCommand('patients:list', PatientsList, ['--fields', 'id', ...argv], { script: practice.script, env });
+  const reset = (argv: readonly string[], world: World = {}) =>
+    runCommand('export:bookmarks:reset', BookmarksReset, argv, { env, ...world });
+  const list = () => runCommand('export:bookmarks:list', BookmarksList, ['--json'], { env });
+  await export_('--since-last', 'nightly');
+  return { env, at, export_, reset, list };
+}
+
+describe('export bookmarks', () => {
+  it('lists what is kept', async () => {
+    const { list } = await withBookmark();
+    expect(JSON.parse((await list()).stdout)).toEqual([
+      {
+        name: 'nightly',
+        resource: 'patients',
+        since: '2026-03-02T11:55:00.000Z',
+        lastRun: '2026-03-02T12:00:00.000Z',
+        filter: null,
+        organization: 'org-1',
+        url: 'https://api.example.com',
+      },
+    ]);
+  });
+
+  it.each<[string, readonly string[], World, number, number]>([
+    ['with --yes', ['nightly', '--yes'], {}, 0, 0],
+    ['of one resource', ['nightly', '--resource', 'patients', '--yes'], {}, 0, 0],
+    ['of another resource', ['nightly', '--resource', 'events', '--yes'], {}, 2, 1],
+    ['of another organization', ['nightly', '--organization', 'org-2', '--yes'], {}, 2, 1],
+    ['of another name', ['weekly', '--yes'], {}, 2, 1],
+    ['without a terminal to ask on', ['nightly'], {}, 2, 1],
+    ['after a yes', ['nightly'], { terminal: 80, confirm: async () => true }, 0, 0],
+    ['after a no', ['nightly'], { terminal: 80, confirm: async () => false }, 130, 1],
+  ])('resets %s', async (_name, argv, world, exitCode, left) => {
+    const { reset, list } = await withBookmark();
+    expect((await reset(argv, world)).exitCode).toBe(exitCode);
+    expect(JSON.parse((await list()).stdout)).toHaveLength(left);
+  });
+
+  it('names the ones there are', async () => {
+    const { reset } = await withBookmark();
+    expect((await reset(['weekly', '--yes'])).stderr).toContain(
+      'There is no such bookmark weekly. There are: nightly.',
+    );
+  });
+});
+
+describe('export verify', () => {
+  it('says of whole files what they are, and ends with 9 or 6 when all or some are not', async () => {
+    const { export_, at, env } = await withBookmark();
+    const verify = (...argv: string[]) => runCommand('export:verify', ExportVerify, argv, { env });
+    await export_('--out', at('a.csv'), '--receipt');
+    await export_('--out', at('b.csv'), '--receipt');
+    const whole = await verify(at('a.csv'), at('b.csv'));
+    expect(whole).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(whole.stdout).toMatch(
+      /^.*a\.csv is whole: 2 rows, exported 2026-\S+, sha256 [0-9a-f]{64}\n.*b\.csv is whole.*\n$/,
+    );
+    expect(await verify(at('a.csv'), '--quiet')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(JSON.parse((await verify(at('a.csv'), '--json')).stdout)).toMatchObject([{ complete: true, rows: 2 }]);
+    await appendFile(at('b.csv'), '3\n');
+    const some = await verify(at('a.csv'), at('b.csv'));
+    expect(some.exitCode).toBe(6);
+    expect(some.stderr).toContain('b.csv is not whole: it has 3 records, and 2 were exported.');
+    const none = await verify(at('b.csv'), '--json');
+    expect([none.exitCode, none.stdout]).toEqual([9, '']);
+    expect(jsonFailure(none).exitCode).toBe(9);
+    await writeFile(at('c.csv'), 'id\n');
+    expect((await verify(at('c.csv'))).stderr).toContain('has no receipt');
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import ImageattachmentsList from '../../../src/commands/imageattachments/list.ts';
+import LocationproductionnetscheduleReport from '../../../src/commands/locationproductionnetschedule/report.ts';
+import PatientsList from '../../../src/commands/patients/list.ts';
+import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';
+import { problem, Script, success } from '../../core/transport/script.ts';
+import { runCommand } from '../runcommand.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const asked = () => success([], {}, { 'x-correlation-id': 'c-1' });
+
+/** A delivery of these records, and of as many as `total` says. */
+function delivery(records: readonly object[], total = records.length, first = 41) {
+  const reads = records.map((payload, at) =>
+    eventOf(messageOf(first + at, { operation: 'READ', correlationId: 'c-1', payload: { ...payload } })),
+  );
+  const end = messageOf(first + records.length, {
+    operation: 'READ_COMPLETE',
+    correlationId: 'c-1',
+    payload: { total },
+  });
+  return streamAnswer([...reads, eventOf(end)]);
+}
+
+const patients = (script: Script, ...argv: string[]) =>
+  runCommand('patients:list', PatientsList, ['--async', ...argv], { script });
+const names = [
+  { id: 9, lastName: 'Vega' },
+  { id: 4, lastName: 'Ågren' },
+  { id: 2, lastName: '=Cruz' },
+];
+
+describe('list --async', () => {
+  it('subscribes, asks, and writes in the order of ids', async () => {
+    const script = new Script(delivery(names), asked());
+    const ran = await patients(script, '--fields', 'id,lastName', '--status', 'ACTIVE', '--csv');
+    expect(ran).toEqual({ exitCode: 0, stdout: "id,lastName\n2,'=Cruz\n4,Ågren\n9,Vega\n", stderr: '' });
+    const [stream, question] = script.requests.map(({ url }) => new URL(url));
+    expect(stream?.pathname).toBe('/api/v1/stream');
+    expect(stream?.searchParams.getAll('routingKey')).toEqual([
+      'org-1.*.PatientV1.READ',
+      'org-1.*.PatientV1.READ_COMPLETE',
+    ]);
+    expect(question?.pathname).toBe('/api/v1/patients/async');
+    expect(Object.fromEntries(question?.searchParams ?? [])).toEqual({
+      filter: 'patientStatus==ACTIVE',
+      responseFields: 'id,lastName',
+    });
+  });
+
+  it('cuts at --limit, in the order of ids', async () => {
+    const ran = await patients(
+      new Script(delivery(names), asked()),
+      '--limit',
+      '2',
+      '--fields',
+      'id',
+      '--format',
+      'ndjson',
+    );
+    expect(ran.stdout).toBe('{"id":2}\n{"id":4}\n');
+  });
+
+  it.each(['csv', 'ndjson', 'json', 'table', 'xlsx'])('writes nothing as %s when the total differs', async (format) => {
+    const ran = await patients(new Script(delivery(names, 4), asked()), '--format', format);
+    expect(ran).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(ran.stderr).toContain('The server says it delivered 4 records, and 3 came (correlation id c-1).');
+  });
+
+  it('leaves a file as it was when the total differs, and replaces it when not', async () => {
+    const out = join(folder, 'patients.csv');
+    await writeFile(out, 'before\n');
+    const argv = ['--fields', 'id', '--out', out];
+    expect((await patients(new Script(delivery(names, 2), asked()), ...argv)).exitCode).toBe(8);
+    expect(await readFile(out, 'utf8')).toBe('before\n');
+    expect((await patients(new Script(delivery(names), asked()), ...argv)).exitCode).toBe(0);
+    expect(await readFile(out, 'utf8')).toBe('id\n2\n4\n9\n');
+    expect(await readdir(folder)).toEqual(['patients.csv']);
+  });
+
+  it('fails as the endpoint fails', async () => {
+    const script = new Script(streamAnswer([], { hangs: true }), problem(403, 'auth.scope_missing', null, 'No.'));
+    expect(await patients(script)).toMatchObject({ exitCode: 3, stdout: '' });
+  });
+
+  it('fails where the answer names no delivery', async () => {
+    const ran = await patients(new Script(delivery(names), success([])));
+    expect(ran).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(ran.stderr).toContain('X-Correlation-ID');
+  });
+
+  it('gives up as a list does where the stream does not open', async () => {
+    const refusals = [0, 1].map(() => problem(503, 'server.unavailable', null, 'Later.'));
+    expect(await patients(new Script(...refusals), '--max-retries', '1')).toMatchObject({ exitCode: 8, stdout: '' });
+  });
+
+  it.each([
+    ['--resume'],
+    ['--receipt'],
+    ['--since-last', 'x'],
+    ['--parallel', '2'],
+    ['--id', '5'],
+    ['--filter', 'id->[5]'],
+  ])('refuses %s, before anything is sent', async (...argv) => {
+    const ran = await patients(new Script(), ...argv, '--out', join(folder, 'x.csv'));
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(ran.stderr).toMatch(argv[0] === '--filter' ? /id/ : new RegExp(String(argv[0])));
+  });
+});
+
+describe('imageattachments list', () => {
+  it.each([[[]], [['--async']]])('comes over the stream with %j', async (argv) => {
+    const script = new Script(delivery([{ id: 3 }, { id: 8 }]), asked());
+    const line = [...argv, '--fields', 'id', '--claim', '5', '--csv'];
+    expect(await runCommand('imageattachments:list', ImageattachmentsList, line, { script })).toEqual({
+      exitCode: 0,
+      stdout: 'id\n3\n8\n',
+      stderr: '',
+    });
+    expect(script.queries[1]).toEqual({ filter: 'insuranceClaim.id->[5]', responseFields: 'id,type' });
+  });
+});
+
+describe('production report --async', () => {
+  const report = (script: Script, ...argv: string[]) =>
+    runCommand('locationproductionnetschedule:report', LocationproductionnetscheduleReport, ['--async', ...argv], {
+      script,
+    });
+  const items = [
+    { date: '2026-03-03T15:00:00.000Z', scheduledAmount: 700 },
+    { date: '2026-03-02T15:00:00.000Z', scheduledAmount: 500 },
+    { date: '2026-03-02T15:00:00.000Z', scheduledAmount: 300 },
+  ];
+
+  it('writes the items in the order of the report', async () => {
+    const script = new Script(delivery(items), asked());
+    const ran = await report(script, '--from', '2026-03-02', '--range', '2', '--fields', 'scheduledAmount', '--csv');
+    expect(ran).toEqual({ exitCode: 0, stdout: 'scheduledAmountCents\n500\n300\n700\n', stderr: '' });
+    expect(script.queries[1]).toEqual({ filter: 'fromDate==2026-03-02,range==2' });
+  });
+
+  it('asks for each day of a table', async () => {
+    const script = new Script(
+      delivery(items.slice(1)),
+      asked(),
+      delivery([], 0),
+      problem(404, 'record.not_found', null, 'None.'),
+    );
+    const ran = await report(script, '--from', '2026-03-02', '--range', '2', '--format', 'table');
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stdout).toMatch(/2026-03-02 Mon +2 +8\.00\n2026-03-03 Tue +0 +0\.00\n/);
+  });
+
+  it('refuses what the async endpoint cannot filter by', async () => {
+    const ran = await report(new Script(), '--from', '2026-03-02', '--filter', 'location.id!=5');
+    expect(ran.exitCode).toBe(2);
+  });
+});

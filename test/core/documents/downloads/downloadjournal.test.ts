@@ -1,0 +1,98 @@
+import { appendFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
+import { downloadPlace, OWNER } from './downloading.ts';
+import { fileAnswer } from './downloadserver.ts';
+
+const place = downloadPlace();
+const { lines, files, read } = place;
+
+describe('the journal of a folder', () => {
+  const journal = OWNER;
+
+  it('lets another run skip what is there without asking for it', async () => {
+    for (const id of [5, 6]) place.server.add(id, 'scan.pdf', String(id));
+    await lines([5, 6], { journal });
+    place.server.requests.length = 0;
+    expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 skipped scan [6].pdf']);
+    expect(place.server.requests).toEqual([]);
+    expect(await files()).toEqual(['scan [6].pdf', 'scan.pdf']);
+  });
+
+  it('keeps the names when documents come, go and are renamed', async () => {
+    for (const id of [5, 6]) place.server.add(id, 'scan.pdf', String(id));
+    await lines([5, 6], { journal });
+    place.server.held.shift();
+    Object.assign(place.server.held[0] ?? {}, { name: 'renamed.pdf' });
+    place.server.add(7, 'scan.pdf', '7');
+    expect(await lines([6, 7], { journal })).toEqual(['6 skipped scan [6].pdf', '7 downloaded scan [7].pdf']);
+    expect(await files()).toEqual(['scan [6].pdf', 'scan [7].pdf', 'scan.pdf']);
+  });
+
+  it('has what is missing downloaded again, and what was changed only when told to', async () => {
+    for (const id of [5, 6]) place.server.add(id, 'scan.pdf', String(id));
+    await lines([5, 6], { journal });
+    await rm(join(place.folder, 'scan [6].pdf'));
+    await writeFile(join(place.folder, 'scan.pdf'), 'mine');
+    expect(await lines([5, 6], { journal })).toEqual(['5 9 scan.pdf exists already.', '6 downloaded scan [6].pdf']);
+    expect(await lines([5, 6], { journal, overwrite: true })).toEqual([
+      '5 downloaded scan.pdf',
+      '6 skipped scan [6].pdf',
+    ]);
+  });
+
+  it('takes up what is there without an entry when its content is the same', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    await writeFile(join(place.folder, 'scan.pdf'), 'x');
+    expect(await lines([5], { journal })).toEqual(['5 skipped scan.pdf']);
+    place.server.requests.length = 0;
+    expect(await lines([5], { journal })).toEqual(['5 skipped scan.pdf']);
+    expect(place.server.requests).toEqual([]);
+  });
+
+  it('is about one place.server, organization and variant', async () => {
+    place.server.variants = ['original', 'thumbnail'];
+    place.server.add(5, 'scan.jpeg', 'x');
+    await lines([5], { journal });
+    expect(await lines([5], { journal }, { variant: 'thumbnail' })).toEqual(['5 downloaded scan (thumbnail).jpeg']);
+    const text = await read(JOURNAL);
+    await writeFile(join(place.folder, JOURNAL), text.replaceAll('org-1', 'org-2'));
+    expect(await lines([5], { journal })).toEqual(['5 downloaded scan [5].jpeg']);
+  });
+
+  it('outlives a line that was cut off, and passes over entries that lead elsewhere', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    await lines([5], { journal });
+    const entry = JSON.parse(await read(JOURNAL));
+    const elsewhere = JSON.stringify({ ...entry, id: 6, file: '../outside.pdf' });
+    await appendFile(join(place.folder, JOURNAL), `null\n${elsewhere}\n{"server":"htt`);
+    place.server.add(6, 'other.pdf', 'y');
+    expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 downloaded other.pdf']);
+    expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 skipped other.pdf']);
+  });
+
+  it('is held by one run at a time, and not read through a link', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    place.server.specials = [(held, request) => ({ ...fileAnswer(held, request, {}), body: second() })];
+    const second = async function* () {
+      await expect(lines([5], { journal: { ...OWNER, pid: 1 }, dir: '.' })).rejects.toMatchObject({
+        exitCode: 9,
+        message: expect.stringContaining('is in use by process'),
+      });
+      yield Buffer.from('x');
+    };
+    expect(await lines([5], { journal })).toEqual(['5 downloaded scan.pdf']);
+    await rm(join(place.folder, JOURNAL));
+    await symlink(join(place.folder, 'scan.pdf'), join(place.folder, JOURNAL));
+    await expect(lines([5], { journal })).rejects.toMatchObject({ exitCode: 9 });
+    expect(await read('scan.pdf')).toBe('x');
+    expect((await readdir(place.folder)).sort()).toEqual([JOURNAL, 'scan.pdf']);
+  });
+
+  it('is for the owner only', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    await lines([5], { journal });
+    expect((await stat(join(place.folder, JOURNAL))).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,249 @@
+import { link, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { downloadTo } from '../../../../src/core/documents/downloads/downloadfile.ts';
+import { base64, CONTENT, OTHER, receiving } from '../receiving.ts';
+import {
+  chunks,
+  cut,
+  etagOf,
+  fileAnswer,
+  type Held,
+  partial,
+  type Special,
+  sha256,
+  status,
+  whole,
+} from './downloadserver.ts';
+
+const at = receiving();
+const { download, stored, outcome, interrupted } = at;
+
+describe('a download that is cut off', () => {
+  it('goes on behind what came, and checks that the file is still the same', async () => {
+    at.server.specials = [
+      (it) => cut(whole(it.content, at.server.extra(it)), 300),
+      (it, request) => cut(fileAnswer(it, request, at.server.extra(it)), 200),
+    ];
+    expect(await download()).toEqual({ bytes: 1000, sha256: sha256(CONTENT), status: 'downloaded' });
+    expect(at.server.ranges).toEqual([undefined, 'bytes=300-', 'bytes=500-']);
+    expect(at.server.fileRequests[1]?.headers['if-range']).toBe(etagOf(at.held));
+    expect(await stored()).toEqual(CONTENT);
+    expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it('goes on in the next run', async () => {
+    await interrupted();
+    expect((await readdir(at.folder)).sort()).toEqual(['scan.pdf.part', 'scan.pdf.part.json']);
+    expect((await stat(join(at.folder, 'scan.pdf.part'))).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(join(at.folder, 'scan.pdf.part.json'), 'utf8'))).toEqual({
+      version: 1,
+      server: 'https://api.example.com',
+      organization: 'org-1',
+      id: 5,
+      variant: 'original',
+      guid: 'guid-5',
+      validator: { total: 1000, etag: etagOf(at.held), lastModified: null },
+    });
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(['bytes=400-']);
+    expect(await stored()).toEqual(CONTENT);
+    expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it('asks for the last byte alone when every byte is there', async () => {
+    await interrupted(1000);
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(['bytes=999-']);
+    expect(await stored()).toEqual(CONTENT);
+  });
+
+  it.each<[string, () => Record<string, string>, (string | undefined)[], string | undefined]>([
+    ['a weak entity tag and the storage identifier', () => ({ etag: 'W/"x"' }), ['bytes=400-'], undefined],
+    [
+      'a date',
+      () => ({ 'last-modified': 'Sat, 21 Nov 2026 00:00:00 GMT' }),
+      ['bytes=400-'],
+      'Sat, 21 Nov 2026 00:00:00 GMT',
+    ],
+    ['the storage identifier alone', () => ({}), ['bytes=400-'], undefined],
+    ['ranges refused', () => ({ etag: '"x"', 'accept-ranges': 'none' }), [undefined], undefined],
+  ])('with %s', async (_, extra, ranges, ifRange) => {
+    at.server.extra = extra;
+    await interrupted();
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(ranges);
+    expect(at.server.fileRequests[0]?.headers['if-range']).toBe(ifRange);
+    expect(await stored()).toEqual(CONTENT);
+  });
+
+  it('starts over where nothing tells one content from another', async () => {
+    at.held.guid = null;
+    at.server.extra = () => ({});
+    await interrupted();
+    expect(await readdir(at.folder)).toEqual([]);
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual([undefined]);
+  });
+
+  it('gets there through any number of cuts, as long as something comes each time', async () => {
+    const large = Buffer.alloc(5 * 1024 * 1024, 'abc');
+    at.held.content = large;
+    at.server.specials = Array.from(
+      { length: 15 },
+      () => (it, request) => cut(fileAnswer(it, request, at.server.extra(it)), 300_000),
+    );
+    expect(await outcome()).toEqual(['downloaded', large.length]);
+    expect(at.server.ranges).toHaveLength(16);
+    expect(sha256(await stored())).toBe(sha256(large));
+  });
+
+  it('gives up on a host that changes the file each time', async () => {
+    at.held.content = Buffer.alloc(600_000, 1);
+    let version = 0;
+    at.server.specials = Array.from({ length: 40 }, () => (it, request) => {
+      const extra = { etag: `"${++version}"` };
+      return request.headers.range === undefined
+        ? cut(whole(it.content, extra), 300_000)
+        : partial(it.content, 300_000, extra);
+    });
+    expect(await outcome()).toEqual([8, expect.any(String)]);
+    expect(at.server.ranges.length).toBeLessThan(20);
+  });
+});
+
+describe('a file that is another by now', () => {
+  it.each<[string, Special]>([
+    ['the whole of it, as If-Range asks', (it, request) => fileAnswer(it, request, at.server.extra(it))],
+    ['a range under another entity tag', (it) => partial(it.content, 400, { etag: '"other"' })],
+    ['a range of another size', (it) => partial(Buffer.concat([it.content, it.content]), 400)],
+    ['a range that begins elsewhere', (it) => partial(it.content, 300, { etag: etagOf({ ...it, content: CONTENT }) })],
+    ['a range without saying which', (it) => ({ ...partial(it.content, 400), headers: {} })],
+    ['that the range is out of it', () => ({ status: 416, headers: {}, body: chunks('') })],
+  ])('is downloaded from the start when the host answers with %s', async (_, special) => {
+    await interrupted();
+    at.held.content = OTHER;
+    at.server.specials = [special];
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(await stored()).toEqual(OTHER);
+    expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it('is downloaded from the start when its storage identifier changed', async () => {
+    at.server.extra = () => ({});
+    await interrupted();
+    Object.assign(at.held, { content: OTHER, guid: 'guid-6' });
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual([undefined]);
+    expect(await stored()).toEqual(OTHER);
+  });
+
+  it('is downloaded whole by a host that takes no notice of ranges', async () => {
+    await interrupted();
+    at.server.specials = [(it) => whole(it.content, at.server.extra(it))];
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(await stored()).toEqual(CONTENT);
+  });
+});
+
+describe('what lies beside the file', () => {
+  const part = () => join(at.folder, 'scan.pdf.part');
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a damaged note', () => writeFile(`${part()}.json`, '{"version":1,"id":')],
+    [
+      'a note of another document',
+      async () => {
+        const note = JSON.parse(await readFile(`${part()}.json`, 'utf8'));
+        await writeFile(`${part()}.json`, JSON.stringify({ ...note, id: 6 }));
+      },
+    ],
+    ['a part without its note', () => rm(`${part()}.json`)],
+    ['a part that is too long', () => writeFile(part(), Buffer.alloc(2000))],
+    ['an empty part', () => writeFile(part(), '')],
+    ['a part that has another name too', () => link(part(), join(at.folder, 'mine'))],
+  ])('%s is not gone on with', async (_, change) => {
+    await interrupted();
+    await change();
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual([undefined]);
+    expect(await stored()).toEqual(CONTENT);
+  });
+
+  it('is not followed where it is a link', async () => {
+    await interrupted();
+    const [mine, note] = [join(at.folder, 'mine'), await readFile(`${part()}.json`)];
+    await writeFile(mine, CONTENT.subarray(0, 400), { mode: 0o600 });
+    await writeFile(join(at.folder, 'note'), note);
+    for (const path of [part(), `${part()}.json`]) await rm(path);
+    await symlink(mine, part());
+    await symlink(join(at.folder, 'note'), `${part()}.json`);
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(await readFile(mine)).toEqual(CONTENT.subarray(0, 400));
+    expect(await readFile(join(at.folder, 'note'))).toEqual(note);
+    expect((await readdir(at.folder)).sort()).toEqual(['mine', 'note', 'scan.pdf']);
+  });
+
+  it('is checked as a whole: damage before the end is found by the hash that the server tells', async () => {
+    at.server.extra = (it) => ({ etag: etagOf(it), 'repr-digest': `sha-256=:${base64(it.content)}:` });
+    await interrupted();
+    await writeFile(part(), Buffer.alloc(400));
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(['bytes=400-', undefined]);
+    expect(await stored()).toEqual(CONTENT);
+  });
+});
+
+describe('a body', () => {
+  const body =
+    (content: Buffer, length: number): Special =>
+    () => ({ status: 200, headers: { 'content-length': String(length), etag: '"x"' }, body: chunks(content) });
+
+  it.each<[string, Special[]]>([
+    ['shorter than announced', [body(CONTENT.subarray(0, 500), 1000)]],
+    ['longer than announced', [body(CONTENT, 900)]],
+    ['of no end', [() => ({ status: 200, headers: { 'content-length': '10' }, body: endless() })]],
+    ['after failures', [500, 503, 429].map((code) => () => status(code, { 'retry-after': '0' }))],
+  ])('%s is asked for again', async (_, specials) => {
+    at.server.specials = specials;
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(await stored()).toEqual(CONTENT);
+    expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it('that is always longer leaves nothing', async () => {
+    at.server.specials = Array.from({ length: 6 }, () => body(CONTENT, 900));
+    expect(await outcome()).toEqual([8, 'The download is longer than the 900 bytes announced.']);
+    expect(await readdir(at.folder)).toEqual([]);
+  });
+
+  it('that stands still is given up and asked for again', async () => {
+    at.server.specials = [(held, request) => ({ ...whole(held.content), body: silent(request.signal) })];
+    const downloading = at.server.downloading({ fetching: at.server.fetching({ stall: 5 }) });
+    const place = { path: join(at.folder, 'scan.pdf'), label: 'scan.pdf' };
+    const received = await downloadTo(place, at.server.row(at.held), downloading, false);
+    expect(received.sha256).toBe(sha256(CONTENT));
+    expect(at.server.ranges).toEqual([undefined, undefined]);
+  });
+
+  it('without a length is taken as it comes', async () => {
+    at.server.specials = [(it: Held) => ({ status: 200, headers: {}, body: chunks(it.content) })];
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+  });
+
+  it('of nothing is a file of nothing', async () => {
+    at.held.content = Buffer.alloc(0);
+    expect(await outcome()).toEqual(['downloaded', 0]);
+    expect(await stored()).toEqual(Buffer.alloc(0));
+  });
+});
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (;;) yield Buffer.alloc(64);
+}
+
+/** Gives nothing until it is aborted. */
+async function* silent(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  await new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)));
+  yield Buffer.alloc(0);
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { documentBody } from '../../../../src/core/documents/uploads/body.ts';
+import { memorySource } from '../samples.ts';
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+async function textOf(open: () => AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of open()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('the streamed body of a document', () => {
+  it('is the JSON of the document with its base64, of exactly the length it says, each time it is opened', async () => {
+    const sizes = fc.oneof(
+      fc.constantFrom(1, 2, 3, 4, 5, 6, 299, 300, 301, 599, 600, 200_000),
+      fc.integer({ min: 1, max: 200_000 }),
+    );
+    const fields = fc.record({ name: fc.string({ unit: 'binary' }), tags: fc.array(fc.string()) });
+    const crop = fc.constantFrom(undefined, {}, { fromX: 0, fromY: 1, width: 20, height: 30, ratio: 0.5 });
+    await fc.assert(
+      fc.asyncProperty(
+        sizes,
+        fields,
+        crop,
+        fc.integer({ min: 1, max: 70_000 }),
+        fc.integer(),
+        async (size, rest, file, thirds, seed) => {
+          const bytes = Buffer.from(
+            Array.from({ length: size }, (_, index) => (Math.imul(index ^ seed, 2_654_435_761) >>> 13) & 255),
+          );
+          let reads = seed;
+          const most = () => {
+            reads = Math.imul(reads, 48_271) + 11;
+            return reads >>> 15;
+          };
+          const content = { source: memorySource('a', bytes, most), sha256: hashOf(bytes) };
+          let reported = 0;
+          const document = file === undefined ? rest : { ...rest, file };
+          const body = documentBody(document, content, { chunk: thirds * 3, onBytes: (part) => (reported += part) });
+          const expected = JSON.stringify({ ...rest, file: { ...file, content: bytes.toString('base64') } });
+          const first = await textOf(body.open);
+          // Compared by hand: a difference in 200,000 characters is no use in a message.
+          expect(first === expected && (await textOf(body.open)) === expected).toBe(true);
+          expect([body.length, reported]).toEqual([Buffer.byteLength(expected), size * 2]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  const whole = Buffer.from('the content that was checked');
+  it.each([
+    ['shorter', whole.subarray(0, 20), whole.length],
+    ['longer', Buffer.concat([whole, Buffer.from('!')]), whole.length],
+    ['other', Buffer.from(whole.toString().replace('checked', 'CHECKED')), whole.length],
+  ])('never ends whole when the file is %s than it was', async (_, now, size) => {
+    const body = documentBody(
+      { name: 'a' },
+      { source: { ...memorySource('a.pdf', now), size }, sha256: hashOf(whole) },
+    );
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of body.open()) text += Buffer.from(chunk).toString();
+    })();
+    await expect(reading).rejects.toMatchObject({ message: 'a.pdf changed while it was being read.', exitCode: 9 });
+    expect(() => JSON.parse(text)).toThrow();
+    expect(text.length).toBeLessThan(body.length);
+  });
+
+  it('holds no more than a chunk of a large file', async () => {
+    const size = 30 * 1024 * 1024;
+    let opened = 0;
+    const read = async (buffer: Uint8Array, position: number) => Math.max(0, Math.min(buffer.length, size - position));
+    const close = async () => {
+      opened--;
+    };
+    const open = async () => {
+      opened++;
+      return { read, close };
+    };
+    const source = { label: 'a', size, open };
+    let largest = 0;
+    let total = 0;
+    const body = documentBody({}, { source, sha256: createHash('sha256').update(Buffer.alloc(size)).digest('hex') });
+    for await (const chunk of body.open()) {
+      largest = Math.max(largest, chunk.length);
+      total += chunk.length;
+    }
+    expect({ total, opened }).toEqual({ total: body.length, opened: 0 });
+    expect(largest).toBeLessThanOrEqual(256 * 1024);
+  });
+});

@@ -1,0 +1,81 @@
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCsv } from '../../../../src/core/documents/uploads/csvrows.ts';
+
+describe('reading CSV', () => {
+  it.each([
+    [
+      'rows and lines',
+      'a,b\nc,d\n',
+      [
+        [1, ['a', 'b']],
+        [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'no line end at the end',
+      'a,b\nc,d',
+      [
+        [1, ['a', 'b']],
+        [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'CRLF and a byte order mark',
+      '\ufeffa,b\r\nc,d\r\n',
+      [
+        [1, ['a', 'b']],
+        [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'empty cells',
+      ',\na,',
+      [
+        [1, ['', '']],
+        [2, ['a', '']],
+      ],
+    ],
+    [
+      'empty lines are skipped and counted',
+      'a\n\n\r\nb\n',
+      [
+        [1, ['a']],
+        [4, ['b']],
+      ],
+    ],
+    ['quotes', '"a ""b"", c",d\n', [[1, ['a "b", c', 'd']]]],
+    [
+      'line breaks in quotes',
+      '"a\nb\r\nc",d\ne,f\n',
+      [
+        [1, ['a\nb\r\nc', 'd']],
+        [4, ['e', 'f']],
+      ],
+    ],
+    ['spaces are kept', ' a , b\n', [[1, [' a ', ' b']]]],
+    ['nothing', '', []],
+  ] as const)('%s', (_, text, rows) => {
+    expect(parseCsv(text)).toEqual(rows.map(([line, cells]) => ({ line, cells })));
+  });
+
+  it.each([
+    ['a\n"b\nc', 'line 2: a quoted cell that starts here is not closed.'],
+    ['a\n"b"c\n', 'line 2: text after a closing quote; double the quotes inside a cell.'],
+    ['a\nb"c\n', 'line 2: a quote inside a cell that is not quoted.'],
+  ])('%j is refused: %s', (text, message) => {
+    expect(() => parseCsv(text)).toThrow(message);
+  });
+
+  it('gives back what a CSV writer wrote', () => {
+    const cell = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', '\r\n', 'a', ' ') }));
+    const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(table, fc.constantFrom('\n', '\r\n'), (rows, end) => {
+        const text = stringify(rows, { record_delimiter: end, quoted_match: /[\r\n]/ });
+        expect(parseCsv(text).map(({ cells }) => cells)).toEqual(rows);
+      }),
+    );
+  });
+});

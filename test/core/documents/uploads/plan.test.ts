@@ -1,0 +1,172 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { spool } from '../../../../src/core/documents/content/spool.ts';
+import { planUploads } from '../../../../src/core/documents/uploads/plan.ts';
+import type { UploadRow } from '../../../../src/core/documents/uploads/uploadrow.ts';
+import { bytes, sha256 } from '../fakeserver.ts';
+import { SAMPLES } from '../samples.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const row = (file: string, more: Partial<UploadRow> = {}): UploadRow => ({ file, tags: [], ...more });
+const none = () => Promise.reject(new Error('stdin was read'));
+
+async function plan(rows: readonly UploadRow[], stdin: Parameters<typeof planUploads>[1]['stdin'] = none) {
+  const planned = await planUploads(rows, { organization: 'org-1', folder, stdin, maxContent: 100 });
+  return planned.map((entry) => {
+    if (entry.kind === 'refused') return [entry.failure.exitCode, entry.failure.message];
+    return entry.kind === 'ready' ? entry.upload.storedName : entry.kind;
+  });
+}
+
+describe('the checks before an upload', () => {
+  it('let good files be ready whatever the bad ones are', async () => {
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    await writeFile(join(folder, 'empty.pdf'), '');
+    await writeFile(join(folder, 'large.pdf'), Buffer.concat([SAMPLES.PDF, Buffer.alloc(100)]));
+    await writeFile(join(folder, 'notes.txt'), 'text');
+    await mkdir(join(folder, 'folder'));
+    const rows = ['missing.pdf', 'empty.pdf', 'large.pdf', 'notes.txt', 'folder', 'a.pdf', '\0'].map((file) =>
+      row(file),
+    );
+    expect(
+      await plan([
+        ...rows,
+        row('a.pdf', { tags: ['x'.repeat(51)] }),
+        row('b.pdf', { earlier: { status: 'done', id: '7', attempts: 1 } }),
+      ]),
+    ).toEqual([
+      [9, 'Cannot read missing.pdf: no such file or folder.'],
+      [2, 'empty.pdf is empty.'],
+      [2, 'large.pdf: a document may have at most 100 bytes, it has 120 bytes.'],
+      [2, expect.stringContaining('notes.txt: neither its content nor its extension shows a supported type.')],
+      [9, 'folder is a folder, not a file; give folders on the command line.'],
+      'a.pdf',
+      [9, expect.stringContaining('Cannot read')],
+      [2, 'a.pdf: tags[0] must have 1 to 50 characters, it has 51.'],
+      'done',
+    ]);
+  });
+
+  it('refuse a row that repeats one done in an earlier run, as long as its file is there', async () => {
+    await mkdir(join(folder, 'b'));
+    for (const name of ['a.pdf', 'b/a.pdf', 'c.pdf']) await writeFile(join(folder, name), SAMPLES.PDF);
+    await writeFile(join(folder, 'd.pdf'), Buffer.concat([SAMPLES.PDF, Buffer.alloc(1)]));
+    const done = { earlier: { status: 'done', id: '7', attempts: 1 } } as const;
+    const repeats = (file: string, other: string) => [
+      2,
+      `${file}: same content, owner and name as ${other}; it is uploaded once.`,
+    ];
+    expect(
+      await plan([
+        row('a.pdf', done),
+        row('a.pdf'),
+        row('b/a.pdf', { tags: ['c'] }),
+        row('a.pdf', { patient: '5' }),
+        row('c.pdf', { name: 'A.PDF' }),
+        row('d.pdf', { name: 'a' }),
+        row('gone.pdf', { name: 'x', ...done }),
+        row('c.pdf', { name: 'x' }),
+      ]),
+    ).toEqual([
+      'done',
+      repeats('a.pdf', 'a.pdf'),
+      repeats('b/a.pdf', 'a.pdf'),
+      'a.pdf',
+      repeats('c.pdf', 'a.pdf'),
+      'a.pdf',
+      'done',
+      'x.pdf',
+    ]);
+  });
+
+  it('refuse a row that repeats another, and only that', async () => {
+    await mkdir(join(folder, 'b'));
+    for (const name of ['a.pdf', 'b/a.pdf', 'c.pdf']) await writeFile(join(folder, name), SAMPLES.PDF);
+    const place = { place: 'scans.csv line 2' };
+    expect(
+      await plan([
+        row('a.pdf', place),
+        row('b/a.pdf'),
+        row('a.pdf', { patient: '5' }),
+        row('c.pdf'),
+        row('c.pdf', { name: 'A' }),
+        row('c.pdf', { name: 'c.PDF' }),
+      ]),
+    ).toEqual([
+      'a.pdf',
+      [2, 'b/a.pdf: same content, owner and name as a.pdf (scans.csv line 2); it is uploaded once.'],
+      'a.pdf',
+      'c.pdf',
+      [2, 'c.pdf: same content, owner and name as a.pdf (scans.csv line 2); it is uploaded once.'],
+      [2, 'c.pdf: same content, owner and name as c.pdf; it is uploaded once.'],
+    ]);
+  });
+
+  it('take stdin once, and only with a name', async () => {
+    const read: number[] = [];
+    const stdin = async () => {
+      read.push(1);
+      return spool(bytes(SAMPLES.PNG), { label: '-', folder, limit: 1000 });
+    };
+    expect(await plan([row('-')], none)).toEqual([[2, 'Content from stdin (-) needs a name: give --name.']]);
+    expect(await plan([row('-', { name: 'a' }), row('-', { name: 'b' })], stdin)).toEqual([
+      'a.png',
+      [2, 'stdin (-) can be uploaded only once.'],
+    ]);
+    expect(read).toEqual([1]);
+  });
+
+  it('say what was declared in a manifest by its column', async () => {
+    await writeFile(join(folder, 'a'), SAMPLES.PDF);
+    expect(await plan([row('a', { mimeType: 'png', place: 'm.csv line 2' })])).toEqual([
+      [2, 'a: its content is PDF but its mimeType says PNG. Correct its mimeType.'],
+    ]);
+  });
+
+  it('hash the content', async () => {
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    const [planned] = await planUploads([row('a.pdf')], { organization: 'org-1', folder, stdin: none });
+    expect(planned).toMatchObject({
+      kind: 'ready',
+      upload: { sha256: sha256(SAMPLES.PDF), source: { size: SAMPLES.PDF.length } },
+    });
+  });
+});
+
+describe('spooled stdin', () => {
+  it('is read back whole, as often as needed, and leaves no name behind', async () => {
+    const source = await spool(bytes('abc', 'def', ''), { label: '-', folder, limit: 6 });
+    for (let round = 0; round < 2; round++) {
+      const reader = await source.open();
+      const buffer = Buffer.alloc(10);
+      expect([await reader.read(buffer, 2), buffer.toString('utf8', 0, 4), source.size]).toEqual([4, 'cdef', 6]);
+      await reader.close();
+    }
+    expect(await readdir(folder)).toEqual([]);
+    await source.dispose();
+  });
+
+  it('is refused beyond the limit before it fills the disk', async () => {
+    let given = 0;
+    const endless = async function* () {
+      for (;;) {
+        given += 10;
+        yield Buffer.alloc(10);
+      }
+    };
+    await expect(spool(endless(), { label: '-', folder, limit: 35 })).rejects.toMatchObject({ exitCode: 2 });
+    expect(given).toBe(40);
+  });
+
+  it('fails with exit code 9 when it cannot be kept', async () => {
+    const missing = join(folder, 'missing');
+    await expect(spool(bytes('a'), { label: '-', folder: missing, limit: 5 })).rejects.toMatchObject({ exitCode: 9 });
+  });
+});

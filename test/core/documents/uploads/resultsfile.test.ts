@@ -1,0 +1,115 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UploadOutcome } from '../../../../src/core/documents/outcome.ts';
+import {
+  keepUnfinished,
+  ResultsFile,
+  readEarlierResults,
+  withEarlier,
+} from '../../../../src/core/documents/uploads/resultsfile.ts';
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+  path = join(folder, 'results.csv');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const pending: UploadOutcome = {
+  status: 'pending',
+  id: null,
+  storedName: null,
+  attempts: 0,
+  error: null,
+  exitCode: 130,
+};
+const done: UploadOutcome = { ...pending, status: 'done', id: '7', storedName: 'a.pdf', attempts: 1, exitCode: 0 };
+const HEADER = 'file,name,patient,perioExam,tags,mimeType,status,id,storedName,attempts,error\n';
+
+describe('the results file of a run', () => {
+  it('is whole at any moment, for its owner only, and written again at most once a second', async () => {
+    let now = 0;
+    const rows = ['a.pdf', 'b.pdf'].map((file) => ({ row: { file, tags: [] }, outcome: pending }));
+    const file = new ResultsFile(path, rows, () => now);
+    await file.write();
+    expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,pending,,,0,\nb.pdf,,,,,,pending,,,0,\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    now = 999;
+    await file.settled(0, { outcome: done, repeated: false });
+    expect(await readFile(path, 'utf8')).toContain('a.pdf,,,,,,pending');
+    now = 1000;
+    await file.settled(1, { outcome: { ...done, id: '8' }, repeated: false });
+    expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,done,7,a.pdf,1,\nb.pdf,,,,,,done,8,a.pdf,1,\n`);
+    expect(await readdir(folder)).toEqual(['results.csv']);
+  });
+
+  it('is written in order when many files end at once', async () => {
+    let now = 0;
+    const rows = Array.from({ length: 20 }, (_, index) => ({ row: { file: `${index}`, tags: [] }, outcome: pending }));
+    const file = new ResultsFile(path, rows, () => (now += 2000));
+    await Promise.all(rows.map((_, index) => file.settled(index, { outcome: done, repeated: false })));
+    expect((await readFile(path, 'utf8')).match(/,done,/g)).toHaveLength(20);
+  });
+
+  it('fails with exit code 9 where it cannot be written', async () => {
+    const file = new ResultsFile(join(folder, 'missing', 'r.csv'), [], () => 0);
+    await expect(file.write()).rejects.toMatchObject({ exitCode: 9 });
+  });
+});
+
+describe('results of an earlier run', () => {
+  it('are none where there is no file, or an empty one', async () => {
+    expect(await readEarlierResults(path, 'results.csv')).toEqual([]);
+    await writeFile(path, '');
+    expect(await readEarlierResults(path, 'results.csv')).toEqual([]);
+  });
+
+  it.each([
+    ['a manifest', 'file,patient\na.pdf,5\n'],
+    ['something else', 'name;price\nx;5\n'],
+    ['no text', Buffer.from([0xff, 0xfe, 0])],
+  ])('are not taken from %s, which would be overwritten', async (_, content) => {
+    await writeFile(path, content);
+    await expect(readEarlierResults(path, 'results.csv')).rejects.toMatchObject({
+      message: 'results.csv exists and is not a results file; it would be overwritten.',
+      exitCode: 2,
+    });
+  });
+
+  it('tell a row where to look, but not that it is done', () => {
+    const earlier = { status: 'done', id: '7', attempts: 1 } as const;
+    const results = [
+      { file: 'a.pdf', patient: '5', tags: [], earlier },
+      { file: 'b.pdf', patient: '5', tags: [], earlier: { status: 'failed', attempts: 2 } as const },
+    ];
+    const rows = [
+      { file: 'a.pdf', patient: '5', tags: ['new'] },
+      { file: 'a.pdf', patient: '6', tags: [] },
+      { file: 'b.pdf', patient: '5', tags: [], earlier },
+      { file: 'b.pdf', patient: '5', tags: [] },
+    ];
+    expect(withEarlier(rows, results).map((row) => row.earlier)).toEqual([
+      { status: 'unknown', id: '7', attempts: 1 },
+      undefined,
+      earlier,
+      { status: 'failed', attempts: 2 },
+    ]);
+  });
+
+  it('are kept aside while they hold files that are not done and not in this run', async () => {
+    const failed = { file: 'a.pdf', tags: [], earlier: { status: 'failed', attempts: 0 } as const };
+    await writeFile(path, 'first');
+    await writeFile(join(folder, 'results.1.csv'), 'there');
+    expect(await keepUnfinished(path, [failed, failed], [{ file: 'a.pdf', tags: [] }])).toBeUndefined();
+    expect(await keepUnfinished(path, [failed], [])).toBeUndefined();
+    expect(await keepUnfinished(path, [{ ...failed, earlier: { status: 'done', attempts: 1 } }], [])).toBeUndefined();
+    expect(await keepUnfinished(path, [failed, failed], [{ file: 'b.pdf', tags: [] }])).toEqual({
+      path: join(folder, 'results.2.csv'),
+      files: 2,
+    });
+    expect((await readdir(folder)).sort()).toEqual(['results.1.csv', 'results.2.csv']);
+  });
+});

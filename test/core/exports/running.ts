@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { operationOf } from '../../../src/catalog/catalog.ts';
+import type { Operation } from '../../../src/catalog/define.ts';
+import { appointmentHistories as appointmenthistories } from '../../../src/catalog/resources/appointmenthistories.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import { runExport } from '../../../src/core/exports/exportrun.ts';
+import type { ExportDone, ExportTask } from '../../../src/core/exports/exporttask.ts';
+import type { ExportIdentity } from '../../../src/core/exports/identity.ts';
+import type { LockOwner } from '../../../src/core/lockfile.ts';
+import { columnsOf } from '../../../src/core/output/columns.ts';
+import { csvFormatter } from '../../../src/core/output/csv.ts';
+import type { Formatter } from '../../../src/core/output/format.ts';
+import { jsonFormatter, ndjsonFormatter } from '../../../src/core/output/json.ts';
+import type { Row } from '../../../src/core/pages/page.ts';
+import { walkParallel } from '../../../src/core/pages/parallel.ts';
+import type { IncomingResponse, OutgoingRequest } from '../../../src/core/transport/send.ts';
+import { clientOf, Script, success } from '../transport/script.ts';
+
+/** An export of a test: everything that changes its bytes, and nothing else. */
+export interface Wanted {
+  readonly rows: readonly Row[];
+  readonly format: 'csv' | 'ndjson' | 'json';
+  readonly header: boolean;
+  readonly excel: boolean;
+  readonly limit: number | null;
+  /** Read by page number instead of by cursor. */
+  readonly byNumber: boolean;
+}
+
+export const PLAIN: Wanted = {
+  rows: [1, 2, 3, 5, 8].map((id) => ({ id, lastName: `Name ${id}` })),
+  format: 'csv',
+  header: true,
+  excel: false,
+  limit: null,
+  byNumber: false,
+};
+
+/** How one run of it goes. */
+export interface Run {
+  readonly pageSize: number;
+  readonly parallel?: number;
+  readonly resume?: boolean;
+  readonly receipt?: boolean;
+  readonly signal?: AbortSignal;
+  readonly clock?: LockOwner['clock'];
+  /** Milliseconds that pass from one look at the clock to the next. */
+  readonly tick?: number;
+  /** Answers instead of the server, or throws; undefined leaves the answer to it. `number` counts from 1. */
+  readonly instead?: (number: number, request: OutgoingRequest) => IncomingResponse | undefined;
+  /** Around every write of the output. */
+  readonly aroundWrite?: () => Promise<void>;
+  readonly more?: Partial<ExportTask>;
+}
+
+/** The bytes that an export must have, put together by hand. */
+export function bytesOf({ rows, format, header, excel, limit }: Wanted): string {
+  const wanted = rows.slice(0, limit ?? undefined);
+  const objects = wanted.map((row) => JSON.stringify(row));
+  if (format === 'ndjson') return objects.map((text) => `${text}\n`).join('');
+  if (format === 'json') return objects.length === 0 ? '[]\n' : `[\n${objects.join(',\n')}\n]\n`;
+  const end = excel ? '\r\n' : '\n';
+  const lines = [...(header ? ['id,lastName'] : []), ...wanted.map(({ id, lastName }) => `${id},${lastName}`)];
+  return (excel ? '\uFEFF' : '') + lines.map((line) => line + end).join('');
+}
+
+export function identityOf({ format, header, excel, limit, byNumber }: Wanted): ExportIdentity {
+  return {
+    ...{ url: 'https://api.example.com', organization: 'org-1' },
+    resource: byNumber ? 'appointmenthistories' : 'patients',
+    filter: 'lastName~=N',
+    fields: ['id', 'lastName'],
+    ...{ format, header, excel, escapeFormulas: true, limit, sinceLast: null },
+  };
+}
+
+/** Exports to a path from a server that has the rows. */
+export function exportOf(path: string, wanted: Wanted, run: Run): Promise<ExportDone> {
+  const operation = operationOf(wanted.byNumber ? appointmenthistories : patients, 'list');
+  let number = 0;
+  const answer = (request: OutgoingRequest): IncomingResponse => {
+    number++;
+    return run.instead?.(number, request) ?? pageOf(wanted, request);
+  };
+  const script = new Script(...Array.from({ length: 500 }, () => answer));
+  const client = clientOf(script, { retry: { maxRetries: 0, base: 1, ceiling: 1, longestWait: 1 } });
+  const signal = run.signal ?? new AbortController().signal;
+  const identity = identityOf(wanted);
+  const around = run.aroundWrite ?? (() => Promise.resolve());
+  return runExport(
+    {
+      identity,
+      filter: identity.filter ?? undefined,
+      columns: 'id,lastName',
+      path,
+      resume: run.resume ?? false,
+      receipt: run.receipt ?? false,
+      resumable: true,
+      formatter: async (written) => formatterOf(wanted, operation, written),
+      wrap: (inner) => ({
+        ...inner,
+        write: async (text) => {
+          await around();
+          await inner.write(text);
+          await around();
+        },
+      }),
+      open: async ({ filter, from, onServerTime, onWarnings }) =>
+        walkParallel(client, operation, {
+          ...{ filter, from, onServerTime, onWarnings, signal, pageSize: run.pageSize },
+          limit: wanted.limit ?? undefined,
+          parallel: run.parallel ?? 1,
+        }),
+      ...run.more,
+    },
+    { owner: ownerOf(run), signal, statistics: () => client.statistics },
+  );
+}
+
+function ownerOf({ clock, tick = 0 }: Run): LockOwner {
+  let time = Date.UTC(2026, 2, 2, 12);
+  const ticking = {
+    now: () => {
+      time += tick;
+      return time;
+    },
+    sleep: () => Promise.resolve(),
+  };
+  return { pid: 1, host: 'here', clock: clock ?? ticking, lifeOf: () => ({ alive: true }) };
+}
+
+function formatterOf(wanted: Wanted, operation: Operation, written: number): Formatter {
+  const { format, header, excel } = wanted;
+  if (format === 'json') return jsonFormatter(written);
+  if (format === 'ndjson') return ndjsonFormatter();
+  const columns = columnsOf(operation.fields ?? patients.fields, ['id', 'lastName']);
+  return csvFormatter(columns, { header, excel, escapeFormulas: true });
+}
+
+/** The page that a request asks for. */
+function pageOf({ rows }: Wanted, { url }: OutgoingRequest): IncomingResponse {
+  const query = new URL(url).searchParams;
+  const size = Number(query.get('pageSize'));
+  const page = query.get('page');
+  if (page !== null) return success(rows.slice((Number(page) - 1) * size, Number(page) * size));
+  const after = BigInt(query.get('lastId') ?? '0');
+  return success(rows.filter(({ id }) => BigInt(String(id)) > after).slice(0, size));
+}
+
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+/** An empty folder that is gone after the test. */
+export async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-exports-'));
+  folders.push(folder);
+  return folder;
+}

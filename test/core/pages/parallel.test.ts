@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { operationOf } from '../../../src/catalog/catalog.ts';
+import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import type { Row } from '../../../src/core/pages/page.ts';
+import { type ParallelOptions, walkParallel } from '../../../src/core/pages/parallel.ts';
+import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts';
+import { answer, clientOf, Script, success } from '../transport/script.ts';
+
+const list = operationOf(patients, 'list');
+const rows = (ids: readonly number[]) => ids.map((id) => ({ id }));
+
+/** A server that has these ids, answers in an order of its own and counts how many requests it has at once. */
+class PagingServer {
+  readonly queries: { lastId: number; pageSize: number }[] = [];
+  atOnce = 0;
+  most = 0;
+  private readonly ids: number[];
+  private readonly before: (query: { lastId: number; pageSize: number }) => void;
+  private turns = 0;
+
+  constructor(ids: number[], before: (query: { lastId: number; pageSize: number }) => void = () => {}) {
+    this.ids = ids;
+    this.before = before;
+  }
+
+  readonly send: Send = async (request: OutgoingRequest) => {
+    const query = new URL(request.url).searchParams;
+    const asked = { lastId: Number(query.get('lastId')), pageSize: Number(query.get('pageSize')) };
+    this.queries.push(asked);
+    this.most = Math.max(this.most, ++this.atOnce);
+    for (let turn = (this.turns++ * 7) % 5; turn > 0; turn--) await new Promise((done) => setImmediate(done));
+    this.atOnce--;
+    request.signal?.throwIfAborted();
+    this.before(asked);
+    return success(rows(this.ids.filter((id) => id > asked.lastId).slice(0, asked.pageSize)));
+  };
+}
+
+async function walk(server: { send: Send }, options: Partial<ParallelOptions> = {}): Promise<Row[]> {
+  const all: Row[] = [];
+  const script = { send: server.send } as Script;
+  for await (const page of walkParallel(clientOf(script), list, { pageSize: 10, parallel: 4, ...options })) {
+    all.push(...page.rows);
+  }
+  return all;
+}
+
+const upTo = (last: number, step = 1) => Array.from({ length: Math.floor(last / step) }, (_, at) => (at + 1) * step);
+
+describe('walkParallel', () => {
+  it.each([
+    ['dense ids', upTo(1000)],
+    ['ids far apart', upTo(900_000, 1000)],
+    ['ids that begin late', upTo(500).map((id) => id + 5_000_000)],
+    ['a wide gap', [...upTo(300), ...upTo(300).map((id) => id + 10_000_000)]],
+    ['ids that become dense', [...upTo(100_000, 1000), ...upTo(500).map((id) => id + 100_000)]],
+    ['nothing', []],
+    ['less than a page', upTo(3)],
+    ['exactly a page', upTo(10)],
+  ])('brings %s once and in order', async (_name, ids) => {
+    expect(await walk(new PagingServer(ids))).toEqual(rows(ids));
+  });
+
+  it('has several requests at once, never more than asked for', async () => {
+    const server = new PagingServer(upTo(2000));
+    await walk(server, { parallel: 3 });
+    expect(server.most).toBe(3);
+  });
+
+  it('asks one page after another for what one page holds', async () => {
+    const server = new PagingServer(upTo(1_000_000, 200_000));
+    await walk(server);
+    expect(server.queries.map(({ lastId }) => lastId)).toEqual([0, 1_000_000]);
+  });
+
+  it('does not ask much more often than a walk one after another', async () => {
+    for (const step of [1, 3, 1000]) {
+      const server = new PagingServer(upTo(3000 * step, step));
+      await walk(server);
+      expect(server.queries.length).toBeLessThan(2 * 300);
+    }
+  });
+
+  it('goes on after an id, to a limit', async () => {
+    const from = { lastId: '500', fetched: 500, asked: 0 };
+    expect(await walk(new PagingServer(upTo(1000)), { from, limit: 700 })).toEqual(rows(upTo(700).slice(500)));
+  });
+
+  it('tells where it stands with every page', async () => {
+    const server = new PagingServer(upTo(100));
+    const places: unknown[] = [];
+    for await (const { place, rows: some } of walkParallel(clientOf(server as unknown as Script), list, {
+      pageSize: 10,
+      parallel: 4,
+    })) {
+      places.push([place.lastId, place.fetched, some.at(-1)?.id]);
+    }
+    expect(places).toEqual(upTo(100, 10).map((id) => [String(id), id, id]));
+  });
+
+  it('asks for smaller pages after a timeout, once for all that were too large', async () => {
+    let refused = 0;
+    const server = new PagingServer(upTo(1000));
+    const send: Send = async (request) => {
+      const size = Number(new URL(request.url).searchParams.get('pageSize'));
+      if (size > 5) return refused++ === 0 ? server.send(request) : answer(408, '');
+      return server.send(request);
+    };
+    expect(await walk({ send })).toEqual(rows(upTo(1000)));
+    expect(server.queries.slice(1).every(({ pageSize }) => pageSize === 5 || pageSize < 5)).toBe(true);
+    expect(server.queries.filter(({ pageSize }) => pageSize === 5).length).toBeGreaterThan(150);
+  });
+
+  it('ends before what came into being behind the end it has seen', async () => {
+    const ids = upTo(100);
+    const server = new PagingServer(ids, ({ lastId }) => {
+      // Records that are made after somebody has asked behind the last one.
+      if (lastId === 100 && ids.length === 100) queueMicrotask(() => ids.push(...upTo(200).map((id) => id + 100)));
+    });
+    const found = (await walk(server)).map(({ id }) => Number(id));
+    expect(found).toEqual(upTo(found.length));
+    expect(found.length).toBeGreaterThanOrEqual(100);
+  });
+
+  it('fails when a page fails, after every page before it', async () => {
+    const server = new PagingServer(upTo(1000));
+    const send: Send = async (request) => {
+      const lastId = Number(new URL(request.url).searchParams.get('lastId'));
+      return lastId >= 500 ? answer(403, '') : server.send(request);
+    };
+    const seen: Row[] = [];
+    const script = { send } as Script;
+    const work = async () => {
+      for await (const page of walkParallel(clientOf(script), list, { pageSize: 10, parallel: 4 }))
+        seen.push(...page.rows);
+    };
+    await expect(work()).rejects.toMatchObject({ status: 403 });
+    expect(seen).toEqual(rows(upTo(seen.length)));
+    expect(seen.length).toBeGreaterThanOrEqual(500);
+  });
+
+  it('stops when the signal comes', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    const server = new PagingServer(upTo(1000), ({ lastId }) => {
+      if (lastId >= 300) stop.abort(reason);
+    });
+    await expect(walk(server, { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it('counts pages one after another where there is no cursor', async () => {
+    const script = new Script(success(rows([1, 2])), success(rows([3])), success([]));
+    const histories = operationOf(appointmentHistories, 'list');
+    const found: Row[] = [];
+    for await (const page of walkParallel(clientOf(script), histories, { pageSize: 2, parallel: 4 })) {
+      found.push(...page.rows);
+    }
+    expect(found).toEqual(rows([1, 2, 3]));
+    expect(script.queries.map(({ page }) => page)).toEqual(['1', '2', '3']);
+  });
+
+  it('brings what a walk one after another brings, whatever the ids', async () => {
+    const gaps = fc.array(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5000 })), {
+      maxLength: 300,
+    });
+    const numbers = fc.record({
+      pageSize: fc.integer({ min: 1, max: 20 }),
+      parallel: fc.integer({ min: 2, max: 9 }),
+      limit: fc.option(fc.integer({ min: 1, max: 350 }), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(gaps, numbers, async (steps, given) => {
+        let last = 0;
+        const ids = steps.map((step) => (last += step));
+        expect(await walk(new PagingServer(ids), given)).toEqual(rows(ids.slice(0, given.limit)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

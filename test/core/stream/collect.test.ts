@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
+import { collect, collectedRows } from '../../../src/core/stream/collect.ts';
+import { follow } from '../../../src/core/stream/follow.ts';
+import { HttpSource } from '../../../src/core/stream/httpsource.ts';
+import { RecordSpool } from '../../../src/core/stream/recordspool.ts';
+import type { StreamItem } from '../../../src/core/stream/source.ts';
+import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import { broken, clientOf, Script, SleepLog } from '../transport/script.ts';
+import { eventOf, itemsOf, messageOf, readItem, streamAnswer } from './messages.ts';
+
+let folder: string;
+let ids = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const opened: StreamItem = { kind: 'opened', position: 40 };
+const placeless: StreamItem = { kind: 'opened', position: undefined };
+let next = 41;
+
+function read(record: number | undefined, correlationId = 'c-1'): StreamMessage {
+  const payload = record === undefined ? { scheduledAmount: 5 } : { id: record };
+  return messageOf(next++, { operation: 'READ', correlationId, payload });
+}
+
+function complete(total: unknown, correlationId = 'c-1'): StreamMessage {
+  return messageOf(next++, { operation: 'READ_COMPLETE', correlationId, locationId: '*', payload: { total } });
+}
+
+/** Collects from items and gives the rows in the order they are written, or the failure. */
+async function run(items: AsyncIterable<StreamItem>, now: () => number = () => 0) {
+  const spool = await RecordSpool.open(folder, () => String(++ids));
+  let asked = 0;
+  const ask = async () => `c-${++asked}`;
+  try {
+    const order = await collect({ items, ask, spool, now, patience: 1000 });
+    const rows: unknown[] = [];
+    for await (const page of collectedRows(spool, order)) rows.push(...page.rows);
+    return { rows, asked };
+  } catch (failure) {
+    return { failure, asked };
+  } finally {
+    await spool.close();
+  }
+}
+
+const given = (...messages: StreamMessage[]) => run(itemsOf(opened, ...messages.map((message) => readItem(message))));
+const rowsOf = (...records: number[]) => records.map((id) => ({ id }));
+
+describe('collect', () => {
+  it('gives the records of a delivery in ascending order, whichever way they came', async () => {
+    expect(await given(read(1), read(5), read(9), complete(3))).toEqual({ rows: rowsOf(1, 5, 9), asked: 1 });
+    expect(await given(read(9), read(5), read(1), complete(3))).toEqual({ rows: rowsOf(1, 5, 9), asked: 1 });
+    expect(await given(read(9), complete(1))).toMatchObject({ rows: rowsOf(9) });
+    expect(await given(complete(0))).toMatchObject({ rows: [] });
+  });
+
+  it('gives records without ids as they came', async () => {
+    const items = [{ a: 2 }, { a: 1 }].map((payload) => ({ ...read(undefined), payload }));
+    expect(await given(...items, complete(2))).toMatchObject({ rows: [{ a: 2 }, { a: 1 }] });
+  });
+
+  it('takes nothing of other deliveries, nor changes', async () => {
+    const messages = [read(7, 'c-9'), complete(1, 'c-9'), read(1), messageOf(next++), complete(1)];
+    expect(await given(...messages)).toMatchObject({ rows: rowsOf(1) });
+  });
+
+  it.each([
+    ['too few', () => [read(1), complete(2)], 'delivered 2 records, and 1 came'],
+    ['too many', () => [read(1), read(2), complete(1)], 'delivered 1 records, and 2 came'],
+    ['no total', () => [read(1), complete(undefined)], 'delivered undefined records'],
+    ['a record twice', () => [read(1), read(1), complete(2)], 'record 1 after 1, out of order'],
+    ['to and fro', () => [read(1), read(3), read(2), complete(3)], 'record 2 after 3, out of order'],
+    ['fro and to', () => [read(3), read(1), read(2), complete(3)], 'record 2 after 1, out of order'],
+    ['gone messages', () => [read(1), messageOf(90, { operation: 'resync' })], 'no longer has some messages'],
+  ])('fails on %s', async (_name, messages, text) => {
+    const { failure } = await given(...messages());
+    expect(failure).toMatchObject({ code: 'stream.incomplete', exitCode: 8, message: expect.stringContaining(text) });
+    expect(failure).toMatchObject({ message: expect.stringContaining('c-1') });
+  });
+
+  it('asks once, however often it connects', async () => {
+    const items = itemsOf(opened, readItem(read(1)), opened, readItem(complete(1)));
+    expect(await run(items)).toEqual({ rows: rowsOf(1), asked: 1 });
+  });
+
+  it('fails where the server does not tell from where to go on', async () => {
+    expect(await run(itemsOf(placeless, placeless))).toMatchObject({ failure: { code: 'stream.incomplete' } });
+    const placed = itemsOf(placeless, readItem(read(1)), placeless, readItem(complete(1)));
+    expect(await run(placed)).toMatchObject({ rows: rowsOf(1) });
+  });
+
+  it('gives up when nothing of the delivery comes any more', async () => {
+    let time = 0;
+    const now = () => {
+      time += 400;
+      return time;
+    };
+    const alive = Array.from({ length: 9 }, (): StreamItem => ({ kind: 'seen', position: 41 }));
+    expect(await run(itemsOf(opened, ...alive), now)).toMatchObject({ failure: { code: 'run.overtime', exitCode: 7 } });
+  });
+});
+
+describe('collecting over a connection that breaks', () => {
+  it('goes on behind the last message, and takes what comes twice once', async () => {
+    const messages = [read(9), read(8), read(7), complete(3)];
+    const events = messages.map(eventOf);
+    const script = new Script(
+      streamAnswer(events.slice(0, 2)),
+      broken(true),
+      streamAnswer([events[1] ?? '', events[2] ?? '', events[2] ?? '', events[3] ?? '']),
+    );
+    const clock = new SleepLog();
+    const signal = new AbortController().signal;
+    const source = new HttpSource(clientOf(script), { keys: ['#'], after: undefined, now: clock.now });
+    const items = follow(source, { clock, random: () => 1, policy: DEFAULT_RETRY, maxRetries: 5, signal });
+    expect(await run(items)).toEqual({ rows: rowsOf(7, 8, 9), asked: 1 });
+    expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([
+      undefined,
+      String(messages[1]?.id),
+      String(messages[1]?.id),
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/core/failure.ts';
+import { HttpSource, type StreamQuestion } from '../../../src/core/stream/httpsource.ts';
+import { Lost, type StreamItem } from '../../../src/core/stream/source.ts';
+import type { ClientOptions } from '../../../src/core/transport/client.ts';
+import { ConnectionFailure } from '../../../src/core/transport/send.ts';
+import { answer, broken, clientOf, problem, Script, type Step } from '../transport/script.ts';
+import { eventOf, messageOf, streamAnswer } from './messages.ts';
+
+const never = new AbortController().signal;
+
+function sourceOf(script: Script, question: Partial<StreamQuestion> = {}, options: Partial<ClientOptions> = {}) {
+  return new HttpSource(clientOf(script, options), { keys: [], after: undefined, now: () => 0, ...question });
+}
+
+/** What one connection gives, in short: `12` for a message, which is handled at once, `~40` for a sign of life. */
+async function connect(source: HttpSource, signal = never): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const item of source.connect(signal)) {
+    seen.push(shortly(item));
+    if (item.kind === 'message') item.handled();
+  }
+  return seen;
+}
+
+function shortly(item: StreamItem): string {
+  if (item.kind === 'opened') return `from ${item.position}`;
+  return item.kind === 'seen' ? `~${item.position}` : String(item.message.id);
+}
+
+async function thrownBy(step: Step): Promise<unknown> {
+  return connect(sourceOf(new Script(step))).catch((cause: unknown) => cause);
+}
+
+describe('a connection to the stream', () => {
+  it('asks for the keys as events, and begins where it is told', async () => {
+    const script = new Script(streamAnswer([eventOf(messageOf(8))]));
+    const keys = ['*.*.PatientV1.*', 'org-1.#'];
+    expect(await connect(sourceOf(script, { keys, after: 7 }))).toEqual(['from 40', '8']);
+    const [request] = script.requests;
+    expect(request?.url).toBe('https://api.example.com/api/v1/stream?routingKey=*.*.PatientV1.*&routingKey=org-1.%23');
+    expect(request?.headers).toMatchObject({
+      accept: 'text/event-stream',
+      'last-event-id': '7',
+      authorization: 'Bearer secret',
+      'organization-id': 'org-1',
+    });
+  });
+
+  it('asks for no position where it begins now, and goes on from what the server told', async () => {
+    const script = new Script(streamAnswer([]), streamAnswer([]));
+    const source = sourceOf(script);
+    await connect(source);
+    await connect(source);
+    expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '40']);
+  });
+
+  it('goes on behind the last message that was handled', async () => {
+    const pieces = [eventOf(messageOf(41)), eventOf(messageOf(42))];
+    const script = new Script(streamAnswer(pieces), streamAnswer(pieces.slice(1)));
+    const source = sourceOf(script);
+    for await (const item of source.connect(never)) {
+      if (item.kind !== 'message') continue;
+      if (item.message.id === 42) break;
+      item.handled();
+    }
+    expect(await connect(source)).toEqual(['from 40', '42']);
+    expect(script.requests[1]?.headers['last-event-id']).toBe('41');
+  });
+
+  it('goes on behind a heartbeat', async () => {
+    const script = new Script(streamAnswer([': heartbeat 57\n\n']), streamAnswer([]));
+    const source = sourceOf(script);
+    expect(await connect(source)).toEqual(['from 40', '~57']);
+    await connect(source);
+    expect(script.requests[1]?.headers['last-event-id']).toBe('57');
+  });
+
+  it('takes a heartbeat without a number as a sign of life, other comments as none', async () => {
+    const pieces = [
+      ': from 40\nretry: 1000\n\n',
+      ': heartbeat\n\n',
+      ':\n\n',
+      ': heartbeat 3\n\n',
+      ': the token expired\n\n',
+    ];
+    expect(await connect(sourceOf(new Script(streamAnswer(pieces))))).toEqual(['from 40', '~40', '~40', '~40']);
+  });
+
+  it('drops what it has had, but not a resync to an earlier place', async () => {
+    const resync = messageOf(30, {
+      operation: 'resync',
+      domainType: '*',
+      payload: { requested: 41, resumedAfter: 30 },
+    });
+    const pieces = [41, 41, 40, 42].map((id) => eventOf(messageOf(id)));
+    const script = new Script(streamAnswer([...pieces, eventOf(resync), eventOf(messageOf(31))]));
+    expect(await connect(sourceOf(script))).toEqual(['from 40', '41', '42', '30', '31']);
+  });
+
+  it('drops an event that was cut off', async () => {
+    const cut = eventOf(messageOf(42)).trimEnd();
+    expect(await connect(sourceOf(new Script(streamAnswer([eventOf(messageOf(41)), cut]))))).toEqual(['from 40', '41']);
+  });
+
+  it('reads the same however the bytes are cut', async () => {
+    const messages = [41, 42, 43].map((id) => messageOf(id, { payload: { id, lastName: 'Ågren ✓ "x"' } }));
+    const bytes = Buffer.from(`: from 40\n\n${messages.map(eventOf).join(': heartbeat 41\n\n')}`);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 8 }), async (cuts) => {
+        const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        const pieces = places.slice(1).map((place, at) => bytes.subarray(places[at], place));
+        const texts: string[] = [];
+        for await (const item of sourceOf(new Script(streamAnswer(pieces))).connect(never)) {
+          if (item.kind !== 'message') continue;
+          texts.push(item.text);
+          item.handled();
+        }
+        expect(texts).toEqual(messages.map((message) => JSON.stringify(message)));
+      }),
+    );
+  });
+
+  it('renews a token that can be renewed, once', async () => {
+    const tokens = ['old', 'new'];
+    const token = { token: () => Promise.resolve(tokens[0] ?? ''), renew: () => tokens.shift() !== undefined };
+    const script = new Script(problem(401, 'auth.token_expired', null, 'Expired.'), streamAnswer([]));
+    expect(await connect(sourceOf(script, {}, { token }))).toEqual(['from 40']);
+    expect(script.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it.each([
+    [401, 'auth.token_unknown', 3],
+    [403, 'auth.scope_missing', 3],
+    [400, 'stream.position', 5],
+    [404, 'route.unknown', 4],
+  ])('ends for good on %i', async (status, code, exitCode) => {
+    const thrown = await thrownBy(problem(status, code, null, 'No.'));
+    expect(thrown).toBeInstanceOf(Failure);
+    expect(thrown).toMatchObject({ code, exitCode, status });
+  });
+
+  it.each([
+    [408, {}, undefined],
+    [429, { 'retry-after': '7' }, 7000],
+    [500, {}, undefined],
+    [503, { 'retry-after': '2' }, 2000],
+  ])('may be tried again on %i', async (status, headers, retryAfter) => {
+    const thrown = await thrownBy(answer(status, 'busy', headers as Record<string, string>));
+    expect(thrown).toBeInstanceOf(Lost);
+    expect(thrown).toMatchObject({ retryAfter, failure: { status } });
+  });
+
+  it('may be tried again when the connection fails, before or while it stands', async () => {
+    expect(await thrownBy(broken(false))).toBeInstanceOf(Lost);
+    const cut = streamAnswer([]);
+    const body = (async function* () {
+      yield Buffer.from(eventOf(messageOf(41)));
+      throw new Error('other side closed');
+    })();
+    expect(await thrownBy({ ...cut, body })).toMatchObject({ name: 'Lost', message: 'The connection was cut.' });
+  });
+
+  it('may be tried again after a silence', async () => {
+    const script = new Script(streamAnswer([eventOf(messageOf(41))], { hangs: true }));
+    const seen: string[] = [];
+    const run = async () => {
+      for await (const item of sourceOf(script, { silence: 20 }).connect(never)) seen.push(shortly(item));
+    };
+    await expect(run()).rejects.toMatchObject({ name: 'Lost', message: 'The server was silent for 0.02 s.' });
+    expect(seen).toEqual(['from 40', '41']);
+  });
+
+  it.each<[string, Step, string]>([
+    [
+      'a certificate that is not trusted',
+      new ConnectionFailure('No.', { sent: false, cause: Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }) }),
+      'network.certificate',
+    ],
+    ['a redirect', answer(302, '', { location: 'https://example.org/x' }), 'response.redirect'],
+    ['a page', streamAnswer([], { headers: { 'content-type': 'text/html' } }), 'response.malformed'],
+    ['no content', { ...streamAnswer([]), status: 204 }, 'response.malformed'],
+    ['an event that is no message', streamAnswer(['data: {"id":1}\n\n']), 'response.malformed'],
+  ])('ends for good on %s', async (_name, step, code) => {
+    expect(await thrownBy(step)).toMatchObject({ name: 'Failure', code, exitCode: 8 });
+  });
+
+  it('ends with the reason of the signal, also while it waits', async () => {
+    const stop = new AbortController();
+    const script = new Script(streamAnswer([eventOf(messageOf(41))], { hangs: true }));
+    const run = async () => {
+      for await (const item of sourceOf(script).connect(stop.signal)) {
+        if (item.kind === 'message') setImmediate(() => stop.abort(new Error('stopped')));
+      }
+    };
+    await expect(run()).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkListenerName, type NamedPosition, Positions } from '../../../src/core/stream/positions.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const place = { name: 'mirror', url: 'https://api.example.com', organization: 'org-1' };
+const position: NamedPosition = {
+  version: 1,
+  ...place,
+  keys: ['#'],
+  position: 41,
+  movedAt: '2026-03-02T12:00:00.000Z',
+};
+
+describe('positions', () => {
+  it('come back, for their owner only', async () => {
+    const positions = new Positions(join(folder, 'streams'));
+    expect(await positions.read(place)).toBeUndefined();
+    await positions.lockPath(place);
+    await positions.write(position);
+    await positions.write({ ...position, position: 42 });
+    expect(await positions.read(place)).toEqual({ ...position, position: 42 });
+    const [file = '', ...others] = await readdir(positions.folder);
+    expect(others).toEqual([]);
+    expect((await stat(join(positions.folder, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['another server', { ...place, url: 'https://other.example.com' }],
+    ['another organization', { ...place, organization: 'org-2' }],
+    ['another name', { ...place, name: 'mirror2' }],
+  ])('are not taken for those of %s', async (_name, other) => {
+    const positions = new Positions(folder);
+    await positions.write(position);
+    expect(await positions.read(other)).toBeUndefined();
+    expect(await positions.lockPath(other)).not.toBe(await positions.lockPath(place));
+  });
+
+  it.each(['{', '{}', JSON.stringify({ ...position, position: '41' }), JSON.stringify({ ...position, version: 2 })])(
+    'that make no sense are refused: %s',
+    async (text) => {
+      const positions = new Positions(folder);
+      await positions.write(position);
+      const [file = ''] = await readdir(folder);
+      await writeFile(join(folder, file), text);
+      await expect(positions.read(place)).rejects.toMatchObject({ code: 'local.file', exitCode: 9 });
+    },
+  );
+});
+
+describe('names of listeners', () => {
+  it.each(['a', 'mirror-1', 'A_b.c', 'x'.repeat(64)])('may be %s', (name) => {
+    expect(checkListenerName(name, '--name')).toBe(name);
+  });
+
+  it.each(['', '.x', '-x', 'a/b', 'a b', 'x'.repeat(65), 'ä'])('may not be "%s"', (name) => {
+    expect(() => checkListenerName(name, '--name')).toThrow('--name is 1 to 64');
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RecordSpool } from '../../../src/core/stream/recordspool.ts';
+
+let folder: string;
+let ids = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const openSpool = () => RecordSpool.open(folder, () => String(++ids));
+
+async function all(batches: AsyncIterable<readonly string[]>): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const batch of batches) lines.push(...batch);
+  return lines;
+}
+
+describe('RecordSpool', () => {
+  it('gives records in both directions, whatever their length', async () => {
+    // Up to twice the block it reads, so that records go over the ends of blocks.
+    const line = fc
+      .tuple(fc.string({ unit: 'grapheme' }), fc.oneof(fc.nat(20), fc.nat(9000)))
+      .map(([text, times]) => (text.replaceAll('\n', ' ') || 'é').repeat(times).slice(0, 130_000))
+      // A cut in the middle of a character leaves what no UTF-8 can hold; the text of JSON never has that.
+      .map((text) => text.replace(/[\uD800-\uDBFF]$/, ''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (lines) => {
+        const spool = await openSpool();
+        for (const each of lines) await spool.add(each);
+        expect(await all(spool.forwards())).toEqual(lines);
+        expect(await all(spool.backwards())).toEqual(lines.toReversed());
+        expect(spool.count).toBe(lines.length);
+        await spool.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('leaves no file behind, and holds a block at a time', async () => {
+    const spool = await openSpool();
+    const line = 'x'.repeat(999);
+    for (let count = 0; count < 5000; count++) await spool.add(line);
+    expect(await readdir(folder)).toEqual([]);
+    for await (const batch of spool.backwards()) expect(batch.length).toBeLessThan(200);
+    await spool.close();
+    await spool.close();
+  });
+
+  it('fails with 9 where it cannot write', async () => {
+    await expect(RecordSpool.open(join(folder, 'nowhere'), () => 'x')).rejects.toMatchObject({ exitCode: 9 });
+  });
+});

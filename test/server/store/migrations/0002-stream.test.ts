@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
+import { idsOf } from '../../../support/calls.ts';
+import { PATIENTS } from '../../../support/ids.ts';
+import { bareRecords } from '../../../support/practice.ts';
+import { testService } from '../../../support/service.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-upgrade-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Takes a data folder back to what the first release made. */
+function downgrade(): void {
+  const connection = openConnection(join(folder, 'molar.sqlite'));
+  connection.exec('DROP TABLE stream_messages; DROP TABLE async_deliveries;');
+  connection.exec('DELETE FROM schema_migrations WHERE version > 1;');
+  connection.close();
+}
+
+it('a data folder of the first release gets a stream, and keeps its records', async () => {
+  await (await testService(bareRecords(), { data: folder })).close();
+  downgrade();
+  const service = await testService([], { data: folder });
+  expect(await service.service.stream.readMessages(0, 10)).toEqual([]);
+  const body = { tagText: 'New', tagType: 'PAYMENT_TAG', isPredefined: false };
+  expect((await service.call('POST', '/transactiontags', { body })).status).toBe(201);
+  expect(await service.service.stream.readMessages(0, 10)).toHaveLength(1);
+  expect(idsOf(await service.call('GET', '/patients', { query: { lastId: 0 } }))).toEqual(Object.values(PATIENTS));
+  await service.close();
+});

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../../src/server/memory.ts';
+import { appendMessage } from '../../../src/server/stream/outbox.ts';
+import { ORGANIZATION } from '../../support/ids.ts';
+import { bareRecords } from '../../support/practice.ts';
+import { patientFixture } from '../../support/resources/patients.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { address, listen, open } from './listening.ts';
+import { allMessages } from './told.ts';
+
+const LIVE = 90;
+const STALLED = 10;
+const CHANGES = 10_000;
+const MEGABYTE = 1024 * 1024;
+
+let service: TestService;
+let url: string;
+beforeEach(async () => {
+  service = await testService(bareRecords(), { listeners: { stallMs: 5000 } });
+  url = await address(service);
+});
+afterEach(() => service.close());
+
+async function postPatients(count: number, from: number): Promise<void> {
+  for (let n = from; n < from + count; n += 20) {
+    const bodies = Array.from({ length: 20 }, (_, k) => ({ ...patientFixture.create?.(n + k) }));
+    for (const { status, text } of await Promise.all(
+      bodies.map((body) => service.call('POST', '/patients', { body })),
+    )) {
+      if (status !== 201) throw new Error(text);
+    }
+  }
+}
+
+/** Messages of 20 MB in all: more than the buffers between a server and a reader that has stopped. */
+async function largeMessages(): Promise<void> {
+  const page = await service.service.stream.readMessages(0, 1);
+  const organization = await service.service.store.read.get<{ org: number }>({
+    sql: 'SELECT org FROM organizations WHERE id = ?',
+    text: 'SELECT org FROM organizations WHERE id = $1',
+    values: [ORGANIZATION],
+  });
+  expect(page).toHaveLength(1);
+  const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
+  const payload = JSON.stringify({ note: 'x'.repeat(100_000) });
+  const message = { org: organization?.org ?? 0, key, sendTime: service.clock.text(), correlationId: null, payload };
+  await service.service.store.write(async (tx) => {
+    for (let n = 0; n < 200; n++) await appendMessage(tx, message);
+  });
+}
+
+/** A listener that keeps nothing but how far it came: its memory is not what is measured. */
+async function counting() {
+  const request = open(url, { headers: { accept: 'application/x-ndjson' } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const seen = { first: 0, last: 0, count: 0, ordered: true, close: () => request.destroy() };
+  let rest = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line === '') continue;
+      const id = Number(/^\{"id":(\d+),/.exec(line)?.[1]);
+      seen.first ||= id;
+      seen.ordered &&= id > seen.last;
+      seen.last = id;
+      seen.count++;
+    }
+  });
+  return seen;
+}
+
+function heapMegabytes(): number {
+  collectGarbage();
+  const { arrayBuffers, external, heapUsed } = process.memoryUsage();
+  return (heapUsed + external + arrayBuffers) / MEGABYTE;
+}
+
+describe('a hundred listeners, ten of which take nothing', () => {
+  it('all others hear everything in order, memory stays as it was, and the ten are closed', async () => {
+    const start = await service.service.stream.position();
+    await largeMessages();
+    const stalled = Array.from({ length: STALLED }, () => open(url, { query: `?lastEventId=${start}` }));
+    await Promise.all(stalled.map((request) => once(request, 'response')));
+    const live = await Promise.all(Array.from({ length: LIVE }, counting));
+
+    await postPatients(CHANGES / 4, 0);
+    const before = heapMegabytes();
+    await postPatients((CHANGES * 3) / 4, CHANGES / 4);
+    const all = (await allMessages(service)).filter(
+      ({ domainType, operation }) => `${domainType}.${operation}` === 'PatientV1.CREATE',
+    );
+    const ids = all.map(({ id }) => id).slice(-CHANGES);
+    await expect.poll(() => live.every(({ last }) => last === ids.at(-1)), { timeout: 60_000 }).toBe(true);
+    // What the ten have not taken is far more than that: it stands in the store and not in memory.
+    expect(heapMegabytes() - before).toBeLessThan(15);
+    for (const { first, count, ordered } of live) {
+      expect({ first, count, ordered }).toEqual({ first: ids[0], count: CHANGES, ordered: true });
+    }
+    // The server itself ends those that have taken nothing for long.
+    await expect.poll(() => service.service.stream.listeners, { timeout: 60_000 }).toBe(LIVE);
+    for (const request of stalled) request.destroy();
+    for (const { close } of live) close();
+  }, 240_000);
+});
+
+describe('a listener that is killed and resumed fifty times', () => {
+  it('misses nothing and hears nothing twice', async () => {
+    const start = await service.service.stream.position();
+    let writing = true;
+    const writer = (async () => {
+      for (let written = 0; writing; written += 20) await postPatients(20, written);
+    })();
+    const seen: number[] = [];
+    for (let round = 0; round < 50; round++) {
+      const listener = await listen(url, { query: `?lastEventId=${seen.at(-1) ?? start}` });
+      await listener.heard(Math.floor(Math.random() * 12));
+      listener.close();
+      seen.push(...listener.events.map(({ message }) => message.id));
+    }
+    writing = false;
+    await writer;
+    const wanted = (await allMessages(service)).map(({ id }) => id).filter((id) => id > start);
+    const last = await listen(url, { query: `?lastEventId=${seen.at(-1) ?? start}` });
+    seen.push(...(await last.heard(wanted.length - seen.length)).map(({ message }) => message.id));
+    last.close();
+    expect(seen).toEqual(wanted);
+  }, 240_000);
+});

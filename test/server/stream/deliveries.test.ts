@@ -1,0 +1,259 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
+import type { Store, Transaction } from '../../../src/server/store/store.ts';
+import { Deliveries } from '../../../src/server/stream/deliveries.ts';
+import { addDelivery, countDeliveries } from '../../../src/server/stream/deliverystore.ts';
+import type { Called, CallOptions, WireRecord } from '../../support/calls.ts';
+import { idsOf, rowsOf } from '../../support/calls.ts';
+import { LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
+import { allRecords, bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { allMessages } from './told.ts';
+
+const { east, west } = LOCATIONS;
+let service: TestService;
+afterEach(() => service.close());
+
+interface Delivered {
+  readonly called: Called;
+  /** The messages of this delivery alone. */
+  readonly messages: readonly StreamMessage[];
+}
+
+async function ask(path: string, query: CallOptions['query'] = {}): Promise<Delivered> {
+  const called = await service.call('GET', path, { query });
+  await service.service.deliveries.idle();
+  const correlationId = called.headers['x-correlation-id'];
+  const messages = (await allMessages(service)).filter((message) => message.correlationId === correlationId);
+  return { called, messages };
+}
+
+const reads = ({ messages }: Delivered) => messages.filter(({ operation }) => operation === 'READ');
+const ids = (delivered: Delivered) => reads(delivered).map(({ payload }) => payload.id);
+
+const person = (id: number, lastName = 'Many') =>
+  line('PatientV1', { id, firstName: 'One', lastName, preferredLocation: { id: id % 2 === 0 ? east : west } });
+const visit = (id: number, start: string, changes: WireRecord = {}) =>
+  line('AppointmentV1', {
+    id,
+    start,
+    patient: { id: PATIENTS.ann },
+    provider: { id: PROVIDERS.ann },
+    operatory: { id: OPERATORIES.one },
+    location: { id: east },
+    ...changes,
+  });
+
+describe('an async delivery (D41)', () => {
+  it('is every record, then the total, under the correlation id of the answer', async () => {
+    service = await testService([...bareRecords(), person(1), person(2), person(3, 'Other'), person(4)]);
+    const { called, messages } = await ask('/patients/async', { filter: 'lastName==Many' });
+    const correlationId = called.headers['x-correlation-id'];
+    expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(idsOf(called)).toEqual([4, 2, 1]);
+    const records = rowsOf(called);
+    const message = (operation: string, locationId: unknown, payload: unknown) => ({
+      id: expect.any(Number),
+      routingKey: `${ORGANIZATION}.${locationId}.PatientV1.${operation}`,
+      organizationId: ORGANIZATION,
+      locationId: String(locationId),
+      domainType: 'PatientV1',
+      operation,
+      sendTime: service.clock.text(),
+      correlationId,
+      payload,
+    });
+    // Patients descend (specification, Async endpoints).
+    expect(messages).toEqual([
+      message('READ', east, records[0]),
+      message('READ', east, records[1]),
+      message('READ', west, records[2]),
+      message('READ_COMPLETE', '*', { total: 3 }),
+    ]);
+  });
+
+  it.each([
+    ['patients', 'PatientV1', 'descending', 'firstName.present'],
+    ['events', 'EventV1', 'ascending', ''],
+    ['appointments', 'AppointmentV1', 'ascending', ''],
+    ['imageattachments', 'ImageAttachmentV1', 'ascending', ''],
+  ])('of %s is in the order of ids', async (name, domainType, order) => {
+    service = await testService(allRecords());
+    const delivered = await ask(`/${name}/async`);
+    const found = ids(delivered).map(Number);
+    expect(found.length).toBeGreaterThan(2);
+    expect(found).toEqual(found.toSorted((a, b) => (order === 'ascending' ? a - b : b - a)));
+    expect([...new Set(delivered.messages.map((message) => message.domainType))]).toEqual([domainType]);
+    expect(delivered.messages.at(-1)).toMatchObject({ operation: 'READ_COMPLETE', payload: { total: found.length } });
+  });
+
+  it('has the fields that were asked for, and begins after lastId', async () => {
+    service = await testService([...bareRecords(), ...[1, 2, 3, 4].map((id) => person(id))]);
+    const filter = 'lastName==Many';
+    const some = await ask('/patients/async', { filter, responseFields: 'lastName', lastId: 2 });
+    expect(reads(some).map(({ payload, locationId }) => [payload, locationId])).toEqual([
+      [{ id: 4, lastName: 'Many' }, String(east)],
+      [{ id: 3, lastName: 'Many' }, String(west)],
+    ]);
+    expect(ids(await ask('/patients/async', { filter, pageSize: 1, page: 2 }))).toEqual([4, 3, 2, 1]);
+  });
+
+  it('of events filtered by start is in the order of ids too', async () => {
+    const event = (id: number, day: string) =>
+      line('EventV1', { id, title: 'E', start: `2026-03-${day}T15:00:00Z`, duration: 60, location: { id: east } });
+    service = await testService([...bareRecords(), event(1, '12'), event(2, '14'), event(3, '13')]);
+    expect(ids(await ask('/events/async', { filter: 'start>=2026-03-01' }))).toEqual([1, 2, 3]);
+  });
+
+  it('of the production report is by appointment, at its location', async () => {
+    service = await testService([
+      ...bareRecords(),
+      visit(1, '2026-03-10T18:00:00Z', { production: { amount: 10, writeOff: 1 } }),
+      visit(2, '2026-03-10T15:00:00Z', { operatory: { id: OPERATORIES.three }, location: { id: west } }),
+      visit(3, '2026-03-11T15:00:00Z'),
+      visit(4, '2026-03-10T16:00:00Z', { status: 'BROKEN' }),
+    ]);
+    const path = '/locationproductionnetschedule/async';
+    const delivered = await ask(path, { filter: 'fromDate==2026-03-10,location.id==ALL' });
+    expect(rowsOf(delivered.called).map(({ date }) => date)).toEqual([
+      '2026-03-10T15:00:00.000Z',
+      '2026-03-10T18:00:00.000Z',
+    ]);
+    expect(delivered.messages.map(({ routingKey, payload }) => [routingKey, payload])).toEqual([
+      [
+        `${ORGANIZATION}.${east}.LocationProductionNetScheduleV1.READ`,
+        { date: '2026-03-10T18:00:00.000Z', scheduledAmount: 900 },
+      ],
+      [
+        `${ORGANIZATION}.${west}.LocationProductionNetScheduleV1.READ`,
+        { date: '2026-03-10T15:00:00.000Z', scheduledAmount: 0 },
+      ],
+      [`${ORGANIZATION}.*.LocationProductionNetScheduleV1.READ_COMPLETE`, { total: 2 }],
+    ]);
+    const none = await ask(path, { filter: 'fromDate==2030-01-01,location.id==ALL' });
+    expect([none.called.status, none.called.headers['x-correlation-id'], none.messages]).toEqual([404, undefined, []]);
+  });
+
+  it('of nothing is its total alone', async () => {
+    service = await testService(bareRecords());
+    const delivered = await ask('/events/async', { filter: 'title==nosuch' });
+    expect(delivered.messages.map(({ operation, payload }) => [operation, payload])).toEqual([
+      ['READ_COMPLETE', { total: 0 }],
+    ]);
+  });
+
+  it('is not begun by a request that is refused', async () => {
+    service = await testService(bareRecords());
+    const before = (await allMessages(service)).length;
+    for (const query of [{ filter: 'nosuch==1' }, { lastId: 'x' }, { responseFields: 'nosuch' }]) {
+      const { called } = await ask('/events/async', query);
+      expect([called.status, called.headers['x-correlation-id']]).toEqual([400, undefined]);
+    }
+    expect((await service.call('GET', '/events/async', { token: TOKENS.write })).status).toBe(403);
+    await service.service.deliveries.idle();
+    expect(await allMessages(service)).toHaveLength(before);
+  });
+});
+
+describe('a delivery that fails', () => {
+  const asked = (filter: string) => (tx: Transaction) =>
+    addDelivery(
+      tx,
+      { org: 1, correlationId: filter, operation: 'patients.async', filter, responseFields: null, afterId: 0 },
+      service.clock.text(),
+    );
+  /** What is delivered by a store of its own making: correlation id and operation. */
+  async function deliver(store: Store, faults: unknown[]): Promise<string[]> {
+    const deliveries = new Deliveries(store, service.clock.now);
+    deliveries.start((fault) => faults.push(fault));
+    await deliveries.idle();
+    return (await allMessages(service))
+      .filter(({ correlationId }) => correlationId !== null)
+      .map(({ correlationId, operation }) => `${correlationId} ${operation}`);
+  }
+
+  it('is tried again', async () => {
+    service = await testService(bareRecords());
+    const { store } = service.service;
+    await store.write(asked('firstName==bob'));
+    let failures = 2;
+    const write: Store['write'] = (work) => {
+      if (failures-- > 0) return Promise.reject(new Error('the disk is full'));
+      return store.write(work);
+    };
+    const faults: unknown[] = [];
+    expect(await deliver({ ...store, write }, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
+    expect(faults.map(String)).toEqual(['Error: the disk is full', 'Error: the disk is full']);
+  });
+
+  it('is given up when its question is no longer understood, and holds up no other', async () => {
+    service = await testService(bareRecords());
+    const { store } = service.service;
+    await store.write(asked('nosuch==1'));
+    await store.write(asked('firstName==bob'));
+    const faults: unknown[] = [];
+    expect(await deliver(store, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
+    expect(faults).toHaveLength(1);
+    expect(await countDeliveries(store.read)).toBe(0);
+  });
+});
+
+describe('a large delivery', () => {
+  const COUNT = 2600;
+  const people = Array.from({ length: COUNT }, (_, n) => person(n + 1));
+  const wanted = people.map((_, n) => COUNT - n);
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'molar-delivery-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('takes turns with others, and is told in the metrics', async () => {
+    service = await testService([...bareRecords(), ...people], { data: folder });
+    const filter = 'lastName==Many';
+    const first = await service.call('GET', '/patients/async', { query: { filter } });
+    const second = await service.call('GET', '/patients/async', { query: { filter } });
+    await service.service.deliveries.idle();
+    const order = (await allMessages(service))
+      .filter(({ correlationId }) => correlationId !== null)
+      .map(({ correlationId }) =>
+        [first, second].findIndex((one) => one.headers['x-correlation-id'] === correlationId),
+      );
+    expect(order.filter((which) => which === 0)).toHaveLength(COUNT + 1);
+    expect(order.filter((which) => which === 1)).toHaveLength(COUNT + 1);
+    expect(order.indexOf(1)).toBeLessThan(COUNT);
+    const metrics = (await service.app.inject('/metrics')).body;
+    expect(metrics).toMatch(/^molar_async_deliveries_waiting 0$/m);
+    expect(metrics).toMatch(/^molar_async_deliveries_total 2$/m);
+    expect(metrics).toMatch(new RegExp(`^molar_async_records_total ${2 * COUNT}$`, 'm'));
+    expect(metrics).toMatch(new RegExp(`^molar_stream_newest_message ${(await allMessages(service)).length}$`, 'm'));
+    expect(metrics).toMatch(/^molar_stream_oldest_message 1$/m);
+    expect(metrics).toMatch(/^molar_stream_listeners 0$/m);
+  });
+
+  it('goes on where it was when the server is started again, every time it is stopped', async () => {
+    service = await testService([...bareRecords(), ...people], { data: folder });
+    const called = await service.call('GET', '/patients/async', { query: { filter: 'lastName==Many' } });
+    const correlationId = called.headers['x-correlation-id'];
+    const delivered = async () =>
+      (await allMessages(service)).filter((message) => message.correlationId === correlationId);
+    const complete = async () => (await delivered()).at(-1)?.operation === 'READ_COMPLETE';
+    let stops = 0;
+    for (;;) {
+      await service.close();
+      service = await testService([], { data: folder });
+      if (await complete()) break;
+      stops++;
+      await service.app.ready();
+      const { deliveries } = service.service;
+      await expect.poll(() => deliveries.delivered + deliveries.completed, { interval: 1 }).toBeGreaterThan(0);
+    }
+    expect(stops).toBeGreaterThan(0);
+    const messages = await delivered();
+    expect(messages.slice(0, -1).map(({ payload }) => payload.id)).toEqual(wanted);
+    expect(messages.at(-1)?.payload).toEqual({ total: COUNT });
+  });
+});

@@ -1,0 +1,141 @@
+import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
+import { connect } from 'amqplib';
+import sql from 'sql-template-tag';
+import { afterAll, describe, expect } from 'vitest';
+import { appendMessage } from '../../../../src/server/stream/outbox.ts';
+import { relayTarget } from '../../../../src/server/stream/relay/broker.ts';
+import { Relay } from '../../../../src/server/stream/relay/relay.ts';
+import type { Stream } from '../../../../src/server/stream/stream.ts';
+import { brokerTest } from '../../../support/broker.ts';
+import { sharedService } from '../../../support/service.ts';
+
+const CHANGES = 10_000;
+const QUEUE = 'all';
+
+/** Passes bytes on, and cuts every connection when it is told to. */
+class Wire {
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+
+  constructor(port: number) {
+    this.server = createServer((socket) => {
+      const other = connectSocket(port, '127.0.0.1');
+      for (const each of [socket, other]) {
+        this.sockets.add(each);
+        each
+          .on('error', () => undefined)
+          .on('close', () => {
+            this.sockets.delete(each);
+            socket.destroy();
+            other.destroy();
+          });
+      }
+      socket.pipe(other).pipe(socket);
+    });
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+}
+
+describe('Relay to RabbitMQ', () => {
+  const service = sharedService();
+  let wire: Wire | undefined;
+
+  afterAll(() => wire?.close());
+
+  brokerTest(
+    'accounts for each of 10,000 changes over cut connections and a restart of the broker',
+    240_000,
+    async (broker) => {
+      const url = new URL(broker.url);
+      const cable = new Wire(Number(url.port));
+      wire = cable;
+      const target = relayTarget(`amqp://guest:guest@127.0.0.1:${await cable.listen()}/`);
+      if (target === undefined) throw new Error('no target');
+      await bindQueue(broker.url, target.exchange);
+      const failures: string[] = [];
+      const events = { connected: () => {}, failed: (_target: string, reason: string) => failures.push(reason) };
+      const relay = await Relay.start(service.service, target, events);
+      const quarter = CHANGES / 4;
+      await write(quarter);
+      cable.cut();
+      await write(quarter);
+      await broker.restart(async () => {
+        cable.cut();
+        await write(quarter);
+      });
+      await write(quarter);
+      cable.cut();
+      const { stream } = service.service;
+      await stream.position();
+      while (relay.lag > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      await relay.stop();
+      const expected = await allMessages(stream);
+      const received = await drain(broker.url);
+      const first = new Map<number, string>();
+      for (const { id, text } of received) if (!first.has(id)) first.set(id, text);
+      expect([...first].map(([id, text]) => ({ id, text }))).toEqual(expected);
+      expect(expected.length).toBeGreaterThanOrEqual(CHANGES);
+      expect(failures.length).toBeGreaterThan(0);
+    },
+  );
+
+  async function write(count: number): Promise<void> {
+    const { store } = service.service;
+    const org = await store.read.get<{ org: number; id: string }>(sql`SELECT org, id FROM organizations LIMIT 1`);
+    if (org === undefined || org === null) throw new Error('no organization');
+    for (let left = count; left > 0; left -= 100) {
+      await store.write(async (tx) => {
+        for (let at = 0; at < 100; at++) {
+          const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'UPDATE' };
+          const payload = JSON.stringify({ id: at, type: 'PatientV1', lastName: 'Example '.repeat(20) });
+          await appendMessage(tx, { org: org.org, key, sendTime: service.clock.text(), correlationId: null, payload });
+        }
+      });
+    }
+  }
+});
+
+/** A durable queue that is bound before anything is relayed. */
+async function bindQueue(url: string, exchange: string): Promise<void> {
+  const connection = await connect(url);
+  const channel = await connection.createChannel();
+  await channel.assertExchange(exchange, 'topic', { durable: true });
+  await channel.assertQueue(QUEUE, { durable: true });
+  await channel.bindQueue(QUEUE, exchange, '#');
+  await connection.close();
+}
+
+async function allMessages(stream: Stream): Promise<{ id: number; text: string }[]> {
+  const all: { id: number; text: string }[] = [];
+  for (let page = await stream.readMessages(0, 500); page.length > 0; ) {
+    all.push(...page.map(({ id, text }) => ({ id, text })));
+    page = await stream.readMessages(all.at(-1)?.id ?? 0, 500);
+  }
+  return all;
+}
+
+/** Everything in the queue, in order. */
+async function drain(url: string): Promise<{ id: number; text: string }[]> {
+  const connection = await connect(url);
+  const channel = await connection.createChannel();
+  const received: { id: number; text: string }[] = [];
+  for (let message = await channel.get(QUEUE, { noAck: true }); message !== false; ) {
+    received.push({ id: Number(message.properties.messageId), text: message.content.toString() });
+    message = await channel.get(QUEUE, { noAck: true });
+  }
+  await connection.close();
+  return received;
+}

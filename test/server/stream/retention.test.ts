@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendMessage } from '../../../src/server/stream/outbox.ts';
+import { ORGANIZATION } from '../../support/ids.ts';
+import { bareRecords } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { address, listen, open } from './listening.ts';
+import { allMessages } from './told.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+let folder: string;
+let service: TestService;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-retention-'));
+  service = await testService(bareRecords(), { data: folder, streamRetentionDays: 2 });
+});
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+let tags = 0;
+async function postTags(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const body = { tagText: `tag ${++tags}`, isPredefined: false, tagType: 'PAYMENT_TAG' };
+    const { status, text } = await service.call('POST', '/transactiontags', { body });
+    if (status !== 201) throw new Error(text);
+  }
+}
+
+const numbers = async () => (await allMessages(service)).map(({ id }) => id);
+
+/** What a listener hears first, resync messages by their payload. */
+async function firstHeard(lastEventId: number, count: number): Promise<unknown[]> {
+  const listener = await listen(await service.app.listeningOrigin, { query: `?lastEventId=${lastEventId}` });
+  const events = await listener.heard(count);
+  listener.close();
+  return events.slice(0, count).map(({ event, message }) => (event === 'resync' ? message.payload : message.id));
+}
+
+describe('messages older than the retention', () => {
+  it('go, and those that are younger stay', async () => {
+    const old = await numbers();
+    service.clock.advance(DAY);
+    await postTags(3);
+    await service.service.stream.tidy();
+    expect(await numbers()).toHaveLength(old.length + 3);
+    service.clock.advance(DAY + 1);
+    await service.service.stream.tidy();
+    const last = old.at(-1) ?? 0;
+    expect(await numbers()).toEqual([last + 1, last + 2, last + 3]);
+    expect(service.service.stream.floor).toBe(last);
+  });
+
+  it('are missed by one explicit message, whoever comes too late; nobody else hears it', async () => {
+    const last = (await numbers()).at(-1) ?? 0;
+    service.clock.advance(3 * DAY);
+    await postTags(2);
+    await service.service.stream.tidy();
+    await address(service);
+    const resync = (requested: number) => ({ requested, resumedAfter: last });
+    expect(await firstHeard(1, 3)).toEqual([resync(1), last + 1, last + 2]);
+    expect(await firstHeard(last - 1, 3)).toEqual([resync(last - 1), last + 1, last + 2]);
+    expect(await firstHeard(last, 2)).toEqual([last + 1, last + 2]);
+    expect(await firstHeard(0, 2)).toEqual([last + 1, last + 2]);
+  });
+
+  it('keep their numbers: none is given again, and a restart knows what is gone', async () => {
+    const last = (await numbers()).at(-1) ?? 0;
+    service.clock.advance(3 * DAY);
+    await service.service.stream.tidy();
+    expect(await numbers()).toEqual([]);
+    expect(service.service.stream.newest).toBe(last);
+    await service.close();
+    service = await testService([], { data: folder, clock: service.clock, streamRetentionDays: 2 });
+    await address(service);
+    expect(await firstHeard(1, 1)).toEqual([{ requested: 1, resumedAfter: last }]);
+    await postTags(1);
+    expect(await numbers()).toEqual([last + 1]);
+  });
+
+  it('are missed by a listener that was connected but too slow, who hears so', async () => {
+    const [{ org } = { org: 0 }] = await service.service.store.read.all<{ org: number }>({
+      sql: 'SELECT org FROM organizations WHERE id = ?',
+      text: 'SELECT org FROM organizations WHERE id = $1',
+      values: [ORGANIZATION],
+    });
+    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
+    // More than the buffers between the two take.
+    const payload = JSON.stringify({ note: 'x'.repeat(200_000) });
+    const start = await service.service.stream.position();
+    await service.service.store.write(async (tx) => {
+      const message = { org, key, sendTime: service.clock.text(), correlationId: null, payload };
+      for (let n = 0; n < 200; n++) await appendMessage(tx, message);
+    });
+    const request = open(await address(service), {
+      headers: { accept: 'application/x-ndjson' },
+      query: `?lastEventId=${start}`,
+    });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    service.clock.advance(3 * DAY);
+    await service.service.stream.tidy();
+    const floor = service.service.stream.floor;
+    expect(floor).toBe(start + 200);
+    await postTags(1);
+    const ids: number[] = [];
+    let resync: unknown;
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk;
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines.filter(Boolean)) {
+        const message = JSON.parse(line) as { id: number; operation: string; payload: { requested: number } };
+        if (message.operation === 'resync') resync = message.payload;
+        else ids.push(message.id);
+      }
+      if (ids.at(-1) === floor + 1) break;
+    }
+    request.destroy();
+    const before = ids.slice(0, -1);
+    expect(before).toEqual(before.map((_, index) => start + 1 + index));
+    expect(before.length).toBeLessThan(200);
+    expect(resync).toEqual({ requested: before.at(-1), resumedAfter: floor });
+  });
+});

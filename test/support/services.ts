@@ -1,0 +1,26 @@
+import { connect } from 'node:net';
+
+/**
+ * The broker that tests may use: MOLAR_TEST_AMQP, else the usual one of this machine. Undefined, and said so, where
+ * none answers; in CI that is a failure.
+ */
+export async function testBroker(): Promise<string | undefined> {
+  const address = process.env.MOLAR_TEST_AMQP ?? 'amqp://guest:guest@127.0.0.1:5672';
+  const { hostname, port, host } = new URL(address);
+  if (await answers(hostname, Number(port || 5672))) return address;
+  if (process.env.CI === 'true') throw new Error(`No broker answers at ${host}; CI needs one.`);
+  process.stderr.write(`Not tested: no broker answers at ${host}. Start RabbitMQ, or set MOLAR_TEST_AMQP.\n`);
+  return undefined;
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host);
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+    socket.setTimeout(5000, () => end(false));
+  });
+}
