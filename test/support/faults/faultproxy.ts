@@ -86,7 +86,7 @@ class ListeningProxy implements FaultProxy {
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.underWay);
+    while (this.underWay.size > 0) await Promise.all(this.underWay);
   }
 
   async close(): Promise<void> {

@@ -116,7 +116,8 @@ export class StoredDocuments {
 
   /**
    * Whether a document has the bytes of an upload. Yes is certain; no could be a line that spoils what it carries, so it
-   * has to be heard several times in the same words.
+   * has to be heard several times in the same words, and the API has to be well behind the same line. Throws what that
+   * last request throws.
    */
   private async hasContent(document: Row, upload: ReadyUpload): Promise<boolean> {
     const heard = new Map<string, number>();
@@ -124,7 +125,10 @@ export class StoredDocuments {
       const content = await this.contentOf(document, upload.source.size);
       if (content === upload.sha256) return true;
       const times = (heard.get(content) ?? 0) + 1;
-      if (times === AGREEING) return false;
+      if (times === AGREEING) {
+        await this.get(String(document.id));
+        return false;
+      }
       heard.set(content, times);
     }
     throw localFailure('response.malformed', `The content of document ${document.id} comes in another way each time.`);
