@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
+import { ReadTrail } from './audit/readtrail.ts';
 import { openDiskFiles } from './files/disk.ts';
 import { recoverFiles } from './files/recovery.ts';
 import type { Clock, Service } from './service.ts';
@@ -52,9 +53,11 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
     const deliveries = new Deliveries(store, clock);
+    const reads = new ReadTrail(store);
     const service: Service = {
       store,
       files,
+      reads,
       stream,
       deliveries,
       clock,
@@ -73,6 +76,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       async close() {
         await deliveries.stop();
         await stream.close();
+        // What cannot be written any more is lost with the process; closing must not fail for it.
+        await reads.flush().catch(() => undefined);
         await store.close();
         await files.close();
         await drop();

@@ -52,6 +52,7 @@ export function readTerms(request: OperationRequest, operation: Operation): Term
     throw refusal('filter.missing', 'filter', `The filter parameter is required here. ${what}`.trim());
   }
   const terms = checkFilter(text, keys, { instantOf: instantIn(organization.timezone) });
+  request.found.filterKeys = terms.map(({ key }) => key.key);
   if (service.requireLocation) requireLocation(terms, keys);
   const added = defaultDateTerm(operation, terms, organization, service.clock());
   if (added === undefined) return terms;

@@ -1,4 +1,6 @@
 import type { Warning } from '../catalog/failures.ts';
+import type { Actor } from './audit/entries.ts';
+import type { ReadTrail } from './audit/readtrail.ts';
 import type { Files } from './files/files.ts';
 import type { Store, Transaction } from './store/store.ts';
 import type { Deliveries } from './stream/deliveries.ts';
@@ -11,6 +13,8 @@ export type Clock = () => number;
 export interface Service {
   readonly store: Store;
   readonly files: Files;
+  /** What was read, on its way into the audit log. */
+  readonly reads: ReadTrail;
   /** Everything that changed, for those who listen (D40–D42). */
   readonly stream: Stream;
   /** What async endpoints bring to the stream. */
@@ -39,12 +43,15 @@ export interface Organization {
 export interface OperationRequest {
   readonly service: Service;
   readonly organization: Organization;
+  readonly actor: Actor;
   readonly query: Readonly<Record<string, string | undefined>>;
   /** The path's record id as sent. */
   readonly pathId: string | undefined;
   readonly body: unknown;
   /** Filled by handlers; goes into the envelope. */
   readonly warnings: Warning[];
+  /** Filled by handlers; goes into the audit log. */
+  readonly found: Found;
   /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
   /**
@@ -52,6 +59,12 @@ export interface OperationRequest {
    * Every handler of a POST calls it.
    */
   readonly remember: (tx: Transaction, answer: Answer) => Promise<void>;
+}
+
+/** What a read gave: how many records, and the keys of the filter that selected them. */
+export interface Found {
+  count?: number;
+  filterKeys?: readonly string[];
 }
 
 /** The envelope's `data` as JSON text, so that stored records are joined rather than parsed. */

@@ -15,9 +15,10 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
     const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
     const question = { org: organization.org, resource, terms: asked.terms };
-    const { data, lastId } = await readNumberedPage(service.store, question, slice, (from) =>
+    const { data, lastId, found } = await readNumberedPage(service.store, question, slice, (from) =>
       readPage(behaviour, request, asked, from),
     );
+    request.found.count = found;
     const total = showsTotal(operation, asked) ? await countOnce(service.store, question) : 0;
     if (asked.page !== undefined && operation.paging?.pageIsDeprecated) {
       const description = 'The page parameter is deprecated here; use lastId.';
@@ -40,11 +41,11 @@ async function readPage(
   const { org } = request.organization;
   if (asked.fields === undefined && behaviour.render === undefined && slice.order === undefined) {
     const page = await readPageText(read, org, behaviour.resource, asked.terms, slice);
-    return { data: `[${page.data ?? ''}]`, lastId: page.last_id ?? undefined };
+    return { data: `[${page.data ?? ''}]`, lastId: page.last_id ?? undefined, found: page.found };
   }
   const rows = await listRecords(read, org, behaviour.resource, asked.terms, slice, behaviour.own);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields));
-  return { data: joinTexts(texts), lastId: rows.at(-1)?.id };
+  return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
 }
 
 function showsTotal({ paging }: Operation, { page }: BulkQuery): boolean {

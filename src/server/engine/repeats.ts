@@ -14,6 +14,8 @@ export interface Question {
 export interface ReadPage {
   readonly data: string;
   readonly lastId: number | undefined;
+  /** How many records it has. */
+  readonly found: number;
 }
 
 /** Counts and page ends that are kept at once. */

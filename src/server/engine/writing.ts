@@ -34,7 +34,7 @@ export function createHandler(behaviour: Behaviour): Handler {
       const answer = answerWith(behaviour, request, draft, undefined);
       await request.remember(tx, answer);
       return answer;
-    });
+    }, request.organization.org);
   };
 }
 
@@ -62,7 +62,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
       await settle(tx, behaviour, draft);
       if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(request.service));
       return answerWith(behaviour, request, draft, selected);
-    });
+    }, request.organization.org);
   };
 }
 
@@ -70,17 +70,17 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
 export function deleteHandler(behaviour: Behaviour): Handler {
   const { resource } = behaviour;
   return async (request) => {
-    const { service, organization } = request;
+    const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
       const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
       if (row === undefined) throw notFound(resource.one, id);
       const before = JSON.parse(row.json) as JsonRecord & { id: number };
-      await behaviour.beforeDelete?.(tx, { service, organization, before, row });
+      await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
       await removeRecord(tx, organization.org, resource, id);
-      await recordChange(tx, { organization, resource, before, after: undefined, at: nowOf(service) });
+      await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
       return before;
-    });
+    }, organization.org);
     return { data: behaviour.answersDeleted ? JSON.stringify(before) : JSON.stringify({ id }) };
   };
 }
@@ -124,8 +124,8 @@ export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: D
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
   await putRecord(tx, draft.organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
   await behaviour.indexed?.(tx, draft);
-  const { organization, before, after } = draft;
-  await recordChange(tx, { organization, resource, before, after, at: now });
+  const { organization, actor, before, after } = draft;
+  await recordChange(tx, { organization, actor, resource, before, after, at: now });
   await behaviour.stored?.(tx, draft);
 }
 

@@ -81,6 +81,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   mountFiles(app, service);
   await mountOperations(app, service, options.rateLimit);
   mountStream(app, service, { log: options.log, ...(options.listeners && { times: options.listeners }) });
+  service.reads.onFault = (error) => options.log.failed('audit log', error);
   app.addHook('onReady', async () => {
     service.deliveries.start((error) => options.log.failed('async delivery', error));
   });

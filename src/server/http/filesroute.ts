@@ -10,7 +10,7 @@ import { isSigned } from '../files/signing.ts';
 import { findOrganization } from '../organizations.ts';
 import { notFound } from '../requests.ts';
 import type { DocumentRow } from '../resources/documents.ts';
-import type { Service } from '../service.ts';
+import { nowOf, type Service } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 
 interface FileParams {
@@ -31,9 +31,14 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       checkSignature(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
       const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, OWN));
-      if (row === undefined || !row.variants.split(',').includes(variant)) throw notFound(documents.one, document);
+      if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
+        throw notFound(documents.one, document);
+      service.reads.admit();
       // Of a variant made from the original no hash is kept.
       const sha256 = variant === 'original' ? row.sha256 : undefined;
+      const actor = { who: 'link', address: request.ip, requestId: request.id };
+      const operation = `${documents.name}.${variant}`;
+      service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document] });
       return sendFile(service, { name: fileName(row.guid, variant), json: row.json, sha256 }, request, reply);
     },
   );
@@ -63,21 +68,23 @@ async function sendFile(service: Service, file: SentFile, request: FastifyReques
   const record = JSON.parse(json) as { name: string; mimeType: MimeType };
   const size = await service.files.size(name);
   if (size === undefined) throw refusal('server.unexpected', null, 'The file of this document is missing.');
+  // A stored file never changes, so its name tells one from another.
+  const tag = `"${name}"`;
+  const condition = request.headers['if-range'];
+  const range = condition === undefined || condition === tag ? requestedRange(request.headers.range, size) : undefined;
+  // Opened before any header is set: a storage that is away is told as a failure, not as part of the file.
+  const content = range === 'unsatisfiable' ? undefined : await service.files.open(name, range);
   reply.type(mediaTypeOf(record.mimeType));
   reply.header('content-disposition', contentDisposition(record.name, { type: 'attachment' }));
   reply.header('accept-ranges', 'bytes');
-  // A stored file never changes, so its name tells one from another.
-  const tag = `"${name}"`;
   reply.header('etag', tag);
   reply.header('cache-control', 'private, no-store');
-  const condition = request.headers['if-range'];
-  const range = condition === undefined || condition === tag ? requestedRange(request.headers.range, size) : undefined;
   if (range === 'unsatisfiable')
     return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
   if (sha256 !== undefined) reply.header('repr-digest', digestHeader(sha256));
   reply.header('content-length', range === undefined ? size : range.end - range.start + 1);
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
-  return reply.send(await service.files.open(name, range));
+  return reply.send(content);
 }
 
 /** `Repr-Digest` (RFC 9530) of the whole file, so that a client can check what came, in parts or not. */

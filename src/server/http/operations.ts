@@ -8,9 +8,10 @@ import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
-import type { Handler, Organization, Service } from '../service.ts';
+import { type Found, type Handler, nowOf, type Organization, type Service } from '../service.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Grant } from '../tokens/tokens.ts';
+import { actorOf, auditedRead } from './audited.ts';
 import { successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, identifyOrganization, requireScope } from './identity.ts';
@@ -145,13 +146,19 @@ async function run(
   reply: FastifyReply,
   keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
 ): Promise<string> {
-  const { organization } = request.caller as Caller;
+  const { grant, organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings: Warning[] = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;
+  const { reads } = mounting.service;
+  if (operation.method === 'GET') reads.admit();
+  const actor = actorOf(request, grant);
+  const found: Found = {};
   const answer = await handler({
     service: mounting.service,
     organization,
+    actor,
+    found,
     query,
     pathId: pathIdOf(request),
     body: request.body,
@@ -159,6 +166,10 @@ async function run(
     baseUrl: `${request.protocol}://${request.host}`,
     remember: (tx, made) => keep(tx, successText(made, warnings)),
   });
+  if (operation.method === 'GET') {
+    const read = auditedRead(operation, { query, pathId: pathIdOf(request), found });
+    reads.note({ org: organization.org, at: nowOf(mounting.service), actor, ...read });
+  }
   if (answer.headers !== undefined) reply.headers(answer.headers);
   return successText(answer, warnings);
 }

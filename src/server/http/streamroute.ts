@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
-import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
+import { matchPatterns, patternProblem, type RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import { nowOf, type Organization, type Service } from '../service.ts';
 import { formatFor } from '../stream/formats.ts';
 import { LISTENER_TIMES, type ListenerTimes, type Listening, serveListener } from '../stream/listener.ts';
 import { ListenerSocket } from '../stream/socket.ts';
 import type { Grant } from '../tokens/tokens.ts';
+import { actorOf } from './audited.ts';
 import { authenticate, identifyOrganization, requireScope } from './identity.ts';
 import type { AccessLog } from './logging.ts';
 
@@ -40,6 +41,17 @@ export function mountStream(app: FastifyInstance, service: Service, options: Str
       const { organization, grant } = await identify(service, request);
       const { patterns, requested } = readQuery(request);
       const start = await startOf(service, requested);
+      service.reads.admit();
+      const heard = { messages: 0 };
+      const note = (operation: string, count?: number) =>
+        service.reads.note({
+          org: organization.org,
+          at: nowOf(service),
+          actor: actorOf(request, grant),
+          operation,
+          ...(count !== undefined && { count }),
+        });
+      note('stream.listen');
       const closing = new AbortController();
       open.add(closing);
       // Either may have happened while the token was looked up.
@@ -48,7 +60,7 @@ export function mountStream(app: FastifyInstance, service: Service, options: Str
       const listening: Listening = {
         stream: service.stream,
         organization,
-        matches: matchPatterns(patterns),
+        matches: counting(matchPatterns(patterns), heard),
         format: formatFor(request.headers.accept),
         socket,
         times,
@@ -65,10 +77,20 @@ export function mountStream(app: FastifyInstance, service: Service, options: Str
         socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
       } finally {
         service.stream.listeners--;
+        note('stream.end', heard.messages);
         open.delete(closing);
       }
     },
   });
+}
+
+/** Counts what matches; a message that is sent again after a stall counts again. */
+function counting(matches: RoutingKeyMatch, heard: { messages: number }): RoutingKeyMatch {
+  return (key) => {
+    const isHeard = matches(key);
+    if (isHeard) heard.messages++;
+    return isHeard;
+  };
 }
 
 async function identify(

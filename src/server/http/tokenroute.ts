@@ -28,7 +28,7 @@ export async function mountTokens(app: FastifyInstance, service: Service): Promi
         throw refusal('auth.grant_type', 'grant_type', 'grant_type must be client_credentials.');
       }
       const { clientId, clientSecret } = credentials(form);
-      const token = await issueToken(service, clientId, clientSecret);
+      const token = await issueToken(service, clientId, clientSecret, { address: request.ip, requestId: request.id });
       // A string, as clients in the wild expect (D4).
       return { access_token: token, token_type: 'Bearer', expires_in: String(TOKEN_SECONDS) };
     });

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import { type Actor, appendAudit } from '../audit/entries.ts';
 import { recordChange } from '../engine/changes.ts';
 import { findOrganizationByKey } from '../organizations.ts';
 import type { Organization } from '../service.ts';
@@ -9,6 +10,8 @@ import { findRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 
 const PAGE = 500;
+
+const IMPORT: Actor = { who: 'import', address: null, requestId: null };
 
 interface NotedChange {
   readonly seq: number;
@@ -24,20 +27,24 @@ interface NotedChange {
  */
 export class ChangeBook {
   private readonly tx: Transaction;
+  /** Changes told, by organization and what was done: one entry each goes into the audit log. */
+  private readonly told = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
+
+  private noted = 0;
 
   constructor(tx: Transaction) {
     this.tx = tx;
   }
 
   async open(): Promise<void> {
-    await this.tx.run(sql`CREATE TEMP TABLE IF NOT EXISTS import_changes (seq INTEGER PRIMARY KEY, org INTEGER NOT NULL,
-      type TEXT NOT NULL, id INTEGER NOT NULL, before TEXT, UNIQUE (org, type, id))`);
-    await this.tx.run(sql`DELETE FROM import_changes`);
+    await this.tx.run(sql`CREATE TEMP TABLE import_changes (seq BIGINT PRIMARY KEY, org BIGINT NOT NULL,
+      type TEXT NOT NULL, id BIGINT NOT NULL, before TEXT, UNIQUE (org, type, id))`);
   }
 
   /** Keeps what a record is now, the first time it is named; call it before the record is written or removed. */
   async note(org: number, resource: Resource, id: number): Promise<void> {
-    await this.tx.run(sql`INSERT INTO import_changes (org, type, id, before) VALUES (${org}, ${resource.type}, ${id},
+    this.noted++;
+    await this.tx.run(sql`INSERT INTO import_changes (seq, org, type, id, before) VALUES (${this.noted}, ${org}, ${resource.type}, ${id},
       (SELECT r.json FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id})) ON CONFLICT DO NOTHING`);
   }
 
@@ -58,7 +65,10 @@ export class ChangeBook {
       if (page.length < PAGE) break;
       after = page.at(-1)?.seq ?? after;
     }
-    await this.tx.run(sql`DELETE FROM import_changes`);
+    await this.tx.run(sql`DROP TABLE import_changes`);
+    for (const { org, operation, count } of this.told.values()) {
+      await appendAudit(this.tx, { org, at, actor: IMPORT, operation, count });
+    }
   }
 
   private async tell({ org, type, id, before }: NotedChange, organization: Organization, at: string): Promise<void> {
@@ -66,7 +76,13 @@ export class ChangeBook {
     const row = await findRecord(this.tx, org, resource, id);
     // Most lines of a repeated import change nothing: equal texts need no reading.
     if (row?.json === before) return;
-    await recordChange(this.tx, { organization, resource, before: parsed(before), after: parsed(row?.json), at });
+    const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(row?.json), at };
+    await recordChange(this.tx, change);
+    const verb = before === null ? 'create' : row === undefined ? 'delete' : 'update';
+    const operation = `${resource.name}.${verb}`;
+    const counted = this.told.get(`${org} ${operation}`) ?? { org, operation, count: 0 };
+    counted.count++;
+    this.told.set(`${org} ${operation}`, counted);
   }
 }
 

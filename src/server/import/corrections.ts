@@ -21,9 +21,8 @@ export class CorrectionBook {
 
   async open(): Promise<void> {
     await this.tx.run(
-      sql`CREATE TEMP TABLE IF NOT EXISTS import_corrections (org INTEGER, original INTEGER, replacement INTEGER)`,
+      sql`CREATE TEMP TABLE import_corrections (org BIGINT, original BIGINT, replacement BIGINT)`,
     );
-    await this.tx.run(sql`DELETE FROM import_corrections`);
   }
 
   async note(org: number, record: JsonRecord & { readonly id: number }): Promise<void> {
@@ -38,6 +37,7 @@ export class CorrectionBook {
     const rows = await this.tx.all<{ org: number; original: number; replacement: number }>(
       sql`SELECT org, original, replacement FROM import_corrections ORDER BY org, replacement`,
     );
+    await this.tx.run(sql`DROP TABLE import_corrections`);
     for (const { org, original, replacement } of rows) await this.replace(service, org, original, replacement, now);
   }
 
@@ -54,7 +54,8 @@ export class CorrectionBook {
     const before = JSON.parse(row.json) as JsonRecord & { id: number };
     if (before.isActive === false && (before.replacedByTransaction as Link | null)?.id === replacement) return;
     const after = { ...before, isActive: false, replacedByTransaction: { id: replacement }, lastModified: now };
-    const draft = { service, organization, before, row, after, given: new Set<string>(), problems: [] };
+    const actor = undefined;
+    const draft = { service, organization, actor, before, row, after, given: new Set<string>(), problems: [] };
     await putRecord(this.tx, org, transactions, after, transactionBehaviour.ownColumns?.(draft));
     await transactionBehaviour.indexed?.(this.tx, draft);
   }

@@ -28,16 +28,14 @@ export async function importDocument(
   checkDocument(values, content, organization.id, problems);
   state.problems.addAll(line, problems);
   if (problems.length > 0) return;
+  const parts = { service: state.service, organization, actor: undefined, id, values };
   const known = await findDocument(state, organization.org, id);
   if (known !== undefined && sameFile(known, content, values)) {
     // The file that is there stays, under its name: the same line again changes nothing.
     await state.files.drop(content.name);
     await takeOut(state, organization.org, id);
     const kept = { ...content, name: fileName(known.guid, 'original') };
-    return store(
-      state,
-      newDocument({ service: state.service, organization, id, values, content: kept, variants: ORIGINAL }),
-    );
+    return store(state, newDocument({ ...parts, content: kept, variants: ORIGINAL }));
   }
   await removeDocument(state, organization.org, id);
   const variants = await makeImages(state.service.files, values, content, []).catch((error: unknown) => {
@@ -46,8 +44,8 @@ export async function importDocument(
     return undefined;
   });
   if (variants === undefined) return;
-  const draft = newDocument({ service: state.service, organization, id, values, content, variants });
-  state.files.noteVariants(variants.map((variant) => fileName(draft.after.guidName as string, variant)));
+  const draft = newDocument({ ...parts, content, variants });
+  await state.files.secure(variants.map((variant) => fileName(draft.after.guidName as string, variant)));
   return store(state, draft);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Base64Decoder } from '../files/base64.ts';
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
 
-/** Files that come with an import: staged while it runs, kept when it commits, gone when it does not. */
+/** Files that come with an import: staged and secured while it runs, kept when it commits, gone when it does not. */
 export class ImportedFiles {
   private staged: string[] = [];
   /** Files of documents that the import replaced or deleted. */
@@ -29,18 +29,23 @@ export class ImportedFiles {
   /** Removes a staged file that is not needed after all. */
   async drop(name: string): Promise<void> {
     this.staged = this.staged.filter((other) => other !== name);
-    await this.files.remove(name);
+    await this.files.discard(name);
   }
 
-  noteVariants(names: readonly string[]): void {
+  /** Secures the files of one document: the staged one, and the variants made from it. */
+  async secure(names: readonly string[]): Promise<void> {
     this.staged.push(...names.filter((name) => !this.staged.includes(name)));
+    await this.files.secure(names);
   }
 
+  /** After the commit. What fails to be kept now must not be discarded for that: the next start keeps it. */
   async keep(): Promise<void> {
-    for (const name of this.staged) await this.files.keep(name);
+    const staged = this.staged;
+    this.staged = [];
+    for (const name of staged) await this.files.keep(name);
   }
 
   async discard(): Promise<void> {
-    for (const name of this.staged) await this.files.remove(name);
+    for (const name of this.staged) await this.files.discard(name);
   }
 }

@@ -25,9 +25,8 @@ export class LinkBook {
 
   async open(): Promise<void> {
     await this.tx.run(
-      sql`CREATE TEMP TABLE IF NOT EXISTS import_links (org INTEGER, target TEXT, id INTEGER, line INTEGER, field TEXT)`,
+      sql`CREATE TEMP TABLE import_links (org BIGINT, target TEXT, id BIGINT, line BIGINT, field TEXT)`,
     );
-    await this.tx.run(sql`DELETE FROM import_links`);
   }
 
   async note(org: number, line: number, links: readonly FoundLink[]): Promise<void> {
@@ -53,8 +52,9 @@ export class LinkBook {
 
   /** Reports every link that leads nowhere now that all lines are in. */
   async settle(problems: ProblemList): Promise<void> {
-    const targets = await this.tx.all<{ target: string }>(sql`SELECT DISTINCT target FROM import_links`);
+    const targets = await this.tx.all<{ target: string }>(sql`SELECT DISTINCT target FROM import_links ORDER BY target`);
     for (const { target } of targets) await this.reportDangling(target, problems);
+    await this.tx.run(sql`DROP TABLE import_links`);
     for (const entry of this.deleted.values()) await this.reportOrphans(entry, problems);
   }
 
@@ -66,7 +66,7 @@ export class LinkBook {
         : sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = l.org AND f.id = l.id`;
     const rows = await this.tx.all<{ id: number; line: number; field: string }>(
       sql`SELECT l.id, l.line, l.field FROM import_links l WHERE l.target = ${target} AND NOT EXISTS (${found})
-        ORDER BY l.line LIMIT ${LISTED_PROBLEMS * 100}`,
+        ORDER BY l.line, l.field, l.id LIMIT ${LISTED_PROBLEMS * 100}`,
     );
     for (const { id, line, field } of rows) {
       problems.add(line, field, `${field}: there is no ${target} ${id} in this organization.`);
@@ -82,8 +82,8 @@ export class LinkBook {
       const bound = Object.fromEntries(Object.entries(kind.fields).filter(([, field]) => holds(field.kind, target)));
       if (Object.keys(bound).length === 0) continue;
       const from = kind.resource
-        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org}`
-        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type}`;
+        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org} ORDER BY id`
+        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type} ORDER BY id`;
       for (const row of await this.tx.all<{ id: number; json: string }>(from)) {
         const links = linksOf(bound, JSON.parse(row.json) as Record<string, unknown>);
         for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {

@@ -35,6 +35,7 @@ export class Organizations {
     const known = this.known.get(id);
     if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
+    if (stored !== undefined) await this.hold(stored.org);
     const found: Known = stored
       ? { ...stored, told: true }
       : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
@@ -78,6 +79,11 @@ export class Organizations {
         `There is no organization ${id}: give it a line of type Organization.`,
       );
     }
+  }
+
+  /** Writing its row makes other writes of the organization wait until the import is done (`Store.write`). */
+  private async hold(org: number): Promise<void> {
+    await this.tx.run(sql`UPDATE organizations SET timezone = timezone WHERE org = ${org}`);
   }
 
   private async insert(id: string, timezone: string, createdDate: string, name: string | null): Promise<Organization> {

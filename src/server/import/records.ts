@@ -159,6 +159,7 @@ async function putResource(
   const draft: Draft = {
     service: state.service,
     organization,
+    actor: undefined,
     before: undefined,
     row: undefined,
     after,

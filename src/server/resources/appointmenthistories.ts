@@ -13,7 +13,7 @@ export async function recordHistory(
   draft: Draft,
   action: 'CREATE' | 'UPDATE' | 'DELETE',
 ): Promise<void> {
-  const { organization, after, service } = draft;
+  const { organization, actor, after, service } = draft;
   const now = new Date(service.clock()).toISOString();
   const id = await nextId(tx, organization.org, appointmentHistories.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
@@ -27,5 +27,12 @@ export async function recordHistory(
     lastModified: now,
   };
   await putRecord(tx, organization.org, appointmentHistories, history);
-  await recordChange(tx, { organization, resource: appointmentHistories, before: undefined, after: history, at: now });
+  await recordChange(tx, {
+    organization,
+    actor,
+    resource: appointmentHistories,
+    before: undefined,
+    after: history,
+    at: now,
+  });
 }

@@ -28,8 +28,9 @@ export const appointmentBehaviour: Behaviour = {
     await recordHistory(tx, draft, draft.before === undefined ? 'CREATE' : 'UPDATE');
     await followStatus(tx, draft);
   },
-  async beforeDelete(tx, { before, organization, service, row }) {
-    const draft: Draft = { organization, service, before, row, after: { ...before }, given: new Set(), problems: [] };
+  async beforeDelete(tx, { before, organization, actor, service, row }) {
+    const after = { ...before };
+    const draft: Draft = { organization, actor, service, before, row, after, given: new Set(), problems: [] };
     await recordHistory(tx, draft, 'DELETE');
   },
 };

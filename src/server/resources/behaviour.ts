@@ -1,5 +1,6 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Problem } from '../../catalog/failures.ts';
+import type { Actor } from '../audit/entries.ts';
 import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { OwnColumns, StoredRecord } from '../store/records.ts';
@@ -15,6 +16,8 @@ export interface RenderContext {
 /** A record on its way into the store. Rules change `after` and report what is wrong. */
 export interface Draft {
   readonly organization: Organization;
+  /** Undefined for an import, which tells of its changes at its end. */
+  readonly actor: Actor | undefined;
   readonly service: Service;
   /** The record as it was; undefined for a new one. */
   readonly before: JsonRecord | undefined;
@@ -35,6 +38,7 @@ export interface Draft {
 export interface Deletion {
   readonly service: Service;
   readonly organization: Organization;
+  readonly actor: Actor;
   readonly before: JsonRecord & { readonly id: number };
   readonly row: StoredRecord;
 }

@@ -37,16 +37,16 @@ export const billingTypesSetHandler: Handler = async (request) => {
   return request.service.store.write(async (tx) => {
     const patient = await patientOf(request, tx, id);
     if (!isDeepStrictEqual(linksTo(patient.billingTypes.map((link) => link.id)), billingTypes)) {
-      const { organization } = request;
+      const { organization, actor } = request;
       const at = nowOf(request.service);
       const changed = { ...patient, billingTypes, lastModified: at };
       await putRecord(tx, organization.org, patients, changed);
-      await recordChange(tx, { organization, resource: patients, before: patient, after: changed, at });
+      await recordChange(tx, { organization, actor, resource: patients, before: patient, after: changed, at });
     }
     const answer = await items(request, tx, billingTypes);
     await request.remember(tx, answer);
     return answer;
-  });
+  }, request.organization.org);
 };
 
 /** A set of links in the order in which they are shown: by id. */

@@ -5,12 +5,13 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { isImage, type MimeType } from '../../catalog/resources/documentnames.ts';
 import { documents, type FileInput } from '../../catalog/resources/documents.ts';
+import type { Actor } from '../audit/entries.ts';
 import type { DocumentBody } from '../body/documentbody.ts';
 import { recordChange } from '../engine/changes.ts';
 import { answerWith, settle, storeDraft } from '../engine/writing.ts';
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
 import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
-import { removeScheduled, scheduleRemoval } from '../files/recovery.ts';
+import { removeScheduled, scheduleRemoval, settleStaged } from '../files/recovery.ts';
 import { VARIANTS } from '../files/signing.ts';
 import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
@@ -22,13 +23,13 @@ import type { Draft } from './behaviour.ts';
 import { checkName, type DocumentRow, documentBehaviour } from './documents.ts';
 import { dropUnusedTags } from './documenttags.ts';
 
-/** POST `/documents`: the file is on disk before the record commits, and the record before the answer (D38). */
+/** POST `/documents`: the file is where it lasts before the record commits, and the record before the answer (D38). */
 const createDocument: Handler = async (request) => {
   const body = request.body as DocumentBody;
   const guid = body.content && guidOf(body.content);
   const { files } = request.service;
   const stored = await storeDocument(request, body).catch(async (error: unknown) => {
-    if (guid !== undefined) await discardFiles(files, guid);
+    if (guid !== undefined) await discardFiles(request.service, guid, error);
     throw error;
   });
   // The record is committed: from here on a fault leaves the staged files for the next start to keep.
@@ -43,22 +44,23 @@ const MISSING_CONTENT: Problem = {
 };
 
 async function storeDocument(request: OperationRequest, body: DocumentBody) {
-  const { service, organization } = request;
+  const { service, organization, actor } = request;
   const { values, problems } = readValues(request, body);
   await checkLinks(service.store.read, organization.org, linksOf(documents.fields, values), problems);
   const content = body.content;
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
   const variants = await makeImages(service.files, values, content, request.warnings);
+  await service.files.secure(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
     const id = await nextId(tx, organization.org, documents.type);
-    const draft = newDocument({ service, organization, id, values, content, variants });
+    const draft = newDocument({ service, organization, actor, id, values, content, variants });
     await settle(tx, documentBehaviour, draft);
     await storeDraft(tx, documentBehaviour, draft, nowOf(service));
     const made = answerWith(documentBehaviour, request, draft, undefined);
     await request.remember(tx, made);
     return made;
-  });
+  }, organization.org);
   return { answer, variants };
 }
 
@@ -66,17 +68,19 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
 export function newDocument(parts: {
   readonly service: Service;
   readonly organization: Organization;
+  readonly actor: Actor | undefined;
   readonly id: number;
   readonly values: DocumentValues;
   readonly content: StagedFile;
   readonly variants: readonly string[];
 }): Draft {
-  const { service, organization, id, values, content, variants } = parts;
+  const { service, organization, actor, id, values, content, variants } = parts;
   const guid = guidOf(content);
   const { storage: _, ...blank } = blankRecord(documents);
   return {
     service,
     organization,
+    actor,
     before: undefined,
     row: undefined,
     after: {
@@ -100,9 +104,15 @@ export function guidOf(content: StagedFile): string {
   return content.name.slice(0, -'-original'.length);
 }
 
-/** Removes every file staged for a document that did not come to be. */
-export async function discardFiles(files: Files, guid: string): Promise<void> {
-  for (const variant of VARIANTS) await files.remove(fileName(guid, variant));
+/** Drops every file staged for a document that did not come to be. */
+async function discardFiles({ store, files }: Service, guid: string, error: unknown): Promise<void> {
+  const names = VARIANTS.map((variant) => fileName(guid, variant));
+  if (error instanceof Refusal) {
+    for (const name of names) await files.discard(name);
+    return;
+  }
+  // A database that went away may have committed before: the record decides, now or, when it cannot be read, later.
+  await settleStaged(store, files, names).catch(() => undefined);
 }
 
 export type DocumentValues = Readonly<Record<string, unknown>> & { readonly file?: FileInput };
@@ -200,19 +210,19 @@ export async function makeImages(
 
 /** DELETE `/documents/{id}`: record, tag uses, unused tags and files go together (specification, Document lifecycle). */
 const deleteDocument: Handler = async (request) => {
-  const { service, organization } = request;
+  const { service, organization, actor } = request;
   const id = pathIdOf(request, documents);
   const names = await service.store.write(async (tx) => {
     const row = await findRecord<DocumentRow>(tx, organization.org, documents, id, documentBehaviour.own);
     if (row === undefined) throw notFound(documents.one, id);
     await removeRecord(tx, organization.org, documents, id);
     const before = JSON.parse(row.json) as JsonRecord;
-    await recordChange(tx, { organization, resource: documents, before, after: undefined, at: nowOf(service) });
+    await recordChange(tx, { organization, actor, resource: documents, before, after: undefined, at: nowOf(service) });
     await dropUnusedTags(tx, organization.org);
     const files = row.variants.split(',').map((variant) => fileName(row.guid, variant));
     await scheduleRemoval(tx, files);
     return files;
-  });
+  }, organization.org);
   await removeScheduled(service.store, service.files, names);
   return { data: JSON.stringify({ id }) };
 };

@@ -25,11 +25,11 @@ export interface EventBody {
 }
 
 export function eventDraft(
-  { organization, service }: OperationRequest,
+  { organization, actor, service }: OperationRequest,
   after: EventRecord,
   body: EventBody,
   was: { readonly before: EventRecord | undefined; readonly row: StoredRecord | undefined },
 ): EventDraft {
   const given = new Set(Object.keys(body.values));
-  return { organization, service, ...was, after, given, unread: body.unread, problems: [...body.problems] };
+  return { organization, actor, service, ...was, after, given, unread: body.unread, problems: [...body.problems] };
 }

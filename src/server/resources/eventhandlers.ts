@@ -34,7 +34,7 @@ async function createEvent(request: OperationRequest): Promise<Answer> {
     const answer = answerWith(eventBehaviour, request, plan.target, undefined);
     await request.remember(tx, answer);
     return answer;
-  });
+  }, organization.org);
 }
 
 async function updateEvent(request: OperationRequest): Promise<Answer> {
@@ -51,7 +51,7 @@ async function updateEvent(request: OperationRequest): Promise<Answer> {
     const plan = await planUpdate(tx, request, id, body, target, clock);
     await carryOut(tx, plan);
     return answerWith(eventBehaviour, request, plan.target, selected);
-  });
+  }, request.organization.org);
 }
 
 async function deleteEvent(request: OperationRequest): Promise<Answer> {
@@ -67,7 +67,7 @@ async function deleteEvent(request: OperationRequest): Promise<Answer> {
     if (event.groupId !== null && target === undefined) throw new Refusal([targetMissing('an event of a series')]);
     const later = target === 'SERIES' ? await laterOccurrences(tx, organization.org, event) : [];
     await removeEvents(tx, request, [event, ...later]);
-  });
+  }, organization.org);
   return { data: JSON.stringify({ id }) };
 }
 

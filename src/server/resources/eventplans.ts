@@ -120,12 +120,12 @@ export async function carryOut(tx: Transaction, { target, changed, removed, adde
 /** The one way by which calendar events leave the store. */
 export async function removeEvents(
   tx: Transaction,
-  { organization, service }: Pick<OperationRequest, 'organization' | 'service'>,
+  { organization, actor, service }: Pick<EventDraft, 'organization' | 'actor' | 'service'>,
   removed: readonly EventRecord[],
 ): Promise<void> {
   const at = nowOf(service);
   for (const before of removed) {
     await removeRecord(tx, organization.org, events, before.id);
-    await recordChange(tx, { organization, resource: events, before, after: undefined, at });
+    await recordChange(tx, { organization, actor, resource: events, before, after: undefined, at });
   }
 }

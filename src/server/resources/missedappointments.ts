@@ -60,19 +60,19 @@ export async function followStatus(tx: Transaction, draft: Draft): Promise<void>
   await change(tx, draft, is ? { status: after.status } : { rescheduledOn: now }, is);
 }
 
-async function open(tx: Transaction, { organization, service, after }: Draft): Promise<void> {
+async function open(tx: Transaction, { organization, actor, service, after }: Draft): Promise<void> {
   const id = await nextId(tx, organization.org, missedAppointments.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
   const record = { ...blankRecord(missedAppointments), ...copied, id, appointment: { id: after.id } };
   await putRecord(tx, organization.org, missedAppointments, record, { is_open: 1 });
   const at = nowOf(service);
-  await recordChange(tx, { organization, resource: missedAppointments, before: undefined, after: record, at });
+  await recordChange(tx, { organization, actor, resource: missedAppointments, before: undefined, after: record, at });
 }
 
 /** Changes the open record of an appointment; a client may have deleted it. */
 async function change(
   tx: Transaction,
-  { organization, service, after }: Draft,
+  { organization, actor, service, after }: Draft,
   changes: JsonRecord,
   stays: boolean,
 ): Promise<void> {
@@ -85,5 +85,12 @@ async function change(
   const before = JSON.parse(row.json) as JsonRecord & { id: number };
   const record = { ...before, ...changes };
   await putRecord(tx, org, missedAppointments, record, { is_open: Number(stays) });
-  await recordChange(tx, { organization, resource: missedAppointments, before, after: record, at: nowOf(service) });
+  await recordChange(tx, {
+    organization,
+    actor,
+    resource: missedAppointments,
+    before,
+    after: record,
+    at: nowOf(service),
+  });
 }

@@ -120,9 +120,9 @@ async function followReferral(tx: Transaction, draft: Draft): Promise<void> {
   const before = (draft.before?.referredByPatient as Link | null | undefined)?.id;
   const after = (draft.after.referredByPatient as Link | null)?.id;
   if (before === after) return;
-  const { organization, service } = draft;
+  const { organization, actor, service } = draft;
   const changed = (was: JsonRecord, is: JsonRecord) =>
-    recordChange(tx, { organization, resource: patients, before: was, after: is, at: nowOf(service) });
+    recordChange(tx, { organization, actor, resource: patients, before: was, after: is, at: nowOf(service) });
   for (const referrer of [before, after]) {
     if (referrer === undefined) continue;
     const referred = await refreshReferred(tx, organization.org, referrer, changed);

@@ -28,8 +28,6 @@ export function conditionsOf(resource: Resource, terms: readonly Term[], way: Wa
 function conditionOf(resource: Resource, term: Term, way: Way): Sql {
   if (term.key.value.match === 'many') return sideCondition(resource, term);
   const column = raw(`r.${columnName(term.key.key)}`);
-  // A unary plus keeps SQLite from using an index of the column.
-  const ranged = way === 'ids' ? '+' : '';
   const [value] = term.values;
   switch (term.operator) {
     case '.absent':
@@ -44,12 +42,18 @@ function conditionOf(resource: Resource, term: Term, way: Way): Sql {
     case '->':
       return sql`${column} IN (${join([...new Set(term.values)])})`;
     case '~=':
-      return startsWith(raw(`${ranged}r.${foldColumn(term.key.key)}`), foldText(String(value)));
+      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, '', way), foldText(String(value)));
     case '<>=':
       return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${foldText(String(value))}) > 0`;
     default:
-      return sql`${raw(ranged)}${column} ${raw(term.operator)} ${value}`;
+      return sql`${ranged(`r.${columnName(term.key.key)}`, value, way)} ${raw(term.operator)} ${value}`;
   }
+}
+
+/** A column that is compared with a range: along the ids as an expression that no index knows, with the same values. */
+function ranged(column: string, value: unknown, way: Way): Sql {
+  if (way === 'indexes') return raw(column);
+  return raw(typeof value === 'string' ? `(${column} || '')` : `(${column} + 0)`);
 }
 
 /** Text is indexed by its folded form only: the exact comparison picks from what the index finds. */

@@ -55,6 +55,7 @@ async function selectPage(
 export interface PageText {
   readonly data: string | null;
   readonly last_id: number | null;
+  readonly found: number;
 }
 
 /** The records of a slice in ascending id order, as `listRecords` finds them, joined to the text of a JSON array's inside. */
@@ -67,9 +68,9 @@ export async function readPageText(
 ): Promise<PageText> {
   const page = await selectPage(read, org, resource, terms, slice, []);
   const row = await read.get<PageText>(
-    sql`SELECT string_agg(p.json, ',') AS data, MAX(p.id) AS last_id FROM (${page}) AS p`,
+    sql`SELECT string_agg(p.json, ',') AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${page}) AS p`,
   );
-  return row ?? { data: null, last_id: null };
+  return row ?? { data: null, last_id: null, found: 0 };
 }
 
 /**
@@ -89,7 +90,7 @@ async function wayOf(
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(
     sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${org}${conditionsOf(resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS some`,
+      WHERE r.org = ${org}${conditionsOf(resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS looked_at`,
   );
   return (row?.found ?? 0) > SORTED_ROWS ? 'ids' : 'indexes';
 }
@@ -196,6 +197,6 @@ export async function nextId(tx: Transaction, org: number, type: string): Promis
 export async function raiseSequence(tx: Transaction, org: number, type: string, id: number): Promise<void> {
   await tx.run(
     sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, ${id})
-      ON CONFLICT (org, type) DO UPDATE SET last_id = MAX(sequences.last_id, excluded.last_id)`,
+      ON CONFLICT (org, type) DO UPDATE SET last_id = excluded.last_id WHERE excluded.last_id > sequences.last_id`,
   );
 }

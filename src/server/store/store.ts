@@ -1,3 +1,5 @@
+import type { LogRow } from './logs.ts';
+
 /** A statement with its values: `sql` has `?` places (SQLite), `text` has `$1` places (PostgreSQL). */
 export interface Statement {
   readonly sql: string;
@@ -17,17 +19,25 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Number of rows changed. */
   run(statement: Statement): Promise<number>;
+  /** Adds a row to a log. It gets its number, in the order of commits, when this write ends; nothing reads it before. */
+  append(row: LogRow): Promise<void>;
   /** Makes filling empty tables fast; `restore` must run before the transaction ends. */
   fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 
 /**
  * The store: committed state to read, and writes that are all or nothing. A resolved `write` is on disk. Writes that
- * come in together may share one commit; one that throws leaves no trace and harms none of the others.
+ * come in together may share one commit; one that throws leaves no trace and harms none of the others. Writes of one
+ * organization (`org`) run one after another, whichever server they come to: each sees what the one before it left.
  */
 export interface Store {
   readonly read: Reader;
-  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  write<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T>;
+  /**
+   * Adds rows to logs, on disk when it resolves. What is stored is not changed by it, so `whileUnchanged` goes on and
+   * no listener is called.
+   */
+  appendLogs(rows: readonly LogRow[]): Promise<void>;
   /**
    * A place for numbers worked out of what is committed now: the same map until anybody commits, then a new, empty one.
    * A store that cannot tell gives an empty one each time.

@@ -22,7 +22,7 @@ export function deliveringHandler(operation: Operation, firstRecords: Handler): 
       // Checked by now: absent, empty or a whole number.
       afterId: Number(query.lastId ?? 0),
     };
-    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)));
+    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
     service.deliveries.wake();
     return { ...answer, headers: { [CORRELATION_HEADER]: correlationId } };
   };

@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allOperations } from '../../catalog/catalog.ts';
 import { Refusal } from '../../catalog/failures.ts';
 import { type DELIVERY_OPERATIONS, domainTypeOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
+import { appendAudit } from '../audit/entries.ts';
 import { findOrganizationByKey } from '../organizations.ts';
 import type { Clock } from '../service.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { readChunk } from './chunks.ts';
-import { advanceDelivery, type Delivery, nextDelivery, removeDelivery } from './deliverystore.ts';
+import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
 
 /** Pauses after a chunk that failed, longer each time: the store may be held by an import. */
@@ -94,7 +95,7 @@ export class Deliveries {
     if (next === undefined) return false;
     this.last = next.id;
     const { records, done } = await this.store
-      .write((tx) => this.deliverChunk(tx, next))
+      .write((tx) => this.deliverChunk(tx, next.id), next.org)
       .catch((error: unknown) => this.abandon(next, error));
     this.delivered += records;
     if (done) this.completed++;
@@ -109,7 +110,15 @@ export class Deliveries {
     return { records: 0, done: true };
   }
 
-  private async deliverChunk(tx: Transaction, delivery: Delivery): Promise<{ records: number; done: boolean }> {
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  private now(): string {
+    return new Date(this.clock()).toISOString();
+  }
+
+  private async deliverChunk(tx: Transaction, id: number): Promise<{ records: number; done: boolean }> {
+    // Read again: another server may have delivered a chunk of it, or the last one, since it was chosen.
+    const delivery = await findDelivery(tx, id);
+    if (delivery === undefined) return { records: 0, done: false };
     const found = ASYNC.get(delivery.operation);
     const organization = await findOrganizationByKey(tx, delivery.org);
     if (found === undefined || organization === undefined) {
@@ -123,7 +132,7 @@ export class Deliveries {
       appendMessage(tx, {
         org: delivery.org,
         key: { organizationId: organization.id, locationId, domainType, operation },
-        sendTime: new Date(this.clock()).toISOString(),
+        sendTime: this.now(),
         correlationId: delivery.correlationId,
         payload,
       });
@@ -133,6 +142,9 @@ export class Deliveries {
       await advanceDelivery(tx, delivery.id, reachedId, total);
     } else {
       await send('READ_COMPLETE', NO_LOCATION, JSON.stringify({ total }));
+      const { org, correlationId } = delivery;
+      const actor = { who: 'delivery', address: null, requestId: correlationId };
+      await appendAudit(tx, { org, at: this.now(), actor, operation: operation.id, count: total });
       await removeDelivery(tx, delivery.id);
     }
     return { records: records.length, done: reachedId === undefined };

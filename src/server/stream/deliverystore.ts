@@ -40,25 +40,34 @@ export async function addDelivery(
     VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${afterId}, 0, ${createdAt})`);
 }
 
+const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, after_id, reached_id, total`;
+
 /** The first delivery after another, beginning again with the oldest: they take turns. */
 export async function nextDelivery(read: Reader, after: number): Promise<Delivery | undefined> {
   const row = await read.get<DeliveryRow>(
-    sql`SELECT id, org, correlation_id, operation, filter, response_fields, after_id, reached_id, total
-      FROM async_deliveries ORDER BY id <= ${after}, id LIMIT 1`,
+    sql`SELECT ${COLUMNS} FROM async_deliveries ORDER BY id <= ${after}, id LIMIT 1`,
   );
-  return (
-    row && {
-      id: row.id,
-      org: row.org,
-      correlationId: row.correlation_id,
-      operation: row.operation,
-      filter: row.filter,
-      responseFields: row.response_fields,
-      afterId: row.after_id,
-      reachedId: row.reached_id,
-      total: row.total,
-    }
-  );
+  return row && toDelivery(row);
+}
+
+/** A delivery as it is now; undefined when it is done. */
+export async function findDelivery(read: Reader, id: number): Promise<Delivery | undefined> {
+  const row = await read.get<DeliveryRow>(sql`SELECT ${COLUMNS} FROM async_deliveries WHERE id = ${id}`);
+  return row && toDelivery(row);
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    org: row.org,
+    correlationId: row.correlation_id,
+    operation: row.operation,
+    filter: row.filter,
+    responseFields: row.response_fields,
+    afterId: row.after_id,
+    reachedId: row.reached_id,
+    total: row.total,
+  };
 }
 
 /** Keeps how far a delivery has come. */

@@ -30,12 +30,12 @@ const ROWS = 50;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Writes a message in the transaction of what it tells, so that neither is there without the other. The store has one
- * writer at a time, and the number is given while its lock is held: a reader never sees a number before a lower one.
+ * Writes a message in the transaction of what it tells, so that neither is there without the other. Its number follows
+ * the order of commits: a reader never sees a number before a lower one.
  */
-export async function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
-  await tx.run(sql`INSERT INTO stream_messages (org, routing_key, sent_at, correlation_id, payload)
-    VALUES (${message.org}, ${formatRoutingKey(message.key)}, ${message.sendTime}, ${message.correlationId}, ${message.payload})`);
+export function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
+  const { org, key, sendTime, correlationId, payload } = message;
+  return tx.append({ log: 'stream', values: [org, formatRoutingKey(key), sendTime, correlationId, payload] });
 }
 
 /**

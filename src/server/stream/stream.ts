@@ -1,3 +1,4 @@
+import { Hourly } from '../hourly.ts';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
@@ -9,8 +10,6 @@ const PAGE_MESSAGES = 500;
 
 /** Pages held for listeners that stand at the same place; most of them stand at the end. */
 const SHARED_PAGES = 4;
-
-const TIDY_MS = 60 * 60 * 1000;
 
 /**
  * The stream of an open store, for everybody who reads it: listeners over HTTP and relays alike. A reader keeps the
@@ -35,9 +34,7 @@ export class Stream {
   private lowest: number;
   private readonly began: number;
   private readonly pages = new Map<string, Promise<readonly StoredMessage[]>>();
-  private readonly stopping = new AbortController();
-  private tidying: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly tidying = new Hourly((signal) => this.tidy(signal));
 
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
     this.store = store;
@@ -87,7 +84,7 @@ export class Stream {
    * only when there are none. Compare `floor` afterwards: when it is above `after`, messages in between are gone.
    */
   readMessages(after: number, limit: number): Promise<readonly StoredMessage[]> {
-    return readMessages(this.store.read, after, limit);
+    return this.pageAfter(after, limit);
   }
 
   /** As `readMessages`, of one organization, and shared between all who stand at the same place. */
@@ -95,10 +92,17 @@ export class Stream {
     const name = `${org} ${after}`;
     const known = this.pages.get(name);
     if (known !== undefined) return known;
-    const page = readMessages(this.store.read, after, PAGE_MESSAGES, org);
+    const page = this.pageAfter(after, PAGE_MESSAGES, org);
     page.catch(() => this.pages.delete(name));
     if (this.pages.size >= SHARED_PAGES) this.pages.delete(this.pages.keys().next().value as string);
     this.pages.set(name, page);
+    return page;
+  }
+
+  private async pageAfter(after: number, limit: number, org?: number): Promise<readonly StoredMessage[]> {
+    const page = await readMessages(this.store.read, after, limit, org);
+    // Another server on the same database may have deleted messages that this page would have had.
+    this.lowest = Math.max(this.lowest, await readFloor(this.store.read));
     return page;
   }
 
@@ -113,28 +117,20 @@ export class Stream {
 
   /** Deletes what is older than the retention, now and every hour until this is closed. */
   keepTidy(): void {
-    this.timer ??= setInterval(() => this.tidyQuietly(), TIDY_MS).unref();
-    this.tidyQuietly();
+    this.tidying.start();
   }
 
   /** Deletes what is older than the retention. */
-  tidy(): Promise<void> {
+  tidy(signal?: AbortSignal): Promise<void> {
     const raise = (floor: number) => {
       this.lowest = floor;
     };
-    return deleteOldMessages(this.store, this.clock, this.keptMs, raise, this.stopping.signal);
+    return deleteOldMessages(this.store, this.clock, this.keptMs, raise, signal);
   }
 
   /** Wakes everybody who waits, and ends tidying; the store may be closed afterwards. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
     this.tip.close();
-    await this.tidying;
-  }
-
-  /** A store that is busy now is tidied an hour later. */
-  private tidyQuietly(): void {
-    this.tidying = this.tidying.then(() => this.tidy()).catch(() => {});
+    await this.tidying.close();
   }
 }

@@ -1,8 +1,12 @@
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
+import { type Actor, appendAudit } from '../audit/entries.ts';
 import { findOrganization } from '../organizations.ts';
 import { nowOf, type Service } from '../service.ts';
 import { type Grant, listGrants, newToken, revokeToken, saveToken } from './tokens.ts';
+
+/** Whoever may run commands on the server's own data. */
+const COMMAND: Actor = { who: 'command', address: null, requestId: null };
 
 interface TokenRequest {
   readonly organizations: readonly string[];
@@ -33,7 +37,11 @@ export async function createToken(service: Service, request: TokenRequest) {
     createdAt: nowOf(service),
     expiresAt: expiresAt ?? null,
   };
-  const id = await service.store.write((tx) => saveToken(tx, token, grant));
+  const id = await service.store.write(async (tx) => {
+    const made = await saveToken(tx, token, grant);
+    await appendAudit(tx, { org: null, at: grant.createdAt, actor: COMMAND, operation: 'tokens.create', ids: [made] });
+    return made;
+  });
   return { id, token, ...grant };
 }
 
@@ -77,6 +85,11 @@ export function tokenText(grants: readonly Grant[]): string {
 
 /** Throws a Refusal (404) when there is no such token. */
 export async function revoke(service: Service, id: string): Promise<void> {
-  if (await service.store.write((tx) => revokeToken(tx, id))) return;
+  const revoked = await service.store.write(async (tx) => {
+    if (!(await revokeToken(tx, id))) return false;
+    await appendAudit(tx, { org: null, at: nowOf(service), actor: COMMAND, operation: 'tokens.delete', ids: [id] });
+    return true;
+  });
+  if (revoked) return;
   throw refusal('record.not_found', 'id', `There is no token ${id}. "molar server tokens list" shows the ids.`);
 }

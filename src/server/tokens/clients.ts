@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
-import type { Service } from '../service.ts';
+import { type Actor, appendAudit } from '../audit/entries.ts';
+import { nowOf, type Service } from '../service.ts';
 import type { Transaction } from '../store/store.ts';
 import { secretMatches } from './hashes.ts';
 import { newToken, saveToken } from './tokens.ts';
@@ -19,7 +20,12 @@ interface ClientRow {
 }
 
 /** The client-credentials grant (D4): a token for a known client, or a Refusal (401). */
-export async function issueToken(service: Service, clientId: string, clientSecret: string): Promise<string> {
+export async function issueToken(
+  service: Service,
+  clientId: string,
+  clientSecret: string,
+  from: Omit<Actor, 'who'>,
+): Promise<string> {
   const client = await service.store.read.get<ClientRow>(
     sql`SELECT client_id, secret_hash, organizations, scopes FROM api_clients WHERE client_id = ${clientId}`,
   );
@@ -29,16 +35,18 @@ export async function issueToken(service: Service, clientId: string, clientSecre
     throw refusal('auth.client_refused', 'client_id', 'The client id or the client secret is wrong.');
   }
   const token = newToken();
+  const actor = { ...from, who: `client ${clientId}` };
   const now = service.clock();
   await service.store.write(async (tx) => {
     await dropExpired(tx, new Date(now).toISOString());
-    await saveToken(tx, token, {
+    const made = await saveToken(tx, token, {
       organizations: JSON.parse(client.organizations) as string[],
       scopes: JSON.parse(client.scopes) as string[],
       label: `client ${clientId}`,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + TOKEN_SECONDS * 1000).toISOString(),
     });
+    await appendAudit(tx, { org: null, at: nowOf(service), actor, operation: 'tokens.create', ids: [made] });
   });
   return token;
 }

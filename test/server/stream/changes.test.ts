@@ -53,6 +53,7 @@ describe('a message', () => {
       const { transactionTags } = await import('../../../src/catalog/resources/transactiontags.ts');
       await recordChange(tx, {
         organization,
+        actor: undefined,
         resource: transactionTags,
         before: undefined,
         after: { id: 1, ...TAG },

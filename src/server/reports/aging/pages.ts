@@ -67,7 +67,7 @@ async function makeDirectory(
   version: number,
 ): Promise<Directory> {
   const rows = await read.all<PageRow>(sql`
-    SELECT before / CAST(${limit} AS INTEGER) + 1 AS page, MIN(guarantor_id) AS first, MAX(guarantor_id) AS last,
+    SELECT CAST(before AS BIGINT) / CAST(${limit} AS BIGINT) + 1 AS page, MIN(guarantor_id) AS first, MAX(guarantor_id) AS last,
       SUM(transactions) AS transactions
     FROM (
       SELECT guarantor_id, transactions,

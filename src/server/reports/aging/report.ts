@@ -22,6 +22,7 @@ export const agingHandler: Handler = async (request) => {
     organization.org,
     balances.map(({ id }) => id),
   );
+  request.found.count = balances.length;
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Paging rules 1 and 3).

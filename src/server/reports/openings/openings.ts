@@ -29,6 +29,7 @@ export const openingsHandler: Handler = async (request) => {
   const items = [...groups.values()]
     .map((group) => itemOf(group, busyOf, asked.minMinutes * 60_000))
     .filter(({ slots }) => slots.length > 0);
+  request.found.count = items.length;
   return { data: JSON.stringify(items) };
 };
 

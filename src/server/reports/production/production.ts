@@ -31,6 +31,7 @@ export const productionAsyncHandler: Handler = async (request) => {
 /** Throws 404 when there are no such appointments. */
 async function scheduledOrNone(request: OperationRequest, asked: ProductionQuestion): Promise<ScheduledRow[]> {
   const rows = await scheduled(request.service.store.read, request.organization, asked);
+  request.found.count = rows.length;
   if (rows.length > 0) return rows;
   throw refusal('record.not_found', 'filter', 'No scheduled appointment matches the filter.');
 }

@@ -26,6 +26,11 @@ const OCCUPYING = "status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')";
 export const FIRST: Migration = {
   name: 'first',
   statements: [
+    // SQLite has it built in: where a text is found in another, from 1; 0 when it is not.
+    {
+      postgres: `CREATE FUNCTION instr(TEXT, TEXT) RETURNS INTEGER LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+        AS 'SELECT strpos($1, $2)'`,
+    },
     'CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
     'CREATE TABLE organizations (org INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT, timezone TEXT NOT NULL, created_date TEXT NOT NULL)',
     `CREATE TABLE access_tokens (hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, organizations TEXT NOT NULL, scopes TEXT NOT NULL,

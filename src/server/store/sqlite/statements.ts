@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Statement } from '../store.ts';
+import { boundValues } from '../values.ts';
 import type { Connection } from './open.ts';
 
 /** Prepared statements of one connection, kept by their text. */
@@ -12,15 +13,15 @@ export class Statements {
   }
 
   all<T>(statement: Statement): T[] {
-    return this.prepared(statement.sql).all(...bound(statement.values)) as T[];
+    return this.prepared(statement.sql).all(...boundValues(statement.values)) as T[];
   }
 
   get<T>(statement: Statement): T | undefined {
-    return this.prepared(statement.sql).get(...bound(statement.values)) as T | undefined;
+    return this.prepared(statement.sql).get(...boundValues(statement.values)) as T | undefined;
   }
 
   run(statement: Statement): number {
-    return this.prepared(statement.sql).run(...bound(statement.values)).changes;
+    return this.prepared(statement.sql).run(...boundValues(statement.values)).changes;
   }
 
   private prepared(sql: string): Database.Statement {
@@ -32,8 +33,4 @@ export class Statements {
     this.kept.set(sql, prepared);
     return prepared;
   }
-}
-
-function bound(values: readonly unknown[]): unknown[] {
-  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value === undefined ? null : value));
 }

@@ -35,10 +35,13 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   writing.pragma('journal_mode = WAL');
   const writer = new GroupWriter(writing);
   await writer.submit(async (tx) => {
-    await migrate(tx);
+    await migrate(tx, 'sqlite');
     writeStatistics(writing);
   });
   const reading = openConnection(file, { readonly: true });
+  // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
+  const logging = openConnection(file);
+  const logWriter = new GroupWriter(logging);
   const statements = new Statements(reading);
   const read: Reader = {
     all: async (statement) => statements.all(statement),
@@ -49,11 +52,15 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     read,
     whileUnchanged() {
       // Other than before whenever another connection has committed: the writing one, or another process.
-      const version = reading.pragma('data_version', { simple: true }) as number;
+      const version = logging.pragma('data_version', { simple: true }) as number;
       if (version !== unchanged.version) unchanged = { version, known: new Map() };
       return unchanged.known;
     },
     write: <T>(work: (tx: Transaction) => Promise<T>) => writer.submit(work),
+    appendLogs: (rows) =>
+      logWriter.submit(async (tx) => {
+        for (const row of rows) await tx.append(row);
+      }),
     onCommit: (listener) => writer.onCommit(listener),
     async tidy() {
       await writer.idle();
@@ -67,7 +74,9 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     counts: writer.counts,
     async close() {
       await writer.idle();
+      await logWriter.idle();
       reading.close();
+      logging.close();
       writing.close();
       unlock();
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type LogRow, writeLogs } from '../logs.ts';
 import type { StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
@@ -11,6 +12,10 @@ interface Job {
 }
 
 const GROUP_LIMIT = 256;
+
+/** Rows of logs that are kept back until their write ends, at most. */
+const KEPT_ROWS = 200;
+
 const BUSY_LIMIT_MS = 50_000;
 
 /**
@@ -23,6 +28,8 @@ export class GroupWriter {
   private readonly statements: Statements;
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
+  /** Rows of logs of the write that runs now. */
+  private appended: LogRow[] = [];
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -33,6 +40,10 @@ export class GroupWriter {
       all: async (statement) => this.statements.all(statement),
       get: async (statement) => this.statements.get(statement),
       run: async (statement) => this.statements.run(statement),
+      append: async (row) => {
+        this.appended.push(row);
+        if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
+      },
       fillFast: async (tables) => {
         const restore = suspendIndexes(this.connection, tables);
         return { restore: async () => restore() };
@@ -89,15 +100,24 @@ export class GroupWriter {
     this.connection.exec('SAVEPOINT request');
     try {
       const value = await job.work(this.transaction);
+      await this.writeAppended();
       this.connection.exec('RELEASE request');
       return () => job.resolve(value);
     } catch (error) {
+      this.appended = [];
       // A full disk ends the whole transaction: then there is no savepoint left to return to.
       if (!this.connection.inTransaction) throw error;
       this.connection.exec('ROLLBACK TO request');
       this.connection.exec('RELEASE request');
       return () => job.reject(error);
     }
+  }
+
+  /** This is the only writer, so rows may get their numbers before the others of the group have run. */
+  private async writeAppended(): Promise<void> {
+    const rows = this.appended;
+    this.appended = [];
+    if (rows.length > 0) await writeLogs(this.transaction, rows);
   }
 
   /** Takes the write lock; another process (an import) may hold it for a while. */

@@ -1,0 +1,62 @@
+import { findOrganizationByKey } from '../organizations.ts';
+import type { Reader } from '../store/store.ts';
+import { type AuditRow, auditPages } from './reading.ts';
+
+/** Which entries are exported: times are UTC date-times, `from` included and `to` not. */
+export interface AuditQuestion {
+  readonly from?: string;
+  readonly to?: string;
+  /** Key of one organization in the store. */
+  readonly org?: number;
+}
+
+/** An entry as people and programs read it. */
+export interface AuditRecord {
+  readonly id: number;
+  readonly at: string;
+  readonly organization: string | null;
+  readonly who: string;
+  readonly address: string | null;
+  readonly requestId: string | null;
+  readonly operation: string;
+  readonly ids: readonly string[];
+  readonly count: number | null;
+  readonly filterKeys: readonly string[];
+  readonly hash: string;
+}
+
+/** Entries in the order of commits. */
+export async function* exportEntries(read: Reader, { from, to, org }: AuditQuestion): AsyncGenerator<AuditRecord> {
+  const names = new Map<number, string | null>();
+  const nameOf = async (key: number) => {
+    if (!names.has(key)) names.set(key, (await findOrganizationByKey(read, key))?.id ?? null);
+    return names.get(key) ?? null;
+  };
+  for await (const page of auditPages(read, org === undefined ? {} : { org })) {
+    for (const row of page) {
+      if ((from !== undefined && row.at < from) || (to !== undefined && row.at >= to)) continue;
+      yield recordOf(row, row.org === null ? null : await nameOf(row.org));
+    }
+  }
+}
+
+function recordOf(row: AuditRow, organization: string | null): AuditRecord {
+  const { id, at, who, address, operation, hash } = row;
+  return {
+    id,
+    at,
+    organization,
+    who,
+    address,
+    requestId: row.request_id,
+    operation,
+    ids: listOf(row.ids),
+    count: row.record_count,
+    filterKeys: listOf(row.filter_keys),
+    hash,
+  };
+}
+
+function listOf(text: string | null): readonly string[] {
+  return text === null ? [] : text.split(',');
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import sql, { join, raw } from 'sql-template-tag';
+import type { Reader, Statement } from './store.ts';
+
+/** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
+export type LogName = 'stream' | 'audit';
+
+/** The values of a row, in the order of its log's columns; the store adds the number and, where chained, the hash. */
+export type LogValues = readonly (string | number | null)[];
+
+export interface LogRow {
+  readonly log: LogName;
+  readonly values: LogValues;
+}
+
+export interface Log {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Each row carries a hash over itself and the row before it. */
+  readonly chained: boolean;
+}
+
+export const LOGS: Readonly<Record<LogName, Log>> = {
+  stream: {
+    table: 'stream_messages',
+    columns: ['org', 'routing_key', 'sent_at', 'correlation_id', 'payload'],
+    chained: false,
+  },
+  audit: {
+    table: 'audit_entries',
+    columns: ['org', 'at', 'who', 'address', 'request_id', 'operation', 'ids', 'record_count', 'filter_keys'],
+    chained: true,
+  },
+};
+
+/** Hash before the first row of a chained log. */
+export const NO_HASH = '';
+
+/** The hash of a row of a chained log: SHA-256 over the one before it, its number and its values, in hexadecimal. */
+export function chainHash(before: string, id: number, values: LogValues): string {
+  return createHash('sha256')
+    .update(JSON.stringify([before, id, ...values]))
+    .digest('hex');
+}
+
+/** Rows of one statement: few sizes, so that few statements have to be kept. */
+const SIZES = [100, 10, 1] as const;
+
+interface Writing extends Pick<Reader, 'get'> {
+  run(statement: Statement): Promise<number>;
+}
+
+/**
+ * Numbers rows and writes them. The head of a log stays locked from here to the end of the transaction, so nothing
+ * becomes visible above a number that is still to come: call it as late as the store can.
+ */
+export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<void> {
+  // Always in this order, so that two transactions cannot wait for each other.
+  for (const name of ['stream', 'audit'] as const) {
+    const own = rows.filter((row) => row.log === name).map((row) => row.values);
+    if (own.length > 0) await writeLog(tx, name, own);
+  }
+}
+
+async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
+  const { table, columns, chained } = LOGS[name];
+  const head = await tx.get<{ last_id: number; hash: string }>(
+    sql`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
+  );
+  if (head === undefined) throw new Error(`The log ${name} has no head.`);
+  let id = head.last_id - rows.length;
+  let { hash } = head;
+  const numbered = rows.map((values) => {
+    id++;
+    if (!chained) return [id, ...values];
+    hash = chainHash(hash, id, values);
+    return [id, ...values, hash];
+  });
+  const names = ['id', ...columns, ...(chained ? ['hash'] : [])].join(', ');
+  for (const part of parts(numbered)) {
+    const places = join(part.map((values) => sql`(${join(values)})`));
+    await tx.run(sql`INSERT INTO ${raw(table)} (${raw(names)}) VALUES ${places}`);
+  }
+  if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${hash} WHERE name = ${name}`);
+}
+
+function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; ) {
+    const left = rows.length - at;
+    const size = SIZES.find((size) => size <= left) ?? 1;
+    yield rows.slice(at, at + size);
+    at += size;
+  }
+}

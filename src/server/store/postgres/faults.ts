@@ -1,0 +1,95 @@
+import { StoreFault } from '../faults.ts';
+
+/** What the driver throws: an answer of the database with its SQLSTATE, or a fault of the connection. */
+interface DriverError extends Error {
+  readonly code?: string;
+  readonly constraint?: string;
+  readonly table?: string;
+  readonly severity?: string;
+}
+
+/** Of two transactions that cannot both go on, this one was to be done again. */
+const AGAIN = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '23505', // unique_violation: somebody was faster; what is there now is seen when the work is done again
+]);
+
+/** The database is away, is going away, or is not the one to write to. */
+const AWAY = new Set([
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+  '25006', // read_only_sql_transaction: a standby
+  '25P03', // idle_in_transaction_session_timeout
+]);
+
+const TIMED_OUT = new Set([
+  '57014', // query_canceled
+  '55P03', // lock_not_available
+]);
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+export function sqlState(error: unknown): string | undefined {
+  const { code, severity } = (error ?? {}) as DriverError;
+  return severity !== undefined && code !== undefined && SQLSTATE.test(code) ? code : undefined;
+}
+
+/** Whether the same work may succeed when it is done again. */
+export function isTransient(error: unknown): boolean {
+  return AGAIN.has(sqlState(cause(error)) ?? '');
+}
+
+/** Whether the connection is of no more use. */
+export function isLost(error: unknown): boolean {
+  return error instanceof StoreFault && error.code === 'STORE_AWAY';
+}
+
+function cause(error: unknown): unknown {
+  return error instanceof DatabaseFault ? error.state : error;
+}
+
+/** An answer of the database that nobody expects. Its text is left out where it may repeat values of records. */
+class DatabaseFault extends Error {
+  /** SQLSTATE and severity alone. */
+  readonly state: Pick<DriverError, 'code' | 'severity'>;
+
+  constructor({ code, severity, constraint, table, message }: DriverError) {
+    const at = [table, constraint].filter((part) => part !== undefined).join(', ');
+    // Classes 22 (data) and 23 (constraints) repeat values; the others speak of statements, rights and resources.
+    const words = /^2[23]/.test(code ?? '') ? 'a value was refused' : message;
+    super(`PostgreSQL ${code}: ${words}${at && ` (${at})`}`);
+    this.name = 'DatabaseFault';
+    this.state = { ...(code !== undefined && { code }), ...(severity !== undefined && { severity }) };
+  }
+}
+
+/** Any fault of the driver as one that the rest of the server knows, without values of records in it. */
+export function storeFault(error: unknown): unknown {
+  if (error instanceof StoreFault || error instanceof DatabaseFault || !(error instanceof Error)) return error;
+  const state = sqlState(error);
+  if (state === undefined) {
+    return isConnectionFault(error) ? new StoreFault('STORE_AWAY', `The database is away: ${wordsOf(error)}.`) : error;
+  }
+  if (TIMED_OUT.has(state)) return new StoreFault('STORE_TIMEOUT', 'The database took too long.');
+  if (AWAY.has(state) || state.startsWith('08')) return new StoreFault('STORE_AWAY', `The database is away: ${state}.`);
+  return new DatabaseFault(error);
+}
+
+const SYSTEM =
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EACCES|ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/;
+/** Words of the driver for connections that broke, without a code. */
+const BROKEN = /^(Connection terminated|timeout exceeded when trying to connect|Client (has|was)|Cannot use a pool)/;
+
+function isConnectionFault(error: Error): boolean {
+  return (
+    SYSTEM.test((error as DriverError).code ?? '') || BROKEN.test(error.message) || error instanceof AggregateError
+  );
+}
+
+function wordsOf(error: Error): string {
+  return (error as DriverError).code ?? error.message;
+}

@@ -1,0 +1,108 @@
+import type { Pool } from 'pg';
+import { migrate } from '../migrations/migrate.ts';
+import { StoreUnusable } from '../store.ts';
+import { isTransient, sqlState, storeFault } from './faults.ts';
+import { connectionOf } from './statements.ts';
+import { PostgresTransaction } from './transaction.ts';
+
+/** Servers that start together meet here; whoever is second finds the work done. */
+const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
+
+const ATTEMPTS = 10;
+
+/** Oldest release of PostgreSQL itself; others that speak its protocol are told by their name. */
+const OLDEST = 14;
+
+/** Checks the database and brings its schema to this version. Throws `StoreUnusable`. */
+export async function prepareSchema(pool: Pool, name: string, sessions: boolean): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryPrepare(pool, name, sessions);
+    } catch (error) {
+      // Without the lock, servers that make the same table at once get in each other's way.
+      const again = isTransient(error) || sqlState(error) === '42P07';
+      if (!again || attempt >= ATTEMPTS) throw unusable(error, name);
+    }
+  }
+}
+
+async function tryPrepare(pool: Pool, name: string, sessions: boolean): Promise<void> {
+  const client = await pool.connect();
+  const connection = connectionOf(client, sessions);
+  let broken = true;
+  try {
+    const tx = new PostgresTransaction(connection, true);
+    await checkDatabase(tx, name);
+    await client.query('BEGIN');
+    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning');
+    await client.query(`SAVEPOINT locking; ${LOCK}`).catch(async (error: unknown) => {
+      if (sqlState(error) !== UNDEFINED_FUNCTION) throw error;
+      await client.query('ROLLBACK TO SAVEPOINT locking');
+    });
+    await migrate(tx, 'postgres');
+    await client.query('COMMIT');
+    broken = false;
+  } catch (error) {
+    await client.query('ROLLBACK').then(
+      () => {
+        broken = false;
+      },
+      () => {},
+    );
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+const UNDEFINED_FUNCTION = '42883';
+
+interface Facts {
+  readonly version: string;
+  readonly number: string;
+  readonly encoding: string;
+  readonly schema: string | null;
+}
+
+async function checkDatabase(tx: PostgresTransaction, name: string): Promise<void> {
+  const text = `SELECT version() AS version, current_setting('server_version_num') AS number,
+    current_setting('server_encoding') AS encoding, current_schema() AS schema`;
+  const { version, number, encoding, schema } = (await tx.get<Facts>({ sql: text, text, values: [] })) as Facts;
+  const major = Math.trunc(Number(number) / 10_000);
+  if (/^PostgreSQL/.test(version) && !/-YB-/.test(version) && major < OLDEST) {
+    throw new StoreUnusable(
+      `The database ${name} is PostgreSQL ${major}; molar needs ${OLDEST} or newer.`,
+      'Upgrade it, or use another.',
+    );
+  }
+  if (encoding !== 'UTF8') {
+    throw new StoreUnusable(
+      `The database ${name} holds text in ${encoding}; molar needs UTF8.`,
+      `Make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
+  if (schema === null) {
+    throw new StoreUnusable(
+      `The database ${name} has no schema to put tables into.`,
+      'Check search_path, and that the schema is there.',
+    );
+  }
+}
+
+/** What each SQLSTATE means to whoever starts the server. */
+const REASONS: Readonly<Record<string, readonly [string, string]>> = {
+  '3D000': ['does not exist', 'Make it with createdb, or name another in the address.'],
+  '28P01': ['refused the password', 'Check the user and the password in the address.'],
+  '28000': ['refused the user', 'Check the user in the address, and pg_hba.conf of the server.'],
+  '42501': ['does not let this user make tables', 'Grant CREATE on the schema, and USAGE.'],
+};
+
+/** A fault at the start in words; nothing of it repeats the password. */
+function unusable(error: unknown, name: string): unknown {
+  if (error instanceof StoreUnusable) return error;
+  const [what, next] = REASONS[sqlState(error) ?? ''] ?? ['cannot be used', 'Check the address, and that it runs.'];
+  const known = REASONS[sqlState(error) ?? ''] !== undefined;
+  const fault = storeFault(error);
+  const why = known || !(fault instanceof Error) ? '' : ` ${fault.message}`;
+  return new StoreUnusable(`The database ${name} ${what}.${why}`, next);
+}

@@ -1,0 +1,64 @@
+import sql, { join, raw } from 'sql-template-tag';
+import { LOGS, type LogRow, type LogValues } from '../logs.ts';
+import type { Statement } from '../store.ts';
+
+/** Rows of one statement. */
+const ROWS = 100;
+
+/** Rows that are kept in memory before they are moved out. */
+const KEPT = 2000;
+
+const { table, columns } = LOGS.stream;
+const TEMPORARY = `spilled_${table}`;
+
+interface Writing {
+  run(statement: Statement): Promise<number>;
+  get<T extends object>(statement: Statement): Promise<T | undefined>;
+}
+
+/**
+ * Rows of the stream of a transaction too large to keep them in memory: they wait in a temporary table, and are
+ * numbered by the database when all are known.
+ */
+export class Spill {
+  private readonly tx: Writing;
+  private waiting: LogValues[] = [];
+  private spilled = 0;
+
+  constructor(tx: Writing) {
+    this.tx = tx;
+  }
+
+  async add(values: LogValues): Promise<void> {
+    this.waiting.push(values);
+    if (this.waiting.length < KEPT) return;
+    if (this.spilled === 0) await this.open();
+    const rows = this.waiting;
+    this.waiting = [];
+    for (let at = 0; at < rows.length; at += ROWS) {
+      const part = rows.slice(at, at + ROWS).map((row, index) => sql`(${join([this.spilled + at + index, ...row])})`);
+      await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (seq, ${raw(columns.join(', '))}) VALUES ${join(part)}`);
+    }
+    this.spilled += rows.length;
+  }
+
+  /** Writes what was spilled to the log, and answers what was not; the head of the log is locked from here on. */
+  async settle(): Promise<LogRow[]> {
+    const rest = this.waiting.map((values): LogRow => ({ log: 'stream', values }));
+    this.waiting = [];
+    if (this.spilled === 0) return rest;
+    const head = await this.tx.get<{ last_id: number }>(
+      sql`UPDATE log_heads SET last_id = last_id + ${this.spilled} WHERE name = 'stream' RETURNING last_id`,
+    );
+    if (head === undefined) throw new Error('The log stream has no head.');
+    const names = raw(columns.join(', '));
+    await this.tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
+      SELECT seq + ${head.last_id - this.spilled + 1}, ${names} FROM ${raw(TEMPORARY)} ORDER BY seq`);
+    return rest;
+  }
+
+  private async open(): Promise<void> {
+    await this.tx.run(sql`CREATE TEMP TABLE ${raw(TEMPORARY)} ON COMMIT DROP AS
+      SELECT id AS seq, ${raw(columns.join(', '))} FROM ${raw(table)} WHERE false`);
+  }
+}

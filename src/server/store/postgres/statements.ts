@@ -1,0 +1,82 @@
+import type { PoolClient, QueryResult } from 'pg';
+import type { Statement } from '../store.ts';
+import { boundValues } from '../values.ts';
+import { storeFault } from './faults.ts';
+
+/** Prepared statements kept on one connection. */
+const KEPT = 500;
+
+/** What the driver knows of the statements of a connection; its types do not tell of it. */
+interface Prepared {
+  readonly connection: {
+    readonly parsedStatements: Record<string, string>;
+    close(what: { readonly type: 'S'; readonly name: string }): void;
+  };
+}
+
+/** One connection that runs statements, prepared by their text unless a pooler gives them to other connections. */
+export class Connection {
+  readonly client: PoolClient;
+  private readonly prepares: boolean;
+  private readonly names = new Map<string, string>();
+  private made = 0;
+
+  constructor(client: PoolClient, prepares: boolean) {
+    this.client = client;
+    this.prepares = prepares;
+  }
+
+  /** Runs a statement; may be called before the one before it has been answered. Throws what `storeFault` makes. */
+  async run(statement: Statement): Promise<QueryResult> {
+    const values = boundValues(statement.values);
+    try {
+      if (!this.prepares) return await this.client.query(statement.text, values);
+      return await this.client.query({ name: this.nameOf(statement.text), text: statement.text, values });
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  /** Runs commands without values, several with semicolons between them. */
+  async command(text: string): Promise<void> {
+    try {
+      await this.client.query(text);
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  private nameOf(text: string): string {
+    const known = this.names.get(text);
+    if (known !== undefined) {
+      // The one used last goes to the end.
+      this.names.delete(text);
+      this.names.set(text, known);
+      return known;
+    }
+    if (this.names.size >= KEPT) this.forgetOldest();
+    const name = `molar_${++this.made}`;
+    this.names.set(text, name);
+    return name;
+  }
+
+  private forgetOldest(): void {
+    const [text, name] = this.names.entries().next().value as [string, string];
+    this.names.delete(text);
+    const { connection } = this.client as unknown as Prepared;
+    delete connection.parsedStatements[name];
+    // Unlike DEALLOCATE this cannot fail, in whatever state a transaction is.
+    connection.close({ type: 'S', name });
+  }
+}
+
+const connections = new WeakMap<PoolClient, Connection>();
+
+/** The connection of a client of a pool: the same for as long as the client lives. */
+export function connectionOf(client: PoolClient, prepares: boolean): Connection {
+  const known = connections.get(client);
+  if (known !== undefined) return known;
+  const made = new Connection(client, prepares);
+  connections.set(client, made);
+  return made;
+}

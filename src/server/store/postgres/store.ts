@@ -1,0 +1,118 @@
+import type { Pool } from 'pg';
+import { StoreFault } from '../faults.ts';
+import type { Reader, Statement, Store } from '../store.ts';
+import { readAddress } from './address.ts';
+import { loadDriver, makePool } from './driver.ts';
+import { isLost, storeFault } from './faults.ts';
+import { NoticeListener } from './listener.ts';
+import { prepareSchema } from './schema.ts';
+import { connectionOf } from './statements.ts';
+import { LaneWriter } from './writer.ts';
+
+export interface PostgresOptions {
+  /** Milliseconds that a statement may take; 0, for as long as it takes, when not given. */
+  readonly timeoutMs?: number;
+}
+
+const CHANNEL = 'molar_stream';
+
+/** Opens the store of a PostgreSQL database, migrated to this version. Throws `StoreUnusable`. */
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const address = readAddress(url);
+  const { sessions } = address;
+  const timeoutMs = options.timeoutMs ?? 0;
+  const driver = await loadDriver();
+  const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
+  const writing = makePool(driver, address, address.writers, '');
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  try {
+    await prepareSchema(writing, address.name, sessions);
+  } catch (error) {
+    await Promise.all([reading.end(), writing.end()]);
+    throw error;
+  }
+  const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: tell });
+  const heard = sessions ? new NoticeListener(driver, address, CHANNEL, tell) : undefined;
+  const read = sessions ? reader(reading, runIn) : reader(reading, pooledIn(timeoutMs));
+  return {
+    read,
+    write: (work, org) => writer.submit(work, org),
+    appendLogs: (rows) => writer.appendLogs(rows),
+    whileUnchanged: () => new Map(),
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async tidy() {
+      await writer.idle();
+    },
+    async ping() {
+      const text = "SELECT current_setting('transaction_read_only') AS state";
+      const row = await read.get<{ state: string }>({ sql: text, text, values: [] });
+      if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database takes no writes.');
+    },
+    counts: writer.counts,
+    async close() {
+      await writer.idle();
+      await heard?.stop();
+      await Promise.all([reading.end(), writing.end()]);
+    },
+  };
+}
+
+type Run = (pool: Pool, statement: Statement) => Promise<unknown[]>;
+
+function reader(pool: Pool, run: Run): Reader {
+  const rows = async (statement: Statement): Promise<unknown[]> => {
+    try {
+      return await run(pool, statement);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      // A connection that broke while it lay idle says so at its next use: another one is tried, once.
+      return run(pool, statement);
+    }
+  };
+  return {
+    all: async <T extends object>(statement: Statement) => (await rows(statement)) as T[],
+    get: async <T extends object>(statement: Statement) => (await rows(statement))[0] as T | undefined,
+  };
+}
+
+async function runIn(pool: Pool, statement: Statement): Promise<unknown[]> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw storeFault(error);
+  });
+  let lost = false;
+  try {
+    return (await connectionOf(client, true).run(statement)).rows;
+  } catch (error) {
+    lost = isLost(error);
+    throw error;
+  } finally {
+    client.release(lost);
+  }
+}
+
+/** Behind a pooler settings last for one transaction only, so each statement gets one. */
+function pooledIn(timeoutMs: number): Run {
+  return async (pool, statement) => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw storeFault(error);
+    });
+    let broken = true;
+    try {
+      const connection = connectionOf(client, false);
+      const begun = connection.command(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`);
+      const [, result] = await Promise.all([begun, connection.run(statement)]);
+      await connection.command('COMMIT');
+      broken = false;
+      return result.rows;
+    } finally {
+      client.release(broken);
+    }
+  };
+}

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { LogRow } from '../logs.ts';
+import type { StoreCounts, Transaction } from '../store.ts';
+import { isLost, isTransient, storeFault } from './faults.ts';
+import { type Connection, connectionOf } from './statements.ts';
+import { NeedsItsOwn, PostgresTransaction, writeAppended } from './transaction.ts';
+
+interface Job {
+  readonly work: (tx: Transaction) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Rows of logs are all that it writes. */
+  readonly quiet: boolean;
+}
+
+interface Lane {
+  queue: Job[];
+  running: boolean;
+}
+
+const GROUP_LIMIT = 256;
+
+/** Times that a transaction is begun again when another one was in its way. */
+const ATTEMPTS = 6;
+
+/** An open transaction whose server has gone away without a word is ended after so long. */
+const IDLE_MS = 60_000;
+
+export interface WriterOptions {
+  readonly sessions: boolean;
+  /** Milliseconds a statement may take, waiting for locks included; 0 for as long as it takes. */
+  readonly timeoutMs: number;
+  /** Tells other processes of a commit, inside its transaction; empty for nothing. */
+  readonly notice: string;
+  readonly committed: () => void;
+}
+
+/**
+ * Writes in groups: those of one organization that wait for each other share a transaction, each under a savepoint of
+ * its own, and hold the organization's row, so that other processes wait. Organizations do not wait for each other.
+ */
+export class LaneWriter {
+  private readonly pool: Pool;
+  private readonly options: WriterOptions;
+  private readonly lanes = new Map<number | 'none' | 'logs', Lane>();
+  private readonly running = new Set<Promise<void>>();
+  readonly counts: StoreCounts = { writes: 0, commits: 0 };
+
+  constructor(pool: Pool, options: WriterOptions) {
+    this.pool = pool;
+    this.options = options;
+  }
+
+  submit<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T> {
+    return this.enqueue(work, org ?? 'none');
+  }
+
+  appendLogs(rows: readonly LogRow[]): Promise<void> {
+    return this.enqueue(async (tx) => {
+      for (const row of rows) await tx.append(row);
+    }, 'logs');
+  }
+
+  /** Resolves when everything submitted so far has been answered. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private enqueue<T>(work: (tx: Transaction) => Promise<T>, name: number | 'none' | 'logs'): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const lane = this.lanes.get(name) ?? { queue: [], running: false };
+      this.lanes.set(name, lane);
+      lane.queue.push({ work, resolve: resolve as (value: unknown) => void, reject, quiet: name === 'logs' });
+      if (lane.running) return;
+      lane.running = true;
+      this.track(this.drain(name, lane));
+    });
+  }
+
+  private track(running: Promise<void>): void {
+    this.running.add(running);
+    running.finally(() => this.running.delete(running));
+  }
+
+  private async drain(name: number | 'none' | 'logs', lane: Lane): Promise<void> {
+    // One turn, so that requests read from other sockets in this turn join the group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (lane.queue.length > 0) {
+      await this.runGroup(lane.queue.splice(0, GROUP_LIMIT), typeof name === 'number' ? name : undefined);
+    }
+    lane.running = false;
+    this.lanes.delete(name);
+  }
+
+  private async runGroup(group: readonly Job[], org: number | undefined, attempt = 1): Promise<void> {
+    const outcome = await this.tryGroup(group, org, false);
+    if (outcome === undefined) return;
+    if (outcome.again && attempt < ATTEMPTS) {
+      if (isTransient(outcome.error)) await sleep(Math.random() * 10 * 2 ** attempt);
+      // Apart from each other, so that one that cannot go through holds up none of the others.
+      const parts = group.length > 1 ? group.map((job) => [job]) : [group];
+      for (const part of parts) await this.runGroup(part, org, attempt + 1);
+      return;
+    }
+    for (const job of group) job.reject(outcome.error);
+  }
+
+  /** Runs a group in one transaction and answers its jobs; returns why none was answered. */
+  private async tryGroup(group: readonly Job[], org: number | undefined, alone: boolean): Promise<Failure | undefined> {
+    let connection: Connection;
+    try {
+      connection = connectionOf(await this.pool.connect(), this.options.sessions);
+    } catch (error) {
+      return { error: storeFault(error), again: false };
+    }
+    const { client } = connection;
+    let committing = false;
+    try {
+      const answers: (() => void)[] = [];
+      const rows: LogRow[] = [];
+      await connection.command(this.beginning(org, alone));
+      for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
+      if (rows.length > 0) await writeAppended(connection, rows);
+      const told = rows.some((row) => row.log === 'stream');
+      committing = true;
+      await connection.command(told && this.options.notice !== '' ? `${this.options.notice}; COMMIT` : 'COMMIT');
+      client.release();
+      this.finish(group, answers);
+      return undefined;
+    } catch (error) {
+      const lost = isLost(error);
+      if (!lost) await connection.command('ROLLBACK').catch(() => {});
+      client.release(lost);
+      if (error instanceof Alone) {
+        this.track(this.runAlone(error.job));
+        const others = group.filter((job) => job !== error.job);
+        if (others.length > 0) await this.runGroup(others, org);
+        return undefined;
+      }
+      // Whether a lost commit was made nobody knows; everything before it can be done again.
+      return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
+    }
+  }
+
+  /** A work that fills tables: in a transaction of its own, that takes as long as it takes and is not done again. */
+  private async runAlone(job: Job): Promise<void> {
+    const failure = await this.tryGroup([job], undefined, true);
+    if (failure !== undefined) job.reject(failure.error);
+  }
+
+  private async runJob(
+    connection: Connection,
+    job: Job,
+    rows: LogRow[],
+    shared: boolean,
+    alone: boolean,
+  ): Promise<() => void> {
+    const tx = new PostgresTransaction(connection, alone);
+    if (shared) await connection.command('SAVEPOINT request');
+    let value: unknown;
+    try {
+      value = await job.work(tx);
+      rows.push(...(await tx.settled()));
+      if (shared) await connection.command('RELEASE SAVEPOINT request');
+    } catch (error) {
+      if (error instanceof NeedsItsOwn) throw new Alone(job);
+      // These end the whole transaction, or are reason to do it again.
+      if (!shared || isLost(error) || isTransient(error)) throw error;
+      await connection.command('ROLLBACK TO SAVEPOINT request; RELEASE SAVEPOINT request');
+      return () => job.reject(error);
+    }
+    return () => job.resolve(value);
+  }
+
+  /** One message to the database: begins, sets limits, and takes the organization's row. */
+  private beginning(org: number | undefined, alone: boolean): string {
+    const timeout = alone ? 0 : this.options.timeoutMs;
+    const idle = alone ? 0 : IDLE_MS;
+    const lock = org === undefined ? '' : `; SELECT org FROM organizations WHERE org = ${Math.trunc(org)} FOR UPDATE`;
+    return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${idle}${lock}`;
+  }
+
+  private finish(group: readonly Job[], answers: readonly (() => void)[]): void {
+    const loud = group.filter((job) => !job.quiet);
+    this.counts.writes += loud.length;
+    this.counts.commits += loud.length > 0 ? 1 : 0;
+    for (const answer of answers) answer();
+    if (loud.length > 0) this.options.committed();
+  }
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly again: boolean;
+}
+
+/** A job of a group that is to run by itself. */
+class Alone extends Error {
+  readonly job: Job;
+
+  constructor(job: Job) {
+    super();
+    this.job = job;
+  }
+}
