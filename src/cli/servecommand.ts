@@ -1,10 +1,9 @@
-import { platform } from 'node:process';
 import { EXIT } from '../catalog/failures.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from './flagvalues.ts';
 import { MolarCommand } from './molarcommand.ts';
 import { serverFailureOf } from './serverfailures.ts';
-import { defaultDataFolder } from './serverfolder.ts';
+import { type ServerPlace, serverPlace } from './serverfolder.ts';
 
 /** A server as this command sees it; the embedded server is loaded only when it runs. */
 export interface Running {
@@ -17,7 +16,7 @@ export interface Running {
 export interface ServeRequest {
   readonly host: string;
   readonly port: number;
-  readonly data: string;
+  readonly place: ServerPlace;
   readonly imports: readonly string[];
   readonly demo?: 'small' | 'medium' | 'large';
   readonly requestTimeoutSeconds: number;
@@ -28,6 +27,7 @@ export interface ServeRequest {
   readonly requireLocation: boolean;
   readonly agingPageLimit: number;
   readonly streamRetentionDays: number;
+  readonly auditRetentionDays: number;
   readonly amqp?: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
@@ -77,7 +77,7 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
   return {
     host: textFlag(flags, 'host') ?? '127.0.0.1',
     port: wholeNumber(flags, 'port', 0, 65_535, 4010),
-    data: textFlag(flags, 'data') ?? defaultDataFolder(env, platform),
+    place: serverPlace(flags, env),
     imports: textFlags(flags, 'import'),
     ...(demo !== undefined && { demo }),
     requestTimeoutSeconds: wholeNumber(flags, 'request-timeout', 1, 3600, 60),
@@ -88,6 +88,7 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: wholeNumber(flags, 'aging-page-limit', 1, 1_000_000, 1000),
     streamRetentionDays: wholeNumber(flags, 'stream-retention', 1, 3650, 7),
+    auditRetentionDays: wholeNumber(flags, 'audit-retention', 1, 36_500, 2192),
     ...(amqp !== undefined && { amqp }),
     logLevel: (textFlag(flags, 'log-level') ?? 'info') as ServeRequest['logLevel'],
   };

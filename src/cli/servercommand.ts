@@ -1,20 +1,18 @@
-import { platform } from 'node:process';
-import { textFlag } from './flagvalues.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
 import { serverFailureOf } from './serverfailures.ts';
-import { defaultDataFolder } from './serverfolder.ts';
+import { type ServerPlace, serverPlace } from './serverfolder.ts';
 
 /** A command on the server's own data; it works with and without a server running on it (contract §7). */
 export abstract class ServerCommand<Folder extends { close(): Promise<void> }> extends MolarCommand {
-  /** Opens the data folder. */
-  protected abstract open(data: string): Promise<Folder>;
-  /** Does the work and returns what goes to standard output. */
+  /** Opens the data. */
+  protected abstract open(place: ServerPlace): Promise<Folder>;
+  /** Does the work and returns what goes to standard output, or what is left of it. */
   protected abstract work(folder: Folder, input: CommandInput): Promise<string>;
 
   override async run(): Promise<void> {
     const input = await this.input();
     try {
-      const folder = await this.open(textFlag(input.flags, 'data') ?? defaultDataFolder(this.context.env, platform));
+      const folder = await this.open(serverPlace(input.flags, this.context.env));
       try {
         await this.print(await this.work(folder, input));
       } finally {

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { ServeCommand, type ServeRequest } from '../cli/servecommand.ts';
-import { dataFlag } from '../cli/serverfolder.ts';
+import { dataFlags } from '../cli/serverfolder.ts';
 
 export default class Serve extends ServeCommand {
   static override summary = 'Run the embedded server of the whole API';
@@ -14,7 +14,7 @@ export default class Serve extends ServeCommand {
   static override flags = {
     host: Flags.string({ helpValue: 'ADDRESS', summary: 'Address to listen on, 127.0.0.1 when not given' }),
     port: Flags.string({ helpValue: 'N', summary: 'Port to listen on, 4010 when not given; 0 takes a free one' }),
-    ...dataFlag,
+    ...dataFlags,
     import: Flags.string({
       helpValue: 'FILE',
       multiple: true,
@@ -42,6 +42,10 @@ export default class Serve extends ServeCommand {
       helpValue: 'DAYS',
       summary: 'Days that messages of the stream are kept for listeners, 7 when not given',
     }),
+    'audit-retention': Flags.string({
+      helpValue: 'DAYS',
+      summary: 'Days that entries of the audit log are kept, 2192 (six years) when not given',
+    }),
     amqp: Flags.string({
       helpValue: 'URL',
       summary:
@@ -59,6 +63,6 @@ export default class Serve extends ServeCommand {
 
   protected override async start(request: ServeRequest) {
     const [{ serve }, { openLog }] = await Promise.all([import('../server/serve.ts'), import('../server/log.ts')]);
-    return serve({ ...request, log: openLog(request.logLevel, this.context.streams.stderr) });
+    return serve({ ...request, ...request.place, log: openLog(request.logLevel, this.context.streams.stderr) });
   }
 }

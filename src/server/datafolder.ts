@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { ReadTrail } from './audit/readtrail.ts';
-import { openDiskFiles } from './files/disk.ts';
+import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
+import { openFiles } from './files/open.ts';
 import { recoverFiles } from './files/recovery.ts';
+import { Hourly } from './hourly.ts';
 import type { Clock, Service } from './service.ts';
+import { openPostgresStore } from './store/postgres/store.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
@@ -31,12 +34,20 @@ export interface OpenFolder {
 interface OpenOptions {
   /** Locks the folder against a second server and ends what a killed one left undone. */
   readonly serving: boolean;
+  /** `postgres://…`: the records are there, and the folder holds files only. SQLite in the folder when not given. */
+  readonly database?: string;
+  /** Milliseconds a statement of `database` may take; without a limit when not given. */
+  readonly statementTimeoutMs?: number;
+  /** Where files are: a folder, or `s3://bucket/prefix`; in the data folder when not given. */
+  readonly files?: string;
   readonly clock?: Clock;
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
   readonly agingPageLimit?: number;
   /** Days that stream messages are kept. */
   readonly streamRetentionDays?: number;
+  /** Days that entries of the audit log are kept. */
+  readonly auditRetentionDays?: number;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
@@ -48,12 +59,14 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     if (temporary) await rm(path, { recursive: true, force: true });
   };
   try {
-    const store = await openSqliteStore(path, { serving: options.serving });
-    const files = await openDiskFiles(join(path, 'files'));
+    const store = await openStore(path, options);
+    const files = await openFiles(options.files, path, { shared: options.database !== undefined });
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
+    const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
+    const auditTidying = new Hourly((signal) => deleteOldEntries(store, clock, auditDays, signal));
     const service: Service = {
       store,
       files,
@@ -69,6 +82,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     if (options.serving) {
       await recoverFiles(store, files);
       stream.keepTidy();
+      auditTidying.start();
     }
     return {
       service,
@@ -76,6 +90,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       async close() {
         await deliveries.stop();
         await stream.close();
+        await auditTidying.close();
         // What cannot be written any more is lost with the process; closing must not fail for it.
         await reads.flush().catch(() => undefined);
         await store.close();
@@ -87,6 +102,11 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     await drop();
     throw error;
   }
+}
+
+function openStore(path: string, { serving, database, statementTimeoutMs }: OpenOptions): Promise<Store> {
+  if (database === undefined) return openSqliteStore(path, { serving });
+  return openPostgresStore(database, { ...(statementTimeoutMs !== undefined && { timeoutMs: statementTimeoutMs }) });
 }
 
 async function makePrivate(path: string): Promise<void> {

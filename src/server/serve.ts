@@ -18,6 +18,10 @@ export interface ServeOptions {
   readonly port: number;
   /** A folder, or `:memory:`. */
   readonly data: string;
+  /** `postgres://…`: the records are there, not in the folder. */
+  readonly database?: string;
+  /** Where document files are: a folder, or `s3://bucket/prefix`; in the data folder when not given. */
+  readonly files?: string;
   readonly imports: readonly string[];
   readonly demo?: Size;
   readonly requestTimeoutSeconds: number;
@@ -30,6 +34,8 @@ export interface ServeOptions {
   readonly agingPageLimit: number;
   /** Days that stream messages are kept. */
   readonly streamRetentionDays?: number;
+  /** Days that entries of the audit log are kept. */
+  readonly auditRetentionDays?: number;
   /** A broker that gets every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
   readonly amqp?: string;
   readonly log: ServerLog;
@@ -57,7 +63,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     requireLocation: options.requireLocation,
     agingPageLimit: options.agingPageLimit,
+    ...(options.database !== undefined && {
+      database: options.database,
+      statementTimeoutMs: options.requestTimeoutSeconds * 1000,
+    }),
+    ...(options.files !== undefined && { files: options.files }),
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
+    ...(options.auditRetentionDays !== undefined && { auditRetentionDays: options.auditRetentionDays }),
     ...(options.clock && { clock: options.clock }),
   });
   let relay: Relay | undefined;

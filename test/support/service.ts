@@ -9,6 +9,7 @@ import type { Service } from '../../src/server/service.ts';
 import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { TestClock } from './clock.ts';
+import { testDatabase } from './postgres.ts';
 import { allRecords } from './practice.ts';
 
 type Records = Iterable<Readonly<Record<string, unknown>>>;
@@ -16,6 +17,8 @@ type Records = Iterable<Readonly<Record<string, unknown>>>;
 interface TestServiceOptions {
   /** `:memory:` when not given. */
   readonly data?: string;
+  /** SQLite when not given, unless MOLAR_TEST_STORE says `postgres`; a folder that is given is one of SQLite. */
+  readonly store?: 'sqlite' | 'postgres';
   readonly clock?: TestClock;
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
@@ -45,7 +48,7 @@ export async function testService(
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const clock = options.clock ?? new TestClock();
-  const folder = await openFolder(options.data ?? ':memory:', {
+  const folder = await openTestFolder(options, {
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
@@ -75,6 +78,23 @@ export async function testService(
   } catch (error) {
     await opened.close();
     if (error instanceof ImportRefused) throw new Error(`${error.message} ${JSON.stringify(error.problems)}`);
+    throw error;
+  }
+}
+
+/** A folder for the service, and a database of its own where the store is PostgreSQL. */
+async function openTestFolder(
+  { data, store }: TestServiceOptions,
+  options: Parameters<typeof openFolder>[1],
+): Promise<OpenFolder> {
+  const wanted = store ?? process.env.MOLAR_TEST_STORE;
+  if (wanted !== 'postgres' || data !== undefined) return openFolder(data ?? ':memory:', options);
+  const database = await testDatabase();
+  try {
+    const folder = await openFolder(':memory:', { ...options, database: database.url });
+    return { ...folder, close: () => folder.close().then(database.drop) };
+  } catch (error) {
+    await database.drop();
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn } from '../../cli/flagvalues.ts';
 import type { CommandInput } from '../../cli/molarcommand.ts';
 import { ServerCommand } from '../../cli/servercommand.ts';
-import { dataFlag } from '../../cli/serverfolder.ts';
+import { dataFlags, type ServerPlace } from '../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../server/datafolder.ts';
 
 export default class ServerImport extends ServerCommand<OpenFolder> {
@@ -17,12 +17,12 @@ export default class ServerImport extends ServerCommand<OpenFolder> {
   ];
   static override args = { file: Args.string({ required: true, ignoreStdin: true, description: 'NDJSON file' }) };
   static override flags = {
-    ...dataFlag,
+    ...dataFlags,
     json: Flags.boolean({ summary: 'Print what was imported as one JSON object' }),
   };
 
-  protected override async open(data: string): Promise<OpenFolder> {
-    return (await import('../../server/datafolder.ts')).openFolder(data, { serving: false });
+  protected override async open(place: ServerPlace): Promise<OpenFolder> {
+    return (await import('../../server/datafolder.ts')).openFolder(place.data, { ...place, serving: false });
   }
 
   protected override async work(folder: OpenFolder, { args, flags }: CommandInput): Promise<string> {

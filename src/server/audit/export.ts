@@ -1,4 +1,5 @@
-import { findOrganizationByKey } from '../organizations.ts';
+import { refusal } from '../../catalog/failures.ts';
+import { findOrganization, findOrganizationByKey } from '../organizations.ts';
 import type { Reader } from '../store/store.ts';
 import { type AuditRow, auditPages } from './reading.ts';
 
@@ -23,6 +24,13 @@ export interface AuditRecord {
   readonly count: number | null;
   readonly filterKeys: readonly string[];
   readonly hash: string;
+}
+
+/** The key of an organization. Throws a Refusal (404) when there is none of the name. */
+export async function organizationKey(read: Reader, id: string): Promise<number> {
+  const organization = await findOrganization(read, id);
+  if (organization === undefined) throw refusal('record.not_found', '--for', `There is no organization ${id} here.`);
+  return organization.org;
 }
 
 /** Entries in the order of commits. */

@@ -54,12 +54,6 @@ async function walkChain(read: Reader, anchor: Link, expected: Link | undefined)
   };
 }
 
-/** Reads the `ID:HASH` of an end; undefined for anything else. */
-export function readLink(text: string): Link | undefined {
-  const [, id, hash = ''] = /^(\d{1,16}):([0-9a-f]{64})?$/.exec(text.trim()) ?? [];
-  return id === undefined ? undefined : { id: Number(id), hash };
-}
-
 class Walk {
   entries = 0;
   first: number | null = null;

@@ -1,74 +1,61 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, type ReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, type Dirent, type ReadStream } from 'node:fs';
+import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Files, Stage, StagedFile } from './files.ts';
+import { type Files, type KeptFile, nameAt, placeOf } from './files.ts';
+import { openStaging, statOf } from './staging.ts';
 
-const HEAD_BYTES = 64;
-
-/** Files on a disk: staged in `incoming`, kept in 256 folders by the first digits of their names. */
-export async function openDiskFiles(folder: string): Promise<Files> {
-  const incoming = join(folder, 'incoming');
-  await mkdir(incoming, { recursive: true, mode: 0o700 });
-  const staged = (name: string) => join(incoming, name);
-  const kept = (name: string) => join(folder, name.slice(0, 2), name);
-  const whichever = async (name: string) => ((await sizeOf(kept(name))) === undefined ? staged(name) : kept(name));
+/**
+ * Files on a disk: staged in `incoming`, kept in 256 folders by the first digits of their names. `shared`: other
+ * servers use the folder, too, over a network file system or on this machine.
+ */
+export async function openDiskFiles(folder: string, shared = false): Promise<Files> {
+  const staging = await openStaging(join(folder, 'incoming'), shared);
+  const kept = (name: string) => join(folder, placeOf(name));
+  const sizeOf = async (path: string) => (await statOf(path))?.size;
+  const whichever = async (name: string) =>
+    (await sizeOf(kept(name))) === undefined ? staging.path(name) : kept(name);
 
   return {
-    stage: (name) => openStage(name, staged(name)),
-    stagedPath: staged,
+    stage: staging.stage,
+    // A finished stage is on the disk already, where `open` finds it.
+    async secure() {},
     async keep(name) {
       const target = kept(name);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(staged(name), target);
+      await rename(staging.path(name), target);
       await syncFolder(dirname(target));
     },
+    discard: staging.drop,
     async size(name) {
-      return (await sizeOf(kept(name))) ?? (await sizeOf(staged(name)));
+      return (await sizeOf(kept(name))) ?? (await sizeOf(staging.path(name)));
     },
     async open(name, range) {
       return opened(createReadStream(await whichever(name), range));
     },
     async remove(name) {
       await rm(kept(name), { force: true });
-      await rm(staged(name), { force: true });
+      await staging.drop(name);
     },
-    leftovers: () => readdir(incoming),
+    list: () => listFolders(folder),
+    leftovers: staging.leftovers,
     async close() {},
   };
 }
 
-async function openStage(name: string, path: string): Promise<Stage> {
-  const file = await open(path, 'wx', 0o600);
-  const hash = createHash('sha256');
-  const head: Buffer[] = [];
-  let size = 0;
-  return {
-    async write(chunk) {
-      if (size < HEAD_BYTES) head.push(Buffer.from(chunk.subarray(0, HEAD_BYTES)));
-      size += chunk.length;
-      hash.update(chunk);
-      await file.appendFile(chunk);
-    },
-    async finish(): Promise<StagedFile> {
-      await file.sync();
-      await file.close();
-      return { name, path, size, sha256: hash.digest('hex'), head: Buffer.concat(head).subarray(0, HEAD_BYTES) };
-    },
-    async discard() {
-      await file.close().catch(() => undefined);
-      await rm(path, { force: true });
-    },
-  };
+async function* listFolders(folder: string): AsyncGenerator<KeptFile> {
+  for await (const part of entriesOf(folder)) {
+    if (!part.isDirectory() || part.name.length !== 2) continue;
+    for await (const entry of entriesOf(join(folder, part.name))) {
+      const name = nameAt(`${part.name}/${entry.name}`);
+      // Between the listing and this look, a file may have been removed.
+      const found = name === undefined ? undefined : await statOf(join(folder, part.name, name));
+      if (name !== undefined && found !== undefined) yield { name, size: found.size, modified: found.mtime };
+    }
+  }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  for await (const entry of await opendir(folder)) yield entry;
 }
 
 function opened(stream: ReadStream): Promise<ReadStream> {

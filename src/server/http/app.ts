@@ -62,6 +62,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     if (unexpected) options.log.failed(request.id, error);
     // The rest of a late request may still arrive: it must not be taken for the next one.
     if (status === 408) reply.header('connection', 'close');
+    if (status === 503) reply.header('retry-after', '1');
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });
   app.setNotFoundHandler(async (request, reply) => {

@@ -30,6 +30,8 @@ const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
   FST_ERR_HANDLER_TIMEOUT: 'request.timeout',
   // Another process, an import, held the database for too long: nothing was written.
   SQLITE_BUSY: 'request.timeout',
+  STORE_TIMEOUT: 'request.timeout',
+  STORE_AWAY: 'server.unavailable',
 };
 
 /** Any error as an answer; nothing of an unexpected one gets out (D5). */

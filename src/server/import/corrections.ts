@@ -20,9 +20,7 @@ export class CorrectionBook {
   }
 
   async open(): Promise<void> {
-    await this.tx.run(
-      sql`CREATE TEMP TABLE import_corrections (org BIGINT, original BIGINT, replacement BIGINT)`,
-    );
+    await this.tx.run(sql`CREATE TEMP TABLE import_corrections (org BIGINT, original BIGINT, replacement BIGINT)`);
   }
 
   async note(org: number, record: JsonRecord & { readonly id: number }): Promise<void> {

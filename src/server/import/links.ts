@@ -52,7 +52,9 @@ export class LinkBook {
 
   /** Reports every link that leads nowhere now that all lines are in. */
   async settle(problems: ProblemList): Promise<void> {
-    const targets = await this.tx.all<{ target: string }>(sql`SELECT DISTINCT target FROM import_links ORDER BY target`);
+    const targets = await this.tx.all<{ target: string }>(
+      sql`SELECT DISTINCT target FROM import_links ORDER BY target`,
+    );
     for (const { target } of targets) await this.reportDangling(target, problems);
     await this.tx.run(sql`DROP TABLE import_links`);
     for (const entry of this.deleted.values()) await this.reportOrphans(entry, problems);

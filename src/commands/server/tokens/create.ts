@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn, textFlag, textFlags } from '../../../cli/flagvalues.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
 import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlag } from '../../../cli/serverfolder.ts';
+import { dataFlags, type ServerPlace } from '../../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensCreate extends ServerCommand<OpenFolder> {
@@ -13,7 +13,7 @@ export default class ServerTokensCreate extends ServerCommand<OpenFolder> {
     '<%= config.bin %> server tokens create --for demo --scope model:read --scope model:write --expires 2027-01-01 --label scanner',
   ];
   static override flags = {
-    ...dataFlag,
+    ...dataFlags,
     for: Flags.string({
       helpValue: 'ORGANIZATION',
       multiple: true,
@@ -35,8 +35,8 @@ export default class ServerTokensCreate extends ServerCommand<OpenFolder> {
     json: Flags.boolean({ summary: 'Print one JSON object' }),
   };
 
-  protected override async open(data: string): Promise<OpenFolder> {
-    return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
+  protected override async open(place: ServerPlace): Promise<OpenFolder> {
+    return (await import('../../../server/datafolder.ts')).openFolder(place.data, { ...place, serving: false });
   }
 
   protected override async work(folder: OpenFolder, { flags }: CommandInput): Promise<string> {

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn } from '../../../cli/flagvalues.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
 import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlag, requireFolder } from '../../../cli/serverfolder.ts';
+import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensList extends ServerCommand<OpenFolder> {
@@ -12,11 +12,11 @@ export default class ServerTokensList extends ServerCommand<OpenFolder> {
     '<%= config.bin %> server tokens list --data ./practice',
     '<%= config.bin %> server tokens list --data ./practice --json',
   ];
-  static override flags = { ...dataFlag, json: Flags.boolean({ summary: 'Print a JSON array' }) };
+  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print a JSON array' }) };
 
-  protected override async open(data: string): Promise<OpenFolder> {
-    requireFolder(data);
-    return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
+  protected override async open(place: ServerPlace): Promise<OpenFolder> {
+    requireFolder(place);
+    return (await import('../../../server/datafolder.ts')).openFolder(place.data, { ...place, serving: false });
   }
 
   protected override async work(folder: OpenFolder, { flags }: CommandInput): Promise<string> {

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { isOn } from '../../../cli/flagvalues.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
 import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlag, requireFolder } from '../../../cli/serverfolder.ts';
+import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensRevoke extends ServerCommand<OpenFolder> {
@@ -16,11 +16,11 @@ export default class ServerTokensRevoke extends ServerCommand<OpenFolder> {
   static override args = {
     id: Args.string({ required: true, ignoreStdin: true, description: 'Id that "server tokens list" shows' }),
   };
-  static override flags = { ...dataFlag, json: Flags.boolean({ summary: 'Print one JSON object' }) };
+  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print one JSON object' }) };
 
-  protected override async open(data: string): Promise<OpenFolder> {
-    requireFolder(data);
-    return (await import('../../../server/datafolder.ts')).openFolder(data, { serving: false });
+  protected override async open(place: ServerPlace): Promise<OpenFolder> {
+    requireFolder(place);
+    return (await import('../../../server/datafolder.ts')).openFolder(place.data, { ...place, serving: false });
   }
 
   protected override async work(folder: OpenFolder, { args, flags }: CommandInput): Promise<string> {

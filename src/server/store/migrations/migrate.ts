@@ -5,6 +5,8 @@ import { STREAM } from './0002-stream.ts';
 import { LOGS } from './0003-logs.ts';
 import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
 
+export type { Dialect } from './dialects.ts';
+
 /** One step of the schema: statements that never change once released. */
 export interface Migration {
   readonly name: string;

@@ -1,0 +1,38 @@
+import { join, resolve } from 'node:path';
+import { StoreUnusable } from '../store/store.ts';
+import { openDiskFiles } from './disk.ts';
+import type { Files } from './files.ts';
+
+interface FilesOptions {
+  /** Other servers use the same files or the same data folder now: what they are just staging is none of ours. */
+  readonly shared?: boolean;
+}
+
+/**
+ * Opens the files of a server (contract §6): those of `--files`, a folder or `s3://bucket/prefix`, else `files` of the
+ * data folder, which stages what goes to a bucket. Throws `StoreUnusable`.
+ */
+export async function openFiles(
+  target: string | undefined,
+  dataFolder: string,
+  { shared = false }: FilesOptions = {},
+): Promise<Files> {
+  if (target === undefined) return openDiskFiles(join(dataFolder, 'files'), shared);
+  if (/^s3:/i.test(target)) {
+    // The SDK takes its time to load.
+    const { openBucketFiles } = await import('./s3/files.ts');
+    return openBucketFiles(target, dataFolder, shared);
+  }
+  if (target === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
+    const shown = target === '' ? 'Nothing' : `${target.slice(0, target.indexOf(':'))}://`;
+    throw new StoreUnusable(`${shown} is no place for files.`, 'Give --files a folder, or s3://bucket/prefix.');
+  }
+  const folder = resolve(target);
+  try {
+    return await openDiskFiles(folder, shared);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const next = 'Give a folder you may write to with --files.';
+    throw new StoreUnusable(`The folder ${folder} cannot be used for files: ${reason}.`, next, cause);
+  }
+}

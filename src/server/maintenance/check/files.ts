@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sql, { join } from 'sql-template-tag';
+import { type Files, fileName } from '../../files/files.ts';
+import { VARIANTS } from '../../files/signing.ts';
+import type { Reader } from '../../store/store.ts';
+import { DAY_MS } from '../../stream/retention.ts';
+import type { CheckContext } from './context.ts';
+import type { Book } from './findings.ts';
+import { orgsOf, PAGE, recordPages } from './pages.ts';
+
+export interface FileOwner {
+  readonly id: number;
+  readonly guid: string;
+  readonly variants: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export const OWNER_COLUMNS = ['id', 'guid', 'variants', 'size', 'sha256'] as const;
+
+/** Files that are looked at together: in a bucket each look is a request. */
+const TOGETHER = 16;
+
+/** How long a removal may be under way on a server that runs, milliseconds. */
+const REMOVING_MS = 2000;
+
+/** What stands in `table` of problems that concern no record. */
+const FILES = 'files';
+
+/** Every document has its files, and every file its document. */
+export async function checkFiles(context: CheckContext, book: Book): Promise<void> {
+  await checkOwners(context, book);
+  await checkOrphans(context, book);
+  for (const name of await unfinishedRemovals(context)) {
+    book.of('files').report({ table: 'file_removals', organization: null, id: name, message: 'was to be removed' });
+  }
+}
+
+async function checkOwners(context: CheckContext, book: Book): Promise<void> {
+  const findings = book.of('files');
+  const orgs = await orgsOf(context.read, 'documents');
+  for await (const { org, rows } of recordPages<FileOwner>(context.read, 'documents', OWNER_COLUMNS, orgs)) {
+    const organization = context.organization(org);
+    for (let at = 0; at < rows.length; at += TOGETHER) {
+      await Promise.all(
+        rows.slice(at, at + TOGETHER).map(async (owner) => {
+          for (const message of await wrongFiles(context, owner)) {
+            // On a running server it may have been deleted since.
+            if (!(await isThere(context.live, owner.guid))) return;
+            findings.report({ table: 'documents', organization, id: owner.id, message });
+          }
+        }),
+      );
+      await context.turn('documents', Math.min(TOGETHER, rows.length - at));
+    }
+    findings.looked(rows.reduce((sum, { variants }) => sum + variants.split(',').length, 0));
+  }
+}
+
+async function wrongFiles({ files, deep }: CheckContext, owner: FileOwner): Promise<string[]> {
+  const variants = owner.variants.split(',');
+  const known: readonly string[] = VARIANTS;
+  const wrong = variants.filter((variant) => !known.includes(variant)).map(() => 'has a variant that is not known');
+  if (!variants.includes('original')) wrong.push('has no original');
+  for (const variant of variants.filter((each) => known.includes(each))) {
+    const name = fileName(owner.guid, variant);
+    const size = await files.size(name);
+    if (size === undefined) wrong.push(`its file ${variant} is missing`);
+    else if (variant === 'original' && size !== owner.size) {
+      wrong.push(`its file original has ${size} bytes, not ${owner.size}`);
+    } else if (size === 0 && owner.size > 0) wrong.push(`its file ${variant} is empty`);
+    else if (deep) {
+      const found = await hashOf(files, name);
+      if (found === undefined) wrong.push(`its file ${variant} cannot be read`);
+      else if (variant === 'original' && found !== owner.sha256) wrong.push('its file original has another SHA-256');
+    }
+  }
+  return wrong;
+}
+
+/** SHA-256 of a kept file, hexadecimal; undefined where it cannot be read to its end. */
+export async function hashOf(files: Files, name: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of await files.open(name)) hash.update(chunk as Uint8Array);
+  } catch {
+    return undefined;
+  }
+  return hash.digest('hex');
+}
+
+async function isThere(read: Reader, guid: string): Promise<boolean> {
+  return (await read.get(sql`SELECT 1 AS found FROM documents WHERE guid = ${guid}`)) !== undefined;
+}
+
+async function checkOrphans(context: CheckContext, book: Book): Promise<void> {
+  for await (const name of orphans(context)) {
+    book.of('files').report({ table: FILES, organization: null, id: name, message: 'belongs to no document' });
+  }
+}
+
+/** Files that no document has and that nothing is about to remove; younger ones than a day only where nobody serves. */
+export async function* orphans(
+  context: Pick<CheckContext, 'files' | 'live' | 'served' | 'now' | 'turn'>,
+): AsyncGenerator<string> {
+  const { files, served, now } = context;
+  let page: string[] = [];
+  for await (const { name, modified } of files.list()) {
+    if (served && modified.getTime() > now - DAY_MS) continue;
+    page.push(name);
+    if (page.length < PAGE) continue;
+    for (const orphan of await unowned(context, page)) yield orphan;
+    await context.turn('files', page.length);
+    page = [];
+  }
+  for (const orphan of await unowned(context, page)) yield orphan;
+}
+
+async function unowned({ live, files }: Pick<CheckContext, 'files' | 'live'>, names: readonly string[]) {
+  if (names.length === 0) return [];
+  const guids = [...new Set(names.map((name) => name.slice(0, name.lastIndexOf('-'))))];
+  const owners = await live.all<{ guid: string; variants: string }>(
+    sql`SELECT guid, variants FROM documents WHERE guid IN (${join(guids)})`,
+  );
+  const removed = await live.all<{ name: string }>(
+    sql`SELECT name FROM file_removals WHERE name IN (${join([...names])})`,
+  );
+  const known = new Set(
+    owners.flatMap(({ guid, variants }) => variants.split(',').map((each) => fileName(guid, each))),
+  );
+  for (const { name } of removed) known.add(name);
+  const found: string[] = [];
+  // One that a server has just removed was no orphan.
+  for (const name of names) if (!known.has(name) && (await files.size(name)) !== undefined) found.push(name);
+  return found;
+}
+
+/** Names of files that should be gone; on a running server only those that are still there a moment later. */
+export async function unfinishedRemovals(context: Pick<CheckContext, 'live' | 'served'>): Promise<string[]> {
+  const named = async () =>
+    (await context.live.all<{ name: string }>(sql`SELECT name FROM file_removals ORDER BY name`)).map(
+      ({ name }) => name,
+    );
+  const first = await named();
+  if (!context.served || first.length === 0) return first;
+  await sleep(REMOVING_MS);
+  const later = new Set(await named());
+  return first.filter((name) => later.has(name));
+}

@@ -1,0 +1,37 @@
+import { readSchema, type Schema } from '../tables.ts';
+import type { CheckContext } from './context.ts';
+import type { Book } from './findings.ts';
+
+/** Compares the schema with that of this molar; false when other checks would not find what they read. */
+export async function checkSchema({ read, dialect }: CheckContext, book: Book, own: Schema): Promise<boolean> {
+  const findings = book.of('schema');
+  const report = (table: string | null, id: string | null, message: string) =>
+    findings.report({ table, organization: null, id, message });
+  const there = await readSchema(read, dialect);
+  findings.looked(own.tables.length);
+  if (there.version === 0) {
+    report(null, null, 'there are no tables of molar');
+    return false;
+  }
+  if (there.version !== own.version) {
+    const next = there.version < own.version ? 'molar serve brings it to this version' : 'it needs a newer molar';
+    report(null, null, `is of version ${there.version}, not ${own.version}: ${next}`);
+    return false;
+  }
+  const tables = new Map(there.tables.map((table) => [table.name, table]));
+  let whole = true;
+  for (const table of own.tables) {
+    const found = tables.get(table.name);
+    if (found === undefined) report(table.name, null, 'the table is missing');
+    for (const column of found === undefined ? [] : table.columns) {
+      if (found?.columns.includes(column)) continue;
+      report(table.name, column, 'the column is missing');
+      whole = false;
+    }
+    if (found === undefined) whole = false;
+  }
+  for (const index of own.indexes) {
+    if (!there.indexes.includes(index)) report(null, index, 'the index is missing');
+  }
+  return whole;
+}

@@ -1,0 +1,46 @@
+import sql, { raw } from 'sql-template-tag';
+import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
+import { tableOf } from '../../store/layout.ts';
+import type { Reader } from '../../store/store.ts';
+import type { CheckContext } from './context.ts';
+import type { Book } from './findings.ts';
+import { orgsOf } from './pages.ts';
+
+/** The highest id that an organization has of a type. */
+export interface Highest {
+  readonly org: number;
+  readonly type: string;
+  readonly id: number;
+}
+
+/** An id that was given once is never given again (D15): the last one given is not below the highest that is there. */
+export async function checkSequences(context: CheckContext, book: Book): Promise<void> {
+  const findings = book.of('sequences');
+  for (const { org, type, id } of await highestIds(context.read)) {
+    findings.looked(1);
+    const row = await context.read.get<{ last_id: number }>(
+      sql`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`,
+    );
+    if ((row?.last_id ?? 0) >= id) continue;
+    const message = `the last id given is ${row?.last_id ?? 'unknown'}, but ${id} is there`;
+    findings.report({ table: 'sequences', organization: context.organization(org), id: type, message });
+  }
+}
+
+export async function highestIds(read: Reader): Promise<Highest[]> {
+  const found: Highest[] = [];
+  for (const resource of STORED_RESOURCES) {
+    const table = tableOf(resource);
+    for (const org of await orgsOf(read, table)) {
+      const row = await read.get<{ id: number }>(sql`SELECT MAX(id) AS id FROM ${raw(table)} WHERE org = ${org}`);
+      if (row !== undefined) found.push({ org, type: resource.type, id: row.id });
+    }
+  }
+  for (const org of await orgsOf(read, 'reference_records')) {
+    const rows = await read.all<{ type: string; id: number }>(
+      sql`SELECT type, MAX(id) AS id FROM reference_records WHERE org = ${org} GROUP BY type ORDER BY type`,
+    );
+    found.push(...rows.map((row) => ({ org, ...row })));
+  }
+  return found;
+}

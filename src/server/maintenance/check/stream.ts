@@ -1,0 +1,74 @@
+import sql from 'sql-template-tag';
+import { DAY_MS, readFloor } from '../../stream/retention.ts';
+import type { CheckContext } from './context.ts';
+import type { Book } from './findings.ts';
+
+const TABLE = 'stream_messages';
+
+/** Messages read at once. */
+const ROWS = 2000;
+
+interface MessageRow {
+  readonly id: number;
+  readonly org: number;
+  readonly routing_key: string;
+  readonly sent_at: string;
+}
+
+/**
+ * Numbers of messages have no gaps between the floor, up to which they may have been deleted, and the head. Times may
+ * go back a little, since an import tells of the time it began, but not by more than a day.
+ */
+export async function checkStream(context: CheckContext, book: Book): Promise<void> {
+  const findings = book.of('stream');
+  const report = (id: number | null, message: string, organization: string | null = null) =>
+    findings.report({ table: TABLE, organization, id, message });
+  const floor = await readFloor(context.read);
+  const head = await context.read.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'`);
+  let last = floor;
+  let latest = Number.NEGATIVE_INFINITY;
+  for (let after = 0; ; ) {
+    const rows = await context.read.all<MessageRow>(
+      sql`SELECT id, org, routing_key, sent_at FROM stream_messages WHERE id > ${after} ORDER BY id LIMIT ${ROWS}`,
+    );
+    for (const { id, org, routing_key, sent_at } of rows) {
+      const organization = context.organization(org);
+      if (id <= floor) report(id, `should have been deleted: the floor is ${floor}`, organization);
+      else if (id > last + 1) report(last + 1, gap(last + 1, id - 1));
+      last = Math.max(last, id);
+      const segments = routing_key.split('.');
+      // Messages outlive their organization.
+      if (segments.length !== 4 || (organization !== null && segments[0] !== organization)) {
+        report(id, 'its routing key does not agree with its organization', organization);
+      }
+      const at = Date.parse(sent_at);
+      if (Number.isNaN(at)) report(id, 'its time cannot be read', organization);
+      else if (at < latest - DAY_MS) report(id, 'was sent more than a day before the one before it', organization);
+      latest = Number.isNaN(at) ? latest : at;
+    }
+    findings.looked(rows.length);
+    await context.turn('stream messages', rows.length);
+    if (rows.length < ROWS) break;
+    after = rows.at(-1)?.id ?? after;
+  }
+  if (head === undefined) report(null, 'the log has no head');
+  else if (head.last_id < last) report(last, `is above the head, which is ${head.last_id}`);
+  else if (head.last_id > last) report(last + 1, gap(last + 1, head.last_id));
+  await checkPositions(context, book, head?.last_id ?? last);
+}
+
+function gap(first: number, last: number): string {
+  return first === last ? 'is missing' : `and those up to ${last} are missing`;
+}
+
+/** What has been relayed is not beyond what there is. */
+async function checkPositions(context: CheckContext, book: Book, head: number): Promise<void> {
+  const rows = await context.read.all<{ name: string; value: string }>(
+    sql`SELECT name, value FROM settings WHERE name LIKE 'relay %' ORDER BY name`,
+  );
+  for (const { name, value } of rows) {
+    if (/^\d+$/.test(value) && Number(value) <= head) continue;
+    const message = `is beyond the last message, ${head}`;
+    book.of('stream').report({ table: 'settings', organization: null, id: name, message });
+  }
+}

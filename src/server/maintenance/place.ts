@@ -1,0 +1,96 @@
+import { join, resolve } from 'node:path';
+import type { Files } from '../files/files.ts';
+import { openFiles } from '../files/open.ts';
+import { openConnection } from '../store/sqlite/open.ts';
+import { Statements } from '../store/sqlite/statements.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import type { Reader, Store } from '../store/store.ts';
+import { isDatabaseServed, openPostgresSource } from './postgressnapshot.ts';
+import { isServed } from './served.ts';
+import type { Snapshot } from './snapshot.ts';
+import { DATABASE, openSqliteSnapshot } from './sqlitesnapshot.ts';
+
+/** Where a server keeps its data, as `molar serve` is told. */
+export interface Place {
+  /** Data folder; of its files where `files` says nothing, and of what is on the way to a bucket. */
+  readonly data: string;
+  /** `postgres://…` instead of the database of the folder. */
+  readonly database?: string | undefined;
+  /** A folder or `s3://bucket/prefix`. */
+  readonly files?: string | undefined;
+}
+
+/** A place opened for looking at it; nothing in it is changed unless `store` is asked for. */
+export interface OpenPlace {
+  /** For people, without a password. */
+  readonly name: string;
+  readonly served: boolean;
+  /** What is committed now. */
+  readonly live: Reader;
+  readonly files: Files;
+  snapshot(): Promise<Snapshot>;
+  /** The store itself, for repairs: its schema is brought to this version. The caller closes it. */
+  store(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+/** Opens a place with or without a server on it. Throws `StoreUnusable`. */
+export async function openPlace(place: Place): Promise<OpenPlace> {
+  return place.database === undefined ? openSqlitePlace(place) : openPostgresPlace(place, place.database);
+}
+
+async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlace> {
+  const folder = resolve(data);
+  // Refuses a folder without a database before anything is made in it.
+  await (await openSqliteSnapshot(folder)).close();
+  const served = isServed(folder);
+  const connection = openConnection(join(folder, DATABASE), { readonly: true });
+  try {
+    const files = await openFiles(target, folder, { shared: served });
+    const statements = new Statements(connection);
+    return {
+      name: folder,
+      served,
+      live: {
+        all: async (statement) => statements.all(statement),
+        get: async (statement) => statements.get(statement),
+      },
+      files,
+      snapshot: () => openSqliteSnapshot(folder),
+      store: () => openSqliteStore(folder, { serving: false }),
+      async close() {
+        connection.close();
+        await files.close();
+      },
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function openPostgresPlace({ data, files: target }: Place, database: string): Promise<OpenPlace> {
+  const source = await openPostgresSource(database);
+  try {
+    const served = await isDatabaseServed(source.live);
+    const files = await openFiles(target, resolve(data), { shared: served });
+    return {
+      name: source.name,
+      served,
+      live: source.live,
+      files,
+      snapshot: source.snapshot,
+      async store() {
+        const { openPostgresStore } = await import('../store/postgres/store.ts');
+        return openPostgresStore(database);
+      },
+      async close() {
+        await source.close();
+        await files.close();
+      },
+    };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Connection, openConnection } from '../store/sqlite/open.ts';
+import { Statements } from '../store/sqlite/statements.ts';
+import { StoreUnusable } from '../store/store.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** The database of a data folder. */
+export const DATABASE = 'molar.sqlite';
+
+export interface SqliteSnapshot extends Snapshot {
+  readonly connection: Connection;
+}
+
+/**
+ * Opens the database of a data folder for reading, as it is now; a server may go on writing. While it is open the
+ * journal cannot be cut back, so it should not stay open for long. Throws `StoreUnusable`.
+ */
+export async function openSqliteSnapshot(folder: string): Promise<SqliteSnapshot> {
+  const file = join(folder, DATABASE);
+  if (!existsSync(file)) {
+    throw new StoreUnusable(
+      `There is no database ${file}.`,
+      'Name the folder that molar serve keeps its data in, or a backup.',
+    );
+  }
+  const connection = openConnection(file, { readonly: true });
+  try {
+    connection.exec('BEGIN');
+    // The first statement that reads is what fixes the state.
+    connection.prepare('SELECT COUNT(*) FROM sqlite_master').get();
+  } catch (cause) {
+    connection.close();
+    throw unreadable(file, cause);
+  }
+  const statements = new Statements(connection);
+  return {
+    dialect: 'sqlite',
+    connection,
+    read: {
+      all: async (statement) => statements.all(statement),
+      get: async (statement) => statements.get(statement),
+    },
+    async close() {
+      connection.close();
+    },
+  };
+}
+
+function unreadable(file: string, cause: unknown): StoreUnusable {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreUnusable(
+    `The database ${file} cannot be read: ${reason}.`,
+    'Restore the last backup with molar server restore.',
+    cause,
+  );
+}
