@@ -66,7 +66,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
-    const auditTidying = new Hourly((signal) => deleteOldEntries(store, clock, auditDays, signal));
+    const auditTidying = new Hourly(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
     const service: Service = {
       store,
       files,

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Service } from '../../src/server/service.ts';
+import type { Reader } from '../../src/server/store/store.ts';
 
 /** Tables whose rows say when, or how, the store was made rather than what it holds. */
 const OWN = new Set([
@@ -23,9 +24,7 @@ export async function dump(service: Service): Promise<Record<string, string[]>> 
     sql`SELECT org, id, timezone, created_date FROM organizations`,
   );
   const named = new Map(organizations.map((row) => [row.org, row.id]));
-  const tables = await read.all<{ name: string }>(
-    sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`,
-  );
+  const tables = await tablesOf(read);
   const found: Record<string, string[]> = {
     organizations: organizations.map(({ org: _, ...row }) => JSON.stringify(row)).sort(),
   };
@@ -36,6 +35,15 @@ export async function dump(service: Service): Promise<Record<string, string[]>> 
       .sort();
   }
   return found;
+}
+
+/** The tables of either store: SQLite lists them in one place, PostgreSQL in another. */
+function tablesOf(read: Reader): Promise<{ name: string }[]> {
+  return read
+    .all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
+    .catch(() =>
+      read.all<{ name: string }>(sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`),
+    );
 }
 
 function steady(row: Readonly<Record<string, unknown>>): Record<string, unknown> {

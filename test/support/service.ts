@@ -37,6 +37,8 @@ export interface TestService {
   readonly service: Service;
   /** The data folder. */
   readonly path: string;
+  /** `postgres://…` where the store is PostgreSQL: with it another process, or store, opens the same records. */
+  readonly database: string | undefined;
   readonly call: Call;
   import(records: Records): Promise<ImportSummary>;
   close(): Promise<void>;
@@ -68,6 +70,7 @@ export async function testService(
     app,
     service: folder.service,
     path: folder.path,
+    database: folder.database,
     call: caller(app, faults),
     import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
     close: () => closeBoth(app, folder),
@@ -86,13 +89,15 @@ export async function testService(
 async function openTestFolder(
   { data, store }: TestServiceOptions,
   options: Parameters<typeof openFolder>[1],
-): Promise<OpenFolder> {
+): Promise<OpenFolder & Pick<TestService, 'database'>> {
   const wanted = store ?? process.env.MOLAR_TEST_STORE;
-  if (wanted !== 'postgres' || data !== undefined) return openFolder(data ?? ':memory:', options);
+  if (wanted !== 'postgres' || data !== undefined) {
+    return { ...(await openFolder(data ?? ':memory:', options)), database: undefined };
+  }
   const database = await testDatabase();
   try {
     const folder = await openFolder(':memory:', { ...options, database: database.url });
-    return { ...folder, close: () => folder.close().then(database.drop) };
+    return { ...folder, database: database.url, close: () => folder.close().then(database.drop) };
   } catch (error) {
     await database.drop();
     throw error;
@@ -127,6 +132,9 @@ export function sharedService(records?: () => Records, options?: TestServiceOpti
     },
     get path() {
       return current().path;
+    },
+    get database() {
+      return current().database;
     },
     call: (...args): Promise<Called> => current().call(...args),
     import: (lines) => current().import(lines),

@@ -47,28 +47,37 @@ export class IdempotencyKeys {
   /** Holds a key while its first request runs. Throws a Refusal (409) when one does already. Returns how to let go. */
   hold(place: KeyPlace): () => void {
     const name = JSON.stringify(Object.values(place));
-    if (this.running.has(name)) {
-      throw refusal(
-        'idempotency.running',
-        'Idempotency-Key',
-        'The first request with this Idempotency-Key is still running.',
-      );
-    }
+    if (this.running.has(name)) throw running();
     this.running.add(name);
     return () => this.running.delete(name);
   }
 
-  /** Keeps an answer in the transaction of what it answers for, so that neither is there without the other. */
+  /**
+   * Keeps an answer in the transaction of what it answers for, so that neither is there without the other. Throws a
+   * Refusal (409) when another server kept one first.
+   */
   async keep(tx: Transaction, place: KeyPlace, bodyHash: string, { status, answer }: KeptAnswer): Promise<void> {
     const { org, token, route, name } = place;
-    await tx.run(sql`DELETE FROM idempotency_keys WHERE created_at <= ${this.oldest()}`);
-    await tx.run(sql`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
-      VALUES (${org}, ${token}, ${route}, ${name}, ${bodyHash}, ${status}, ${answer}, ${nowOf(this.service)})`);
+    await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND created_at <= ${this.oldest()}`);
+    const kept =
+      await tx.run(sql`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
+      VALUES (${org}, ${token}, ${route}, ${name}, ${bodyHash}, ${status}, ${answer}, ${nowOf(this.service)})
+      ON CONFLICT DO NOTHING`);
+    // Another server on the same database has done it in the meantime: this one is undone, and asked again it replays.
+    if (kept === 0) throw running();
   }
 
   private oldest(): string {
     return new Date(this.service.clock() - KEPT_MS).toISOString();
   }
+}
+
+function running() {
+  return refusal(
+    'idempotency.running',
+    'Idempotency-Key',
+    'The first request with this Idempotency-Key is still running.',
+  );
 }
 
 /** The key of a request that has the header. Throws a Refusal for one that is not 1–255 visible characters. */

@@ -15,7 +15,8 @@ import { actorOf, auditedRead } from './audited.ts';
 import { successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, identifyOrganization, requireScope } from './identity.ts';
-import { RateLimit, tooMany } from './ratelimit.ts';
+import { type RateLimit, tooMany } from './ratelimit.ts';
+import { rateLimitOf } from './sharedratelimit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,7 +43,7 @@ export async function mountOperations(app: FastifyInstance, service: Service, ra
   const mounting: Mounting = {
     service,
     handlers: allHandlers(),
-    limit: new RateLimit(rateLimit, service.clock),
+    limit: rateLimitOf(service.store, rateLimit, service.clock),
     keys: new IdempotencyKeys(service),
   };
   app.decorateRequest('caller', undefined);
@@ -75,7 +76,7 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
-        const { allowed, headers } = mounting.limit.take(`${organization.id} ${grant.id}`);
+        const { allowed, headers } = await mounting.limit.take(`${organization.id} ${grant.id}`);
         reply.headers(headers);
         if (!allowed) throw tooMany();
       }
@@ -95,10 +96,13 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
   }
   const { keys } = mounting;
   const hash = hashOf(request.body);
-  const claim = await claimKey(mounting, operation, request, hash).catch(async (error: unknown) => {
-    await dropStaged(mounting.service, request);
+  const laterWhenRunning = (error: unknown) => {
     if (error instanceof Refusal && error.status === 409) reply.header('retry-after', '1');
     throw error;
+  };
+  const claim = await claimKey(mounting, operation, request, hash).catch(async (error: unknown) => {
+    await dropStaged(mounting.service, request);
+    return laterWhenRunning(error);
   });
   try {
     if (claim.earlier !== undefined) {
@@ -107,7 +111,8 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
     }
     const keep = (tx: Transaction, answer: string) =>
       keys.keep(tx, claim.place, hash, { status: operation.success, answer });
-    return reply.code(operation.success).send(await run(mounting, operation, request, reply, keep));
+    const text = await run(mounting, operation, request, reply, keep).catch(laterWhenRunning);
+    return reply.code(operation.success).send(text);
   } finally {
     claim.release();
   }

@@ -12,11 +12,34 @@ interface Bucket {
   at: number;
 }
 
-/**
- * Token buckets, one for each organization and token: `rate` requests a second, bursts of twice that (D43). A rate of
- * 0 limits nothing.
- */
-export class RateLimit {
+/** What a request is told: whether it may go on, and the headers to send, `Retry-After` among them when it may not. */
+export interface Taken {
+  readonly allowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Token buckets, one for each organization and token: `rate` requests a second, bursts of twice that (D43). */
+export interface RateLimit {
+  /** Takes one request's worth. */
+  take(caller: string): Taken | Promise<Taken>;
+}
+
+/** What is told of a bucket with so many requests left. */
+export function takenOf(allowed: boolean, left: number, rate: number): Taken {
+  const wait = Math.max(0, Math.ceil((1 - left) / rate));
+  return {
+    allowed,
+    headers: {
+      'ratelimit-limit': String(rate * 2),
+      'ratelimit-remaining': String(Math.floor(left)),
+      'ratelimit-reset': String(Math.ceil((rate * 2 - left) / rate)),
+      ...(!allowed && { 'retry-after': String(Math.max(1, wait)) }),
+    },
+  };
+}
+
+/** Buckets of one server, in memory. */
+export class OwnRateLimit implements RateLimit {
   private readonly buckets = new Map<string, Bucket>();
   private readonly rate: number;
   private readonly clock: Clock;
@@ -26,22 +49,11 @@ export class RateLimit {
     this.clock = clock;
   }
 
-  /** Takes one request's worth; gives the headers to send, `Retry-After` among them when there was none left. */
-  take(caller: string): { readonly allowed: boolean; readonly headers: Readonly<Record<string, string>> } {
-    if (this.rate === 0) return { allowed: true, headers: {} };
+  take(caller: string): Taken {
     const bucket = this.filled(caller);
     const allowed = bucket.tokens >= 1;
     if (allowed) bucket.tokens -= 1;
-    const wait = Math.max(0, Math.ceil((1 - bucket.tokens) / this.rate));
-    return {
-      allowed,
-      headers: {
-        'ratelimit-limit': String(this.rate * 2),
-        'ratelimit-remaining': String(Math.floor(bucket.tokens)),
-        'ratelimit-reset': String(Math.ceil((this.rate * 2 - bucket.tokens) / this.rate)),
-        ...(!allowed && { 'retry-after': String(Math.max(1, wait)) }),
-      },
-    };
+    return takenOf(allowed, bucket.tokens, this.rate);
   }
 
   private filled(caller: string): Bucket {

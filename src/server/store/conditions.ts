@@ -1,9 +1,9 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
-import { foldText } from '../../catalog/filter/values.ts';
+import { type FilterScalar, foldText } from '../../catalog/filter/values.ts';
 import type { Operator } from '../../catalog/operators.ts';
-import { columnName, foldColumn, sideTable } from './layout.ts';
+import { columnName, columnText, foldColumn, sideTable } from './layout.ts';
 
 /** Beyond every text that starts with a prefix: the last code point sorts after all others in UTF-8 order. */
 const LAST = '\u{10FFFF}';
@@ -28,7 +28,7 @@ export function conditionsOf(resource: Resource, terms: readonly Term[], way: Wa
 function conditionOf(resource: Resource, term: Term, way: Way): Sql {
   if (term.key.value.match === 'many') return sideCondition(resource, term);
   const column = raw(`r.${columnName(term.key.key)}`);
-  const [value] = term.values;
+  const [value] = term.values.map(columnValue);
   switch (term.operator) {
     case '.absent':
       return sql`${column} IS NULL`;
@@ -40,11 +40,11 @@ function conditionOf(resource: Resource, term: Term, way: Way): Sql {
       // The exact complement of ==: a record without a value satisfies it (D11).
       return sql`${column} IS DISTINCT FROM ${value}`;
     case '->':
-      return sql`${column} IN (${join([...new Set(term.values)])})`;
+      return sql`${column} IN (${join([...new Set(term.values.map(columnValue))])})`;
     case '~=':
-      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, '', way), foldText(String(value)));
+      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, '', way), folded(term));
     case '<>=':
-      return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${foldText(String(value))}) > 0`;
+      return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${folded(term)}) > 0`;
     default:
       return sql`${ranged(`r.${columnName(term.key.key)}`, value, way)} ${raw(term.operator)} ${value}`;
   }
@@ -58,9 +58,17 @@ function ranged(column: string, value: unknown, way: Way): Sql {
 
 /** Text is indexed by its folded form only: the exact comparison picks from what the index finds. */
 function equals(term: Term, column: Sql): Sql {
-  const [value] = term.values;
+  const [value] = term.values.map(columnValue);
   if (term.key.value.match !== 'text') return sql`${column} = ${value}`;
-  return sql`${column} = ${value} AND ${raw(`r.${foldColumn(term.key.key)}`)} = ${foldText(String(value))}`;
+  return sql`${column} = ${value} AND ${raw(`r.${foldColumn(term.key.key)}`)} = ${folded(term)}`;
+}
+
+function columnValue(value: FilterScalar): FilterScalar {
+  return typeof value === 'string' ? columnText(value) : value;
+}
+
+function folded(term: Term): string {
+  return columnText(foldText(String(term.values[0])));
 }
 
 function startsWith(column: Sql, prefix: string): Sql {

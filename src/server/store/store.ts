@@ -43,6 +43,11 @@ export interface Store {
    * A store that cannot tell gives an empty one each time.
    */
   whileUnchanged(): Map<string, number>;
+  /**
+   * Statements that are committed by themselves, for what several servers on the store agree about. Undefined when only
+   * one server can have the store open.
+   */
+  readonly shared?: Pick<Reader, 'get'>;
   /** Calls `listener` after each commit of this process, until the function that is returned is called. */
   onCommit(listener: () => void): () => void;
   /** Gives memory and journal space back after a bulk write. */

@@ -13,6 +13,8 @@ import { appendMessage } from './outbox.ts';
 /** Pauses after a chunk that failed, longer each time: the store may be held by an import. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 30_000;
+/** How often deliveries that other servers accepted are looked for. */
+const SHARED_LOOK_MS = 5000;
 
 type DeliveryOperation = (typeof DELIVERY_OPERATIONS)[number];
 
@@ -36,6 +38,7 @@ export class Deliveries {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private asked = false;
+  private timer: NodeJS.Timeout | undefined;
   private last = 0;
   private fault: ((error: unknown) => void) | undefined;
 
@@ -47,6 +50,8 @@ export class Deliveries {
   /** Begins to deliver what there is; `fault` hears of chunks that failed and are tried again. */
   start(fault: (error: unknown) => void): void {
     this.fault = fault;
+    // A server that has ended may have left some; its own restart is not waited for.
+    if (this.store.shared !== undefined) this.timer = setInterval(() => this.wake(), SHARED_LOOK_MS).unref();
     this.wake();
   }
 
@@ -64,6 +69,7 @@ export class Deliveries {
 
   /** Ends after the chunk that is being written; the next start goes on behind it. */
   async stop(): Promise<void> {
+    clearInterval(this.timer);
     this.stopping.abort();
     await this.idle();
   }

@@ -34,7 +34,7 @@ export class Stream {
   private lowest: number;
   private readonly began: number;
   private readonly pages = new Map<string, Promise<readonly StoredMessage[]>>();
-  private readonly tidying = new Hourly((signal) => this.tidy(signal));
+  private readonly tidying: Hourly;
 
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
     this.store = store;
@@ -42,6 +42,7 @@ export class Stream {
     this.keptMs = retentionDays * DAY_MS;
     this.lowest = floor;
     this.began = newest;
+    this.tidying = new Hourly(store, 'stream', (signal) => this.tidy(signal));
     this.tip = new Tip(store, newest);
     this.tip.onAdvance = () => this.pages.clear();
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRateLimit, ServerBucket } from '../../../src/core/transport/bucket.ts';
-import { RateLimit } from '../../../src/server/http/ratelimit.ts';
+import { OwnRateLimit } from '../../../src/server/http/ratelimit.ts';
 
 describe('readRateLimit', () => {
   const headers = (limit: string, remaining: string, reset: string) => ({
@@ -29,7 +29,7 @@ describe('the estimate of the rate', () => {
     'of a server that takes %i a second is never too high, and soon right',
     (rate) => {
       let now = 0;
-      const server = new RateLimit(rate, () => now);
+      const server = new OwnRateLimit(rate, () => now);
       const bucket = new ServerBucket();
       for (let order = 1; order <= 3 * rate; order++) {
         now += 3;

@@ -1,5 +1,5 @@
 import type { Send } from '../../../src/core/transport/send.ts';
-import { RateLimit } from '../../../src/server/http/ratelimit.ts';
+import { OwnRateLimit } from '../../../src/server/http/ratelimit.ts';
 import { answer, success } from './script.ts';
 import type { VirtualClock } from './virtualclock.ts';
 
@@ -27,12 +27,12 @@ export class LimitedServer {
   readonly pauses: Pause[] = [];
   private readonly clock: VirtualClock;
   private readonly limits: Limits;
-  private readonly bucket: RateLimit;
+  private readonly bucket: OwnRateLimit;
 
   constructor(clock: VirtualClock, limits: Limits) {
     this.clock = clock;
     this.limits = limits;
-    this.bucket = new RateLimit(limits.rate, clock.now);
+    this.bucket = new OwnRateLimit(limits.rate, clock.now);
   }
 
   readonly send: Send = async () => {

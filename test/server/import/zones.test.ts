@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { LOCATIONS, OPERATORIES, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
@@ -81,11 +82,7 @@ describe('the creation date of an organization', () => {
     [undefined, '2026-03-02T12:00:00.000Z'],
   ])('%s is %s', async (createdDate, created) => {
     const service = await testService([{ type: 'Organization', id: 'x', timezone: 'America/Denver', createdDate }]);
-    const [row] = await service.service.store.read.all({
-      sql: 'SELECT created_date FROM organizations',
-      text: '',
-      values: [],
-    });
+    const [row] = await service.service.store.read.all(sql`SELECT created_date FROM organizations`);
     expect(row).toEqual({ created_date: created });
     await service.close();
   });

@@ -48,20 +48,21 @@ describe('a message', () => {
 
   it('comes with its record or not at all', async () => {
     const organization = { org: 1, id: ORGANIZATION };
-    const failing = service.service.store.write(async (tx) => {
-      const { recordChange } = await import('../../../src/server/engine/changes.ts');
-      const { transactionTags } = await import('../../../src/catalog/resources/transactiontags.ts');
-      await recordChange(tx, {
-        organization,
-        actor: undefined,
-        resource: transactionTags,
-        before: undefined,
-        after: { id: 1, ...TAG },
-        at: now,
+    const failing = () =>
+      service.service.store.write(async (tx) => {
+        const { recordChange } = await import('../../../src/server/engine/changes.ts');
+        const { transactionTags } = await import('../../../src/catalog/resources/transactiontags.ts');
+        await recordChange(tx, {
+          organization,
+          actor: undefined,
+          resource: transactionTags,
+          before: undefined,
+          after: { id: 1, ...TAG },
+          at: now,
+        });
+        throw new Error('the disk is full');
       });
-      throw new Error('the disk is full');
-    });
-    expect(await told(service, () => expect(failing).rejects.toThrow('the disk is full'))).toEqual([]);
+    expect(await told(service, () => expect(failing()).rejects.toThrow('the disk is full'))).toEqual([]);
     expect(
       await told(service, () => service.call('POST', '/transactiontags', { body: { tagText: '', tagType: 'X' } })),
     ).toEqual([]);

@@ -88,7 +88,9 @@ describe('the outbox', () => {
     ],
     ['all', sql`SELECT id, payload FROM stream_messages WHERE id > ${5} ORDER BY id LIMIT 50`],
   ])('is read by index range for %s, without sorting', async (_name, statement) => {
-    const plan = await service.service.store.read.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${statement}`);
+    const files = await testService([], { store: 'sqlite' });
+    const plan = await files.service.store.read.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${statement}`);
+    await files.close();
     expect(plan).toHaveLength(1);
     expect(plan[0]?.detail).toMatch(/^SEARCH .*(org=\? AND id>\?|rowid>\?)\)$/);
   });

@@ -1,6 +1,8 @@
-import sql from 'sql-template-tag';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
+import { findOrganization } from '../../../src/server/organizations.ts';
+import type { Organization } from '../../../src/server/service.ts';
+import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { revokeTokenText, saveToken } from '../../../src/server/tokens/tokens.ts';
 import { refusalOf, sourcesOf } from '../../support/calls.ts';
 import { LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
@@ -218,11 +220,13 @@ describe('silence', () => {
   it('does not end when another process writes', async () => {
     const listener = await hear();
     const { openFolder } = await import('../../../src/server/datafolder.ts');
-    const other = await openFolder(service.path, { serving: false });
-    await other.service.store.write(async (tx) => {
-      await tx.run(sql`INSERT INTO stream_messages (org, routing_key, sent_at, payload)
-        SELECT org, id || '.*.TransactionTagV1.CREATE', 'now', '{}' FROM organizations WHERE id = ${ORGANIZATION}`);
-    });
+    const database = service.database === undefined ? {} : { database: service.database };
+    const other = await openFolder(service.path, { serving: false, ...database });
+    const { org } = (await findOrganization(other.service.store.read, ORGANIZATION)) as Organization;
+    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'TransactionTagV1', operation: 'CREATE' };
+    await other.service.store.write((tx) =>
+      appendMessage(tx, { org, key, sendTime: 'now', correlationId: null, payload: '{}' }),
+    );
     await other.close();
     expect((await listener.heard(1))[0]?.message.sendTime).toBe('now');
   });

@@ -36,6 +36,8 @@ export async function openClient(env: Environment): Promise<S3Client> {
   // Storages of one's own have no regions, but a signature names one.
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || (endpoint && 'us-east-1');
   const ca = await certificatesOf(env);
+  // Else it writes past the log that the next releases need a newer Node.js; this one is pinned.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const config: S3ClientConfig = {
     ...(endpoint && { endpoint }),
     ...(region && { region }),

@@ -51,8 +51,8 @@ export async function checkPlace(place: Place, options: CheckOptions): Promise<C
 }
 
 async function repairPlace(opened: OpenPlace, options: CheckOptions, book: Book): Promise<Repaired[]> {
-  // Another schema is not for this molar to mend, and opening the store would change it.
-  if (book.of('schema').problems > 0) return [];
+  // Another schema is not for this molar to mend, and opening the store would change it; damaged pages get no better.
+  if (book.of('schema').problems > 0 || book.of('database').problems > 0) return [];
   const store = await opened.store();
   try {
     return await inSnapshot(opened, options, (context) => repair({ context, book, store, files: opened.files }));

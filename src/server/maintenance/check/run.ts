@@ -2,6 +2,7 @@ import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import { layoutOf, tableOf } from '../../store/layout.ts';
 import { ownSchema } from '../tables.ts';
 import { checkAccess } from './access.ts';
+import { checkAudit } from './audit.ts';
 import type { CheckContext } from './context.ts';
 import { checkDatabase } from './database.ts';
 import { checkDeliveries } from './deliveries.ts';
@@ -30,6 +31,7 @@ const PASSES: readonly (readonly [CheckName, Pass])[] = [
   ['uniqueness', checkUniqueness],
   ['series', checkSeries],
   ['stream', checkStream],
+  ['audit', checkAudit],
   ['deliveries', checkDeliveries],
   ['access', checkAccess],
   ['files', checkFiles],

@@ -3,6 +3,7 @@ import { StoreUnusable, type Transaction } from '../store.ts';
 import { FIRST } from './0001-first.ts';
 import { STREAM } from './0002-stream.ts';
 import { LOGS } from './0003-logs.ts';
+import { SHARING } from './0004-sharing.ts';
 import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
 
 export type { Dialect } from './dialects.ts';
@@ -13,7 +14,7 @@ export interface Migration {
   readonly statements: readonly SchemaStatement[];
 }
 
-const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS];
+const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING];
 
 const VERSIONS =
   'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)';

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabaseAddress } from './address.ts';
@@ -13,39 +14,38 @@ const PAUSE_MS = 1000;
 export class NoticeListener {
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
-  private client: pg.Client | undefined;
 
   constructor(driver: typeof pg, address: DatabaseAddress, channel: string, heard: () => void) {
     this.running = this.run(driver, address, channel, heard);
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
     this.stopping.abort();
-    await this.client?.end().catch(() => {});
-    await this.running;
+    return this.running;
   }
 
   private async run(driver: typeof pg, address: DatabaseAddress, channel: string, heard: () => void): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const client = new driver.Client(connectionOptions(driver, address));
-      this.client = client;
-      const ended = new Promise<void>((resolve) => {
-        client.once('end', () => resolve());
-        client.on('error', () => resolve());
-      });
+      const socket = new Socket();
+      // Whatever it is doing: nothing is lost with it.
+      const cut = () => socket.destroy();
+      signal.addEventListener('abort', cut);
+      const client = new driver.Client({ ...connectionOptions(driver, address), stream: () => socket });
+      client.on('error', () => {});
       client.on('notification', heard);
+      const closed = new Promise((resolve) => socket.once('close', resolve));
       try {
         await client.connect();
         await client.query(`LISTEN ${channel}`);
-        if (signal.aborted) break;
-        await ended;
+        // What was committed before the database began to tell.
+        heard();
+        await closed;
       } catch {
-        // Tried again below.
+        socket.destroy();
       }
-      await client.end().catch(() => {});
-      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+      signal.removeEventListener('abort', cut);
+      if (!signal.aborted) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     }
-    await this.client?.end().catch(() => {});
   }
 }

@@ -42,6 +42,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     read,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
+    shared: reader(writing, sessions ? runIn : (pool, statement) => runIn(pool, statement, false)),
     whileUnchanged: () => new Map(),
     onCommit(listener) {
       listeners.add(listener);
@@ -82,13 +83,13 @@ function reader(pool: Pool, run: Run): Reader {
   };
 }
 
-async function runIn(pool: Pool, statement: Statement): Promise<unknown[]> {
+async function runIn(pool: Pool, statement: Statement, prepared = true): Promise<unknown[]> {
   const client = await pool.connect().catch((error: unknown) => {
     throw storeFault(error);
   });
   let lost = false;
   try {
-    return (await connectionOf(client, true).run(statement)).rows;
+    return (await connectionOf(client, prepared).run(statement)).rows;
   } catch (error) {
     lost = isLost(error);
     throw error;

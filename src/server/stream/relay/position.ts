@@ -16,6 +16,7 @@ export async function writePosition(store: Store, target: RelayTarget, position:
   );
 }
 
-function nameOf({ name, exchange }: RelayTarget): string {
+/** What a target is known by in the store. */
+export function nameOf({ name, exchange }: RelayTarget): string {
   return `relay ${name} ${exchange}`;
 }

@@ -1,0 +1,299 @@
+import { open, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Connection } from '../../../src/server/store/sqlite/open.ts';
+import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
+import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch } from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let base: string;
+beforeAll(async () => {
+  place = await scratch();
+  base = join(place.path, 'base');
+  await makePractice(base);
+});
+afterAll(() => place.remove());
+
+let copies = 0;
+const copy = () => copied(base, join(place.path, `copy-${++copies}`));
+
+const ANN = PATIENTS.ann;
+
+const like = (pattern: RegExp): string => expect.stringMatching(pattern);
+
+/** Each damage as a statement, and everything that is to be found then. */
+const DAMAGES: readonly (readonly [name: string, statement: string, found: readonly string[]])[] = [
+  [
+    'JSON cut short',
+    `UPDATE appointmenthistories SET json = substr(json, 1, 20) WHERE id = (SELECT MAX(id) FROM appointmenthistories)`,
+    [like(/^records appointmenthistories \d+: its JSON cannot be read$/)],
+  ],
+  [
+    'JSON with another id',
+    `UPDATE transactiontags SET json = replace(json, '"id":${big(304)}', '"id":${big(399)}') WHERE id = ${big(304)}`,
+    [`records transactiontags ${big(304)}: its JSON has another id`],
+  ],
+  [
+    'a filter column',
+    `UPDATE patients SET last_name_fold = 'jones' WHERE id = ${ANN} AND org = 1`,
+    [`records patients ${ANN}: column last_name_fold does not agree with its JSON`],
+  ],
+  [
+    'the owner of a document',
+    `UPDATE documents SET owner = 'p5' WHERE org = 1 AND id = (SELECT MAX(id) FROM documents WHERE org = 1)`,
+    [like(/^records documents \d+: column owner does not agree/)],
+  ],
+  [
+    'the amount of a transaction',
+    `UPDATE transactions SET amount_cents = 499 WHERE id = ${big(404)}`,
+    [
+      `records transactions ${big(404)}: column amount_cents does not agree with its JSON`,
+      `ledger ledger ${big(404)}: does not agree with transactions`,
+    ],
+  ],
+  [
+    'a reference record filed elsewhere',
+    `UPDATE reference_records SET filed_under = 5 WHERE type = 'InsuranceClaim' AND filed_under = ${ANN}`,
+    [`records reference_records InsuranceClaim ${big(71)}: column filed_under does not agree with its JSON`],
+  ],
+  [
+    'a phone number by which nobody is found',
+    `DELETE FROM patients_phones_number WHERE id = ${ANN} AND org = 1`,
+    [`values patients_phones_number ${ANN}: does not agree with patients`],
+  ],
+  [
+    'a phone number of nobody',
+    `INSERT INTO patients_phones_number (org, value, id) VALUES (1, '8015550199', 3)`,
+    ['values patients_phones_number 3: is of a record that is not in patients'],
+  ],
+  [
+    'a tag that is not kept',
+    `DELETE FROM document_tags WHERE name = 'Only here'`,
+    [like(/^values documents \d+: has a tag that is not in document_tags$/)],
+  ],
+  [
+    'a record that is gone',
+    `DELETE FROM reference_records WHERE type = 'PerioExam' AND id = ${big(32)}`,
+    [`links documents ${big(208)}: ownerPerioExam leads to PerioExam ${big(32)}, which does not exist`],
+  ],
+  [
+    'referrals that the referrer does not list',
+    `UPDATE patients SET referred_by_patient_id = ${ANN}, json = json_set(json, '$.referredByPatient', json('{"id":${ANN}}')) WHERE id = ${PATIENTS.cleo} AND org = 1`,
+    [`links patients ${ANN}: referredPatients are not the patients that it referred`],
+  ],
+  [
+    'rows of no organization',
+    `INSERT INTO events (org, id, json) VALUES (77, 5, '{"id":5}')`,
+    [
+      'links events: rows of organization key 77, which does not exist',
+      'sequences sequences EventV1: the last id given is unknown, but 5 is there',
+    ],
+  ],
+  [
+    'a distribution that is missing',
+    `DELETE FROM distributions WHERE credit_id = ${big(403)}`,
+    [
+      `ledger distributions ${big(403)} → ${big(401)}: is missing`,
+      `ledger ledger ${big(401)}: does not agree with transactions`,
+      `ledger ledger ${big(403)}: does not agree with transactions`,
+    ],
+  ],
+  [
+    'a ledger row that is missing',
+    `DELETE FROM ledger WHERE id = ${big(404)}`,
+    [`ledger ledger ${big(404)}: is missing`],
+  ],
+  [
+    'a ledger row of no transaction',
+    `INSERT INTO ledger VALUES (1, ${LOCATIONS.east}, ${ANN}, 9, '2026-01-01', 1, 5, 0, 0)`,
+    ['ledger ledger 9: should not be there'],
+  ],
+  [
+    'changes of the ledger that were not worked in',
+    'INSERT INTO ledger_changes (org, id) VALUES (1, 9)',
+    ['ledger ledger_changes: 1 changes have not been worked in'],
+  ],
+  [
+    'a sequence below an id',
+    `UPDATE sequences SET last_id = 5 WHERE type = 'PatientV1' AND org = 1`,
+    [`sequences sequences PatientV1: the last id given is 5, but ${big(109)} is there`],
+  ],
+  [
+    'an occurrence with another recurrence',
+    `UPDATE events SET json = json_set(json, '$.recurrenceFrequency', 2) WHERE id = (SELECT MAX(id) FROM events WHERE group_id IS NOT NULL)`,
+    [like(/^series events \d+: has another recurrence/)],
+  ],
+  [
+    'a gap in the stream',
+    'DELETE FROM stream_messages WHERE id IN (2, 3)',
+    ['stream stream_messages 2: and those up to 3 are missing'],
+  ],
+  ['the first message', 'DELETE FROM stream_messages WHERE id = 1', ['stream stream_messages 1: is missing']],
+  [
+    'a floor above messages',
+    `INSERT INTO settings (name, value) VALUES ('stream_floor', '1')`,
+    ['stream stream_messages 1: should have been deleted: the floor is 1'],
+  ],
+  [
+    'a head below the last message',
+    `UPDATE log_heads SET last_id = last_id - 1 WHERE name = 'stream'`,
+    [like(/^stream stream_messages \d+: is above the head, which is \d+$/)],
+  ],
+  [
+    'a head above the last message',
+    `UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'`,
+    [like(/^stream stream_messages \d+: is missing$/)],
+  ],
+  [
+    'a message of another organization',
+    `UPDATE stream_messages SET routing_key = 'nobody.*.PatientV1.CREATE' WHERE id = 4`,
+    ['stream stream_messages 4: its routing key does not agree with its organization'],
+  ],
+  [
+    'a message out of time',
+    `UPDATE stream_messages SET sent_at = '2020-01-01T00:00:00.000Z' WHERE id = 4`,
+    ['stream stream_messages 4: was sent more than a day before the one before it'],
+  ],
+  [
+    'a relay that is ahead',
+    `INSERT INTO settings (name, value) VALUES ('relay broker molar.stream', '99999')`,
+    [like(/^stream settings relay broker molar.stream: is beyond/)],
+  ],
+  [
+    'an audit entry that was changed',
+    `UPDATE audit_entries SET operation = 'nothing' WHERE id = 2`,
+    ['audit audit_entries 2: was changed after it was written, or the entry before it was'],
+  ],
+  [
+    'a delivery of nothing that is known',
+    `INSERT INTO async_deliveries (org, correlation_id, operation, after_id, total, created_at) VALUES (1, 'c', 'nosuch.async', 0, -1, 'then')`,
+    [
+      'deliveries async_deliveries 1: is of an operation that does not exist',
+      'deliveries async_deliveries 1: has told of less than nothing',
+      'deliveries async_deliveries 1: its time cannot be read',
+    ],
+  ],
+  [
+    'a token with scopes of nobody',
+    `UPDATE access_tokens SET scopes = '["all"]' WHERE id = (SELECT MIN(id) FROM access_tokens)`,
+    [like(/^access access_tokens [0-9a-f]+: its scopes cannot be read$/)],
+  ],
+  ['an index that is missing', 'DROP INDEX events_by_start', ['schema events_by_start: the index is missing']],
+  [
+    'a column that is missing',
+    'ALTER TABLE scheduletemplatereasons RENAME COLUMN location_id TO place',
+    ['schema scheduletemplatereasons location_id: the column is missing'],
+  ],
+  [
+    'a schema of an earlier version',
+    'DELETE FROM schema_migrations WHERE version > 1',
+    [like(/^schema: is of version 1, not \d+: molar serve brings it/)],
+  ],
+  [
+    'a name that stands twice',
+    `DROP INDEX transactiontags_by_text;
+     UPDATE transactiontags SET (tag_text, tag_text_fold, tag_type, json) = (SELECT b.tag_text, b.tag_text_fold, b.tag_type,
+       json_set(transactiontags.json, '$.tagText', b.tag_text, '$.tagType', b.tag_type) FROM transactiontags b WHERE b.id = ${big(301)} AND b.org = 1)
+     WHERE id = ${big(304)}`,
+    [
+      'schema transactiontags_by_text: the index is missing',
+      `uniqueness transactiontags ${big(304)}: has the text of another tag`,
+    ],
+  ],
+];
+
+describe('a check', () => {
+  it('finds nothing wrong with what the server has written, and leaves it as it is', async () => {
+    const data = await copy();
+    const report = await check({ data }, { deep: true });
+    expect(linesOf(report)).toEqual([]);
+    expect(report).toMatchObject({ ok: true, served: false, repaired: null });
+    for (const { name, checked } of report.checks)
+      expect({ name, some: checked > 0 || name === 'deliveries' }).toEqual({ name, some: true });
+  });
+
+  it.each(DAMAGES)('finds %s, and nothing else', async (_name, statement, found) => {
+    const data = await copy();
+    inDatabase(data, (connection: Connection) => connection.exec(statement));
+    const report = await check({ data });
+    expect(linesOf(report)).toEqual(found);
+    expect(report.ok).toBe(found.length === 0);
+  });
+
+  it('says of which organization a record is', async () => {
+    const data = await copy();
+    inDatabase(data, (connection) => connection.exec(`UPDATE patients SET gender = 'X' WHERE id = ${ANN} AND org = 1`));
+    const { problems } = await check({ data });
+    expect(problems).toEqual([
+      {
+        check: 'records',
+        table: 'patients',
+        organization: ORGANIZATION,
+        id: ANN,
+        message: 'column gender does not agree with its JSON',
+      },
+    ]);
+  });
+
+  it('goes on where pages cannot be read', async () => {
+    const data = await copy();
+    const page = inDatabase(data, (connection) => {
+      connection.pragma('wal_checkpoint(TRUNCATE)');
+      return connection.prepare("SELECT rootpage AS page FROM sqlite_master WHERE name = 'events'").get() as {
+        page: number;
+      };
+    });
+    const file = await open(join(data, 'molar.sqlite'), 'r+');
+    await file.write(Buffer.alloc(4096, 0xff), 0, 4096, (page.page - 1) * 4096);
+    await file.close();
+    const report = await check({ data });
+    const checks = new Set(report.problems.map((problem) => problem.check));
+    expect(checks).toContain('database');
+    expect(report.checks.find(({ name }) => name === 'files')).toMatchObject({ problems: 0 });
+    expect(JSON.stringify(report)).not.toContain('Smith');
+  });
+});
+
+describe('a check of files', () => {
+  const originals = async (data: string) =>
+    (await filesIn(join(data, 'files'))).filter((name) => name.endsWith('-original'));
+
+  it('finds one that is missing, cut short, or changed', async () => {
+    const data = await copy();
+    const [first = '', second = '', third = ''] = await originals(data);
+    await rm(first);
+    await truncate(second, 3);
+    await writeFile(third, 'x'.repeat((await stat(third)).size));
+    const quick = linesOf(await check({ data }));
+    expect(quick).toHaveLength(2);
+    expect(quick.join()).toContain('its file original is missing');
+    expect(quick.join()).toMatch(/its file original has 3 bytes, not \d+/);
+    const deep = linesOf(await check({ data }, { deep: true }));
+    expect(deep).toHaveLength(3);
+    expect(deep.join()).toContain('its file original has another SHA-256');
+  });
+
+  it('finds a variant that is missing', async () => {
+    const data = await copy();
+    const thumbnails = (await filesIn(join(data, 'files'))).filter((name) => name.endsWith('-thumbnail'));
+    expect(thumbnails).toHaveLength(1);
+    await rm(thumbnails[0] ?? '');
+    expect(linesOf(await check({ data }))).toEqual([
+      expect.stringMatching(/^files documents \d+: its file thumbnail is missing$/),
+    ]);
+  });
+
+  it('finds files that no document has, and removals that were not done', async () => {
+    const data = await copy();
+    const [first = ''] = await originals(data);
+    const orphan = first.replace(/[^/]+-original$/, (name) => name.replace('-original', '-other'));
+    await writeFile(orphan, 'x');
+    await utimes(orphan, 0, 0);
+    inDatabase(data, (connection) => connection.exec("INSERT INTO file_removals (name) VALUES ('0123-original')"));
+    const name = orphan.slice(orphan.lastIndexOf('/') + 1);
+    expect(linesOf(await check({ data }))).toEqual([
+      `files files ${name}: belongs to no document`,
+      'files file_removals 0123-original: was to be removed',
+    ]);
+  });
+});
