@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'amqplib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { testBroker, testPostgres } from '../../support/services.ts';
+import { connection, molar, ORGANIZATION, PATIENT, TOKEN, workplace, writeFixture } from '../molar.ts';
+import { type Heard, listen } from './reader.ts';
+import { Cluster, whileKilling } from './servers.ts';
+import { type Acknowledged, write } from './writers.ts';
+
+const WRITERS = 8;
+const ROUNDS = 120;
+const SERVERS = 2;
+
+let place: Awaited<ReturnType<typeof workplace>>;
+let database: TestDatabase | undefined;
+
+beforeEach(async () => {
+  place = await workplace();
+  await writeFixture(place.path, WRITERS);
+});
+
+afterEach(async () => {
+  await database?.drop();
+  await place.remove();
+});
+
+/** Everything a queue gets that is bound to all of an exchange. */
+async function consume(broker: string, exchange: string) {
+  const model = await connect(broker);
+  const channel = await model.createChannel();
+  await channel.assertExchange(exchange, 'topic', { durable: true });
+  const { queue } = await channel.assertQueue('', { exclusive: true });
+  await channel.bindQueue(queue, exchange, '#');
+  const received: Heard[] = [];
+  const take = (text: string) => received.push(JSON.parse(text) as Heard);
+  await channel.consume(queue, (message) => take(message?.content.toString() ?? '{}'), { noAck: true });
+  const close = async () => {
+    await channel.deleteExchange(exchange);
+    await model.close();
+  };
+  return { received, close };
+}
+
+test('two servers on one database, one of them killed again and again, lose and double nothing', {
+  timeout: 240_000,
+}, async (context) => {
+  const [broker, postgres] = [await testBroker(), await testPostgres()];
+  if (broker === undefined || postgres === undefined) return context.skip('needs PostgreSQL and a broker');
+  database = await testDatabase();
+  const exchange = `molar-test-${randomUUID()}`;
+  const queue = await consume(broker, exchange);
+  const store = ['--database', database.url, '--files', 'files'];
+  await molar(place.path, ['server', 'import', 'fixture.ndjson', ...store]);
+  const relay = ['--amqp', `${broker}?exchange=${exchange}`];
+  const cluster = new Cluster(place.path, [...store, ...relay, '--rate-limit', '0', '--log-level', 'silent']);
+  const quiet = new AbortController();
+  try {
+    await cluster.start(SERVERS);
+    const listening = listen(cluster, quiet.signal);
+    let acknowledged: Acknowledged[] = [];
+    await whileKilling(cluster, 700, async () => {
+      acknowledged = await Promise.all(
+        Array.from({ length: WRITERS }, (_, writer) =>
+          write(cluster, { writer, patient: PATIENT + writer, rounds: ROUNDS }),
+        ),
+      );
+    });
+    expect(cluster.killed).toBeGreaterThanOrEqual(3);
+    const total = WRITERS + 2 * WRITERS * ROUNDS;
+    while (new Set(queue.received.map(({ id }) => id)).size < total) await sleep(100);
+    await sleep(500);
+    quiet.abort();
+    const heard = await listening;
+    expectStream(heard, acknowledged);
+    expectStream(firstOfEach(queue.received), acknowledged);
+    await expectRecords(await cluster.url(0), acknowledged);
+    await cluster.stop();
+    const verified = await molar(place.path, ['server', 'audit', 'verify', '--json', ...store]);
+    expect(verified, verified.stderr).toMatchObject({ code: 0 });
+    const written = (await molar(place.path, ['server', 'audit', 'export', ...store])).stdout.trim().split('\n');
+    const operations = written.map((line) => (JSON.parse(line) as { operation: string }).operation);
+    expect(operations.filter((operation) => operation === 'transactiontags.create')).toHaveLength(WRITERS * ROUNDS);
+  } finally {
+    quiet.abort();
+    await cluster.stop('SIGKILL');
+    await queue.close();
+  }
+});
+
+/** At least once: what is repeated after a takeover counts where it came first. */
+function firstOfEach(messages: readonly Heard[]): Heard[] {
+  return [...new Map(messages.toReversed().map((message) => [message.id, message])).values()].toReversed();
+}
+
+/** Every acknowledged write has one message, numbers have no gaps, and each record's changes stand in order. */
+function expectStream(heard: readonly Heard[], acknowledged: readonly Acknowledged[]): void {
+  expect(heard.map(({ id }) => id)).toEqual(heard.map((_, at) => at + 1));
+  const texts = heard
+    .filter(({ domainType }) => domainType === 'TransactionTagV1')
+    .map(({ payload }) => payload.tagText);
+  expect(texts.toSorted()).toEqual(acknowledged.flatMap(({ made }) => made.map(({ tagText }) => tagText)).toSorted());
+  for (const { cities, made } of acknowledged) {
+    for (const [patient, values] of cities) {
+      const told = heard.filter(({ payload, operation }) => payload.id === patient && operation === 'UPDATE');
+      expect(told.map(({ payload }) => payload.city)).toEqual(values);
+    }
+    const order = made.map(({ id }) =>
+      heard.findIndex(({ payload, domainType }) => domainType === 'TransactionTagV1' && payload.id === id),
+    );
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  }
+}
+
+async function expectRecords(url: string, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const list = await molar(place.path, ['transactiontags', 'list', '--json'], connection(url));
+  const tags = JSON.parse(list.stdout) as { id: number; tagText: string }[];
+  const pairs = (rows: readonly { id: number; tagText: string }[]) =>
+    rows.map(({ id, tagText }) => `${id} ${tagText}`).toSorted();
+  expect(pairs(tags)).toEqual(pairs(acknowledged.flatMap(({ made }) => made)));
+  const headers = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
+  for (const { cities } of acknowledged) {
+    for (const [patient, values] of cities) {
+      const response = await fetch(`${url}/api/v1/patients/${patient}`, { headers });
+      expect(((await response.json()) as { data: { city: string } }).data.city).toBe(values.at(-1));
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ORGANIZATION, TOKEN } from '../molar.ts';
+import type { Cluster } from './servers.ts';
+
+/** What a server answered, in the order in which one writer was answered. */
+export interface Acknowledged {
+  /** Records made: id, and the text that tells them apart. */
+  readonly made: { readonly id: number; readonly tagText: string }[];
+  /** Values that a patient's city was set to. */
+  readonly cities: Map<number, string[]>;
+}
+
+/**
+ * One client: makes tags and changes a patient of its own, one request after another. What is not answered is sent
+ * again with the same key, to whichever server is there, until it is.
+ */
+export async function write(
+  cluster: Cluster,
+  place: { readonly writer: number; readonly patient: number; readonly rounds: number },
+): Promise<Acknowledged> {
+  const { writer, patient, rounds } = place;
+  const acknowledged: Acknowledged = { made: [], cities: new Map([[patient, []]]) };
+  for (let round = 0; round < rounds; round++) {
+    const tagText = `w${writer} r${round}`;
+    const made = await request(cluster, writer, 'POST', '/transactiontags', {
+      tagText,
+      isPredefined: false,
+      tagType: 'PAYMENT_TAG',
+    });
+    acknowledged.made.push({ id: (made as { id: number }).id, tagText });
+    const city = `City ${round}`;
+    await request(cluster, writer + round, 'PUT', `/patients/${patient}`, { city });
+    acknowledged.cities.get(patient)?.push(city);
+  }
+  return acknowledged;
+}
+
+async function request(
+  cluster: Cluster,
+  preferred: number,
+  method: 'POST' | 'PUT',
+  path: string,
+  body: object,
+): Promise<unknown> {
+  const key = randomUUID();
+  for (let attempt = 0; ; attempt++) {
+    const url = await cluster.url(preferred + attempt);
+    const answer = await send(`${url}/api/v1${path}`, method, key, body);
+    if (answer !== undefined && answer.status < 300) return answer.data;
+    if (answer !== undefined && ![409, 503].includes(answer.status)) {
+      throw new Error(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.errors)}`);
+    }
+    await sleep(50);
+  }
+}
+
+/** Undefined when no whole answer came. */
+async function send(url: string, method: string, key: string, body: object) {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'organization-id': ORGANIZATION,
+        'content-type': 'application/json',
+        ...(method === 'POST' && { 'idempotency-key': key }),
+      },
+      body: JSON.stringify(body),
+    });
+    const { data, errors } = (await response.json()) as { data: unknown; errors: unknown };
+    return { status: response.status, data, errors };
+  } catch {
+    return undefined;
+  }
+}
