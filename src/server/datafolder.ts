@@ -6,7 +6,7 @@ import sql from 'sql-template-tag';
 import { ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { openFiles } from './files/open.ts';
-import { recoverFiles } from './files/recovery.ts';
+import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { Hourly } from './hourly.ts';
 import type { Clock, Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
@@ -67,6 +67,9 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const reads = new ReadTrail(store);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
     const auditTidying = new Hourly(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
+    // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
+    const recover = options.database === undefined ? finishRemovals : recoverFiles;
+    const fileTidying = new Hourly(store, 'files', () => recover(store, files));
     const service: Service = {
       store,
       files,
@@ -83,6 +86,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       await recoverFiles(store, files);
       stream.keepTidy();
       auditTidying.start();
+      fileTidying.start();
     }
     return {
       service,
@@ -91,6 +95,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
         await deliveries.stop();
         await stream.close();
         await auditTidying.close();
+        await fileTidying.close();
         // What cannot be written any more is lost with the process; closing must not fail for it.
         await reads.flush().catch(() => undefined);
         await store.close();

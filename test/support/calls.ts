@@ -58,7 +58,7 @@ export function caller(app: FastifyInstance, faults: unknown[]): Call {
       ...(options.body !== undefined && { payload: payloadOf(options.body) }),
     });
     const fault = faults.pop();
-    if (fault !== undefined) throw fault;
+    if (response.statusCode === 500) throw fault;
     return {
       status: response.statusCode,
       headers: response.headers as Called['headers'],

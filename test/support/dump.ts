@@ -10,6 +10,10 @@ const OWN = new Set([
   'api_clients',
   'ledger_versions',
   'stream_messages',
+  'log_heads',
+  'audit_entries',
+  'leases',
+  'rate_buckets',
 ]);
 /** Values that are made anew each time. */
 const RANDOM = new Set(['guid', 'guidName', 'thumbNailId']);

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
+import { it } from 'vitest';
 
 /** A schema of its own in the database of the tests. */
 export interface TestDatabase {
@@ -10,10 +12,35 @@ export interface TestDatabase {
 }
 
 /** The database that tests may use: MOLAR_TEST_POSTGRES, else the usual one of this machine. */
-const ADDRESS = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+export const TEST_POSTGRES = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Runs commands on the database itself, on a connection that is closed after. */
-export async function onPostgres<T>(work: (client: pg.Client) => Promise<T>, url = ADDRESS): Promise<T> {
+const WITHOUT = 'needs PostgreSQL: start it on this machine, or give its address in MOLAR_TEST_POSTGRES';
+
+/** A test with a schema of its own: without PostgreSQL it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
+export function postgresTest(name: string, run: (database: TestDatabase) => Promise<void>, seconds = 60): void {
+  it(name, { timeout: seconds * 1000 }, async (context) => {
+    if (!(await answers())) {
+      if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
+      return context.skip(WITHOUT);
+    }
+    const database = await testDatabase();
+    try {
+      await run(database);
+    } finally {
+      await database.drop();
+    }
+  });
+}
+
+let known: Promise<boolean> | undefined;
+
+function answers(): Promise<boolean> {
+  known ??= onPostgres(async () => true).catch(() => false);
+  return known;
+}
+
+/** Works with a database on a connection of its own, which is closed after. */
+export async function onPostgres<T>(work: (client: pg.Client) => Promise<T>, url = TEST_POSTGRES): Promise<T> {
   const client = new pg.Client(url);
   await client.connect();
   try {
@@ -27,14 +54,54 @@ export async function onPostgres<T>(work: (client: pg.Client) => Promise<T>, url
 export async function testDatabase(): Promise<TestDatabase> {
   const schema = `molar_test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
   await onPostgres((client) => client.query(`CREATE SCHEMA ${schema}`));
-  const url = new URL(ADDRESS);
-  url.searchParams.set('options', `-c search_path=${schema} -c synchronous_commit=off -c client_min_messages=warning`);
+  const url = new URL(TEST_POSTGRES);
+  url.search += `${url.search === '' ? '?' : '&'}options=${encodeURIComponent(`-c search_path=${schema} -c synchronous_commit=off`)}`;
   return {
     url: url.href,
     schema,
     drop: () =>
       onPostgres(async (client) => {
         await client.query(`SET client_min_messages = warning; DROP SCHEMA ${schema} CASCADE`);
+      }),
+  };
+}
+
+/** The way to a database, which can be shut: connections break, and new ones are refused until it is opened again. */
+export interface Gate {
+  readonly url: string;
+  shut(): Promise<void>;
+  open(): Promise<void>;
+}
+
+export async function gateTo(address: string): Promise<Gate> {
+  const target = new URL(address);
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port || 5432), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(address);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+  return {
+    url: url.href,
+    open: () => listen(port),
+    shut: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }

@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, describe, it } from 'vitest';
+import { openClient } from '../../src/server/files/s3/client.ts';
 
 /**
  * An S3-compatible server of a test's own: OpenStack Swift with its S3 interface, which Debian offers as
@@ -17,7 +19,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 export interface S3Server {
   /** A bucket that is there. */
   readonly bucket: string;
-  /** Environment of a process that may use it. */
+  /** Environment of a process that may use it; the test's own process has it already. */
   readonly env: Readonly<Record<string, string>>;
   /** Requests so far: `PUT bucket/key`, `POST bucket/key?uploads`. */
   readonly requests: string[];
@@ -39,14 +41,25 @@ const PYTHON = process.env.MOLAR_TEST_SWIFT_PYTHON ?? '/usr/bin/python3';
 
 const PROGRAM = join(import.meta.dirname, 's3server.py');
 
-/**
- * Starts a server with an empty bucket on a free port of the loopback. Undefined, and said so, where Swift is not
- * installed; in CI that is a failure.
- */
+const WITHOUT = 'needs Swift: install python3-swift, or name a Python that has it in MOLAR_TEST_SWIFT_PYTHON';
+
+/** Tests with a server of their own: without Swift they fail where all checks must run (CI=true), and are told as skipped elsewhere. */
+export async function describeS3(name: string, tests: (s3: S3Server) => void): Promise<void> {
+  const s3 = await startS3();
+  describe(name, () => {
+    if (s3 === undefined) {
+      it('is tested with a real server', (context) => context.skip(WITHOUT));
+      return;
+    }
+    afterAll(s3.stop);
+    tests(s3);
+  });
+}
+
+/** Starts a server with an empty bucket on a free port of the loopback; undefined without Swift, an error in CI. */
 export async function startS3(): Promise<S3Server | undefined> {
   if (!hasSwift()) {
-    if (process.env.CI === 'true') throw new Error('There is no Swift; CI needs it: apt-get install python3-swift.');
-    process.stderr.write('Not tested: object storage. Install python3-swift, or set MOLAR_TEST_SWIFT_PYTHON.\n');
+    if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
     return undefined;
   }
   const folder = await mkdtemp(join(tmpdir(), 'molar-s3-'));
@@ -64,8 +77,15 @@ export async function startS3(): Promise<S3Server | undefined> {
   let front = await listen(answer, 0);
   const { port } = front.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${port}`;
-  const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
-  const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
+  const env = {
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test:tester',
+    AWS_SECRET_ACCESS_KEY: 'testing',
+    AWS_SESSION_TOKEN: '',
+  };
+  Object.assign(process.env, env);
+  const client = await openClient(env);
   await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
   requests.length = 0;
   const away = async () => {
@@ -73,11 +93,7 @@ export async function startS3(): Promise<S3Server | undefined> {
   };
   return {
     bucket: BUCKET,
-    env: {
-      AWS_ENDPOINT_URL_S3: endpoint,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    },
+    env,
     requests,
     client,
     failing(next) {

@@ -89,7 +89,8 @@ for module, own in [
     (slo, {}),
     (copy, {}),
     (tempauth, {'user_test_tester': 'testing .admin'}),
-    (s3api, {'location': 'us-east-1', 'allow_multipart_uploads': 'true'}),
+    # Short pages, so that tests get several of them.
+    (s3api, {'location': 'us-east-1', 'allow_multipart_uploads': 'true', 'max_bucket_listing': '5'}),
     (bulk, {}),
     (listing_formats, {}),
     (gatekeeper, {}),

@@ -19,12 +19,18 @@ interface TestServiceOptions {
   readonly data?: string;
   /** SQLite when not given, unless MOLAR_TEST_STORE says `postgres`; a folder that is given is one of SQLite. */
   readonly store?: 'sqlite' | 'postgres';
+  /** `postgres://…`: a database of the test's own, which it drops itself. */
+  readonly database?: string;
+  /** Milliseconds that a statement of PostgreSQL may take; without a limit when not given. */
+  readonly statementTimeoutMs?: number;
   readonly clock?: TestClock;
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
   readonly behindProxy?: boolean;
   /** Requests a second; 0, no limit, when not given. */
   readonly rateLimit?: number;
+  /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
+  readonly failedAttempts?: number;
   readonly streamRetentionDays?: number;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
@@ -63,6 +69,7 @@ export async function testService(
     timeouts: { requestMs: 20_000 },
     behindProxy: options.behindProxy ?? false,
     rateLimit: options.rateLimit ?? 0,
+    failedAttempts: options.failedAttempts ?? 0,
     ...(options.listeners && { listeners: options.listeners }),
   });
   const opened: TestService = {
@@ -87,16 +94,17 @@ export async function testService(
 
 /** A folder for the service, and a database of its own where the store is PostgreSQL. */
 async function openTestFolder(
-  { data, store }: TestServiceOptions,
+  { data, store, database: given, statementTimeoutMs }: TestServiceOptions,
   options: Parameters<typeof openFolder>[1],
 ): Promise<OpenFolder & Pick<TestService, 'database'>> {
   const wanted = store ?? process.env.MOLAR_TEST_STORE;
-  if (wanted !== 'postgres' || data !== undefined) {
+  if ((wanted !== 'postgres' && given === undefined) || data !== undefined) {
     return { ...(await openFolder(data ?? ':memory:', options)), database: undefined };
   }
-  const database = await testDatabase();
+  const database = given === undefined ? await testDatabase() : { url: given, drop: async () => {} };
   try {
-    const folder = await openFolder(':memory:', { ...options, database: database.url });
+    const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
+    const folder = await openFolder(':memory:', { ...options, ...timeout, database: database.url });
     return { ...folder, database: database.url, close: () => folder.close().then(database.drop) };
   } catch (error) {
     await database.drop();

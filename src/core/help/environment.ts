@@ -19,6 +19,11 @@ export const ENVIRONMENT: Page = {
             ['MOLAR_CLIENT_SECRET', 'Client secret that goes with it.'],
             ['MOLAR_TOKEN_URL', 'Where client id and secret get tokens, when that is not below MOLAR_URL.'],
             ['MOLAR_PROFILE', 'Profile made by molar login; --profile.'],
+            ['PGPASSWORD', 'Password of the user in --database; ~/.pgpass works too.'],
+            [
+              'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL_S3',
+              'Account, region and address of the object storage of --files s3://…; the other variables of its SDK work too.',
+            ],
             ['MOLAR_AMQP_PASSWORD', 'Password of the user in the --amqp of molar serve and molar stream listen.'],
             [
               'MOLAR_KEYRING',

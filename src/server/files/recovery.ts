@@ -38,6 +38,11 @@ export async function settleStaged(store: Store, files: Files, names: readonly s
 /** Ends what a process that was killed left undone: settles staged files, finishes removals. */
 export async function recoverFiles(store: Store, files: Files): Promise<void> {
   await settleStaged(store, files, await files.leftovers());
+  await finishRemovals(store, files);
+}
+
+/** Removes what could not be removed when its record was. */
+export async function finishRemovals(store: Store, files: Files): Promise<void> {
   const removals = await store.read.all<{ name: string }>(sql`SELECT name FROM file_removals`);
   if (removals.length > 0)
     await removeScheduled(

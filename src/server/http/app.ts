@@ -5,18 +5,22 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import { refusal } from '../../catalog/failures.ts';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { mountDocs } from '../docs/route.ts';
+import { connectionReadings } from '../metrics/connections.ts';
 import type { Reading } from '../metrics/recorder.ts';
 import { mountMetrics } from '../metrics/route.ts';
 import { mountOpenApi } from '../openapi/route.ts';
 import type { Service } from '../service.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
 import { deliveryReadings, streamReadings } from '../stream/readings.ts';
+import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { failureOf, failureText } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
-import { authenticate, identifyOrganization } from './identity.ts';
+import { authenticate, type Gate, identifyOrganization } from './identity.ts';
 import { type AccessLog, logAnswers } from './logging.ts';
-import { methodsAt, mountOperations } from './operations.ts';
+import { mountOperations } from './operations.ts';
+import { Routes } from './routes.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from './securityheaders.ts';
 import { mountStream } from './streamroute.ts';
 import { answerTimeouts, serverTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
@@ -26,7 +30,9 @@ export interface AppOptions {
   readonly timeouts: Timeouts;
   /** Requests a second for each organization and token; 0 limits nothing (D43). */
   readonly rateLimit: number;
-  /** Trust `X-Forwarded-*` of a proxy in front, for the origin of signed URLs. */
+  /** Credentials that are not accepted, from one address at once; the usual number when not given, 0 limits nothing. */
+  readonly failedAttempts?: number;
+  /** Trust `X-Forwarded-*` of the proxy in front, for the origin of signed URLs and the address of the caller. */
   readonly behindProxy: boolean;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Times of stream listeners, where they are not the usual ones. */
@@ -40,22 +46,24 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const server = { maxHeaderSize: HEADER_BYTES, ...serverTimeouts(options.timeouts) };
   const app: FastifyInstance = fastify({
     ...timeoutOptions(options.timeouts),
-    ...(options.tls ? { https: { ...options.tls, ...server } } : { http: server }),
+    ...(options.tls ? { https: { ...options.tls, minVersion: 'TLSv1.2', ...server } } : { http: server }),
     logger: false,
     bodyLimit: SMALL_BODY_BYTES,
-    trustProxy: options.behindProxy,
-    routerOptions: { maxParamLength: 500 },
+    // What the proxy in front has added is trusted, not what came to it: anybody may write that.
+    trustProxy: options.behindProxy && ((_address: string, hop: number) => hop === 0),
+    routerOptions: { maxParamLength: HEADER_BYTES },
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
     clientErrorHandler: answerTimeouts,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const { status, problems } = failureOf(error);
-      reply.code(status).header('x-request-id', request.id).type(JSON_TYPE).send(failureText(status, problems));
+      reply.headers(headersOf(request)).code(status).type(JSON_TYPE).send(failureText(status, problems));
     },
   } as object);
 
+  const gate: Gate = { service, attempts: new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock) };
+  const routes = new Routes(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+    reply.headers(headersOf(request));
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, problems, unexpected } = failureOf(error);
@@ -63,25 +71,27 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     // The rest of a late request may still arrive: it must not be taken for the next one.
     if (status === 408) reply.header('connection', 'close');
     if (status === 503) reply.header('retry-after', '1');
+    if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });
   app.setNotFoundHandler(async (request, reply) => {
-    await refuseUnknown(service, request, (allow) => reply.header('allow', allow));
+    await refuseUnknown(gate, routes, request, (allow) => reply.header('allow', allow));
   });
   readJsonOnly(app);
   logAnswers(app, options.log);
   mountMetrics(app, service.store, [
     ...streamReadings(service),
     ...deliveryReadings(service),
+    ...connectionReadings(service.store),
     ...(options.readings ?? []),
   ]);
   mountHealth(app, service);
   mountOpenApi(app);
   mountDocs(app);
-  await mountTokens(app, service);
+  await mountTokens(app, gate);
   mountFiles(app, service);
-  await mountOperations(app, service, options.rateLimit);
-  mountStream(app, service, { log: options.log, ...(options.listeners && { times: options.listeners }) });
+  await mountOperations(app, gate, options.rateLimit);
+  mountStream(app, gate, { log: options.log, ...(options.listeners && { times: options.listeners }) });
   service.reads.onFault = (error) => options.log.failed('audit log', error);
   app.addHook('onReady', async () => {
     service.deliveries.start((error) => options.log.failed('async delivery', error));
@@ -93,11 +103,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Filters of several hundred ids fit into a URL. */
 const HEADER_BYTES = 64 * 1024;
 
-const SECURITY_HEADERS = [
-  ['x-content-type-options', 'nosniff'],
-  ['cache-control', 'no-store'],
-  ['referrer-policy', 'no-referrer'],
-] as const;
+function headersOf({ id, protocol }: FastifyRequest): Record<string, string> {
+  return { 'x-request-id': id, ...SECURITY_HEADERS, ...(protocol === 'https' && TLS_HEADERS) };
+}
 
 /** The caller's own request id when it is 1–200 visible ASCII characters (D5). */
 function requestId(sent: string | string[] | undefined): string {
@@ -119,16 +127,17 @@ function readJsonOnly(app: FastifyInstance): void {
 
 /** An unknown route below the API is told only to those who may use the API at all (D2). */
 async function refuseUnknown(
-  service: Service,
+  gate: Gate,
+  routes: Routes,
   request: FastifyRequest,
   allow: (methods: string) => void,
 ): Promise<never> {
   const path = request.url.split('?')[0] ?? '';
   if (path === API_PREFIX || path.startsWith(`${API_PREFIX}/`)) {
-    const grant = await authenticate(service, request.headers.authorization);
-    await identifyOrganization(service, grant, header(request, 'organization-id'));
+    const grant = await authenticate(gate, request);
+    await identifyOrganization(gate.service, grant, header(request, 'organization-id'));
   }
-  const methods = methodsAt(path);
+  const methods = routes.methodsAt(path);
   if (methods.length > 0) {
     allow(methods.join(', '));
     throw refusal('route.method', null, `This route takes ${methods.join(', ')}, not ${request.method}.`);

@@ -15,7 +15,7 @@ export function failureText(status: number, problems: readonly Problem[]): strin
 interface Failed {
   readonly status: number;
   readonly problems: readonly Problem[];
-  /** The server's own fault: worth a line in the log. */
+  /** Not the caller's doing: worth a line in the log. */
   readonly unexpected: boolean;
 }
 
@@ -36,10 +36,13 @@ const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
 
 /** Any error as an answer; nothing of an unexpected one gets out (D5). */
 export function failureOf(error: unknown): Failed {
-  if (error instanceof Refusal) return { status: error.status, problems: error.problems, unexpected: false };
-  const code = FRAMEWORK[(error as { code?: string } | null)?.code ?? ''];
-  if (code !== undefined) return { status: FAILURES[code].status, problems: [problemOf(code)], unexpected: false };
-  return { status: 500, problems: [problemOf('server.unexpected')], unexpected: true };
+  if (error instanceof Refusal) return failed(error.status, error.problems);
+  const code = FRAMEWORK[(error as { code?: string } | null)?.code ?? ''] ?? 'server.unexpected';
+  return failed(FAILURES[code].status, [problemOf(code)]);
+}
+
+function failed(status: number, problems: readonly Problem[]): Failed {
+  return { status, problems, unexpected: status >= 500 };
 }
 
 function problemOf(code: FailureCode): Problem {

@@ -2,10 +2,28 @@ import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import { findOrganization } from '../organizations.ts';
 import type { Organization, Service } from '../service.ts';
+import { tokenHash } from '../tokens/hashes.ts';
 import { findGrant, type Grant } from '../tokens/tokens.ts';
+import type { Attempts } from './attempts.ts';
 
-/** Who a request comes from: 401 for a token that is missing, malformed, unknown or expired (D2). */
-export async function authenticate(service: Service, authorization: string | undefined): Promise<Grant> {
+/** What requests are identified with. */
+export interface Gate {
+  readonly service: Service;
+  readonly attempts: Attempts;
+}
+
+/** What of a request tells who sent it. */
+export interface Sender {
+  readonly ip: string;
+  readonly headers: { readonly authorization?: string | undefined };
+}
+
+/**
+ * Who a request comes from: 401 for a token that is missing, malformed, unknown or expired (D2); 429 for a new token
+ * from an address that sent too many unknown ones, before the token is looked at.
+ */
+export async function authenticate({ service, attempts }: Gate, { ip, headers }: Sender): Promise<Grant> {
+  const { authorization } = headers;
   if (authorization === undefined || authorization.trim() === '') {
     throw refusal('auth.token_missing', 'Authorization', 'The Authorization header is missing: send "Bearer <token>".');
   }
@@ -13,8 +31,18 @@ export async function authenticate(service: Service, authorization: string | und
   if (token === undefined) {
     throw refusal('auth.token_malformed', 'Authorization', 'The Authorization header must be "Bearer <token>".');
   }
-  const grant = await findGrant(service.store.read, token);
-  if (grant === undefined) throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
+  const hash = tokenHash(token);
+  const wasNone = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
+  const grant = await findGrant(service.store.read, token).catch((error: unknown) => {
+    wasNone();
+    throw error;
+  });
+  if (grant === undefined) {
+    attempts.forget(hash);
+    throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
+  }
+  wasNone();
+  attempts.accept(hash);
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }

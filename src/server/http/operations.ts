@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
-import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
@@ -14,7 +13,7 @@ import type { Grant } from '../tokens/tokens.ts';
 import { actorOf, auditedRead } from './audited.ts';
 import { successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
-import { authenticate, identifyOrganization, requireScope } from './identity.ts';
+import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
 import { type RateLimit, tooMany } from './ratelimit.ts';
 import { rateLimitOf } from './sharedratelimit.ts';
 
@@ -32,6 +31,7 @@ interface Caller {
 
 /** What the routes share. */
 interface Mounting {
+  readonly gate: Gate;
   readonly service: Service;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly limit: RateLimit;
@@ -39,8 +39,10 @@ interface Mounting {
 }
 
 /** Mounts every operation of the catalog. Throws when one has no handler. */
-export async function mountOperations(app: FastifyInstance, service: Service, rateLimit: number): Promise<void> {
+export async function mountOperations(app: FastifyInstance, gate: Gate, rateLimit: number): Promise<void> {
+  const { service } = gate;
   const mounting: Mounting = {
+    gate,
     service,
     handlers: allHandlers(),
     limit: rateLimitOf(service.store, rateLimit, service.clock),
@@ -72,7 +74,7 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
     ...(limit !== undefined && { bodyLimit: limit }),
     config: { operation: operation.id },
     onRequest: async (request, reply) => {
-      const grant = await authenticate(service, request.headers.authorization);
+      const grant = await authenticate(mounting.gate, request);
       const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
@@ -140,7 +142,7 @@ async function claimKey({ keys }: Mounting, operation: Operation, request: Fasti
 /** A document whose request goes no further leaves no file behind. */
 async function dropStaged(service: Service, request: FastifyRequest): Promise<void> {
   if (request.body instanceof DocumentBody && request.body.content)
-    await service.files.remove(request.body.content.name);
+    await service.files.discard(request.body.content.name);
 }
 
 /** The envelope's text; `keep` gets it inside the transaction of a write. */
@@ -213,23 +215,6 @@ export function parametersOf(operation: Operation): string[] {
     ...(operation.paging?.style === 'cursor' ? ['lastId'] : []),
     ...Object.keys(operation.parameters ?? {}),
   ];
-}
-
-/** Methods of the route a path belongs to, none for an unknown path. */
-export function methodsAt(path: string): string[] {
-  if (path === API_PREFIX + STREAM_PATH) return ['GET'];
-  const segments = path.split('/');
-  const methods = allOperations()
-    .map(({ operation }) => operation)
-    .filter((operation) => {
-      const pattern = (API_PREFIX + operation.path).split('/');
-      return (
-        pattern.length === segments.length &&
-        pattern.every((part, index) => part.startsWith('{') || part === segments[index])
-      );
-    })
-    .map((operation) => operation.method);
-  return [...new Set(methods)];
 }
 
 function one(value: string | string[] | undefined): string | undefined {

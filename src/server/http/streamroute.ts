@@ -9,7 +9,7 @@ import { LISTENER_TIMES, type ListenerTimes, type Listening, serveListener } fro
 import { ListenerSocket } from '../stream/socket.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf } from './audited.ts';
-import { authenticate, identifyOrganization, requireScope } from './identity.ts';
+import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
 import type { AccessLog } from './logging.ts';
 
 const SCOPE = 'model:read';
@@ -23,7 +23,8 @@ export interface StreamRouteOptions {
 }
 
 /** `GET /api/v1/stream`: the messages of one organization, from now on or from a position (D42). */
-export function mountStream(app: FastifyInstance, service: Service, options: StreamRouteOptions): void {
+export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRouteOptions): void {
+  const { service } = gate;
   const times = { ...LISTENER_TIMES, ...options.times };
   const open = new Set<AbortController>();
   let ending = false;
@@ -38,7 +39,7 @@ export function mountStream(app: FastifyInstance, service: Service, options: Str
     url: API_PREFIX + STREAM_PATH,
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { organization, grant } = await identify(service, request);
+      const { organization, grant } = await identify(gate, request);
       const { patterns, requested } = readQuery(request);
       const start = await startOf(service, requested);
       service.reads.admit();
@@ -65,7 +66,7 @@ export function mountStream(app: FastifyInstance, service: Service, options: Str
         socket,
         times,
         now: () => nowOf(service),
-        check: tokenCheck(service, request, grant, times.checkMs),
+        check: tokenCheck(gate, request, grant, times.checkMs),
       };
       service.stream.listeners++;
       socket.write(listening.format.opening(start.after, unknownParameters(request)));
@@ -93,24 +94,21 @@ function counting(matches: RoutingKeyMatch, heard: { messages: number }): Routin
   };
 }
 
-async function identify(
-  service: Service,
-  request: FastifyRequest,
-): Promise<{ grant: Grant; organization: Organization }> {
-  const grant = await authenticate(service, request.headers.authorization);
-  const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
+async function identify(gate: Gate, request: FastifyRequest): Promise<{ grant: Grant; organization: Organization }> {
+  const grant = await authenticate(gate, request);
+  const organization = await identifyOrganization(gate.service, grant, one(request.headers['organization-id']));
   requireScope(grant, SCOPE);
   return { grant, organization };
 }
 
 /** A check of the token that asks the store at most every `checkMs`, and the clock each time. */
-function tokenCheck(service: Service, request: FastifyRequest, grant: Grant, checkMs: number): () => Promise<void> {
+function tokenCheck(gate: Gate, request: FastifyRequest, grant: Grant, checkMs: number): () => Promise<void> {
   let known = grant;
   let checkedAt = performance.now();
   return async () => {
-    const expired = known.expiresAt !== null && Date.parse(known.expiresAt) <= service.clock();
+    const expired = known.expiresAt !== null && Date.parse(known.expiresAt) <= gate.service.clock();
     if (!expired && performance.now() - checkedAt < checkMs) return;
-    known = (await identify(service, request)).grant;
+    known = (await identify(gate, request)).grant;
     checkedAt = performance.now();
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { FAILURES } from '../../catalog/failures.ts';
 import { failureText } from './envelope.ts';
+import { SECURITY_HEADERS } from './securityheaders.ts';
 
 /** Milliseconds; every one is set, since the framework's own defaults are "never" (D43). */
 export interface Timeouts {
@@ -40,6 +41,7 @@ export function answerTimeouts(error: Error & { code?: string }, socket: Socket)
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${randomUUID()}`,
+    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ].join('\r\n');
   socket.end(`${head}\r\n${headers}\r\n\r\n${body}`);

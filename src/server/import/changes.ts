@@ -1,12 +1,12 @@
-import sql, { raw } from 'sql-template-tag';
+import sql, { join, raw } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
 import { recordChange } from '../engine/changes.ts';
 import { findOrganizationByKey } from '../organizations.ts';
+import { groupsOf } from '../reports/groups.ts';
 import type { Organization } from '../service.ts';
 import { type JsonRecord, tableOf } from '../store/layout.ts';
-import { findRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 
 const PAGE = 500;
@@ -55,12 +55,13 @@ export class ChangeBook {
       const page = await this.tx.all<NotedChange>(
         sql`SELECT seq, org, type, id, before FROM import_changes WHERE seq > ${after} ORDER BY seq LIMIT ${PAGE}`,
       );
+      const now = await this.read(page);
       for (const noted of page) {
         if (!organizations.has(noted.org)) {
           organizations.set(noted.org, await findOrganizationByKey(this.tx, noted.org));
         }
         const organization = organizations.get(noted.org);
-        if (organization !== undefined) await this.tell(noted, organization, at);
+        if (organization !== undefined) await this.tell(noted, now.get(nameOf(noted)), organization, at);
       }
       if (page.length < PAGE) break;
       after = page.at(-1)?.seq ?? after;
@@ -71,19 +72,41 @@ export class ChangeBook {
     }
   }
 
-  private async tell({ org, type, id, before }: NotedChange, organization: Organization, at: string): Promise<void> {
+  /** What the records of a page are now, as JSON text. */
+  private async read(page: readonly NotedChange[]): Promise<Map<string, string>> {
+    const now = new Map<string, string>();
+    for (const [, noted] of groupsOf(page, ({ org, type }) => `${org} ${type}`)) {
+      const { org, type } = noted[0] as NotedChange;
+      const ids = join(noted.map(({ id }) => id));
+      const rows = await this.tx.all<{ id: number; json: string }>(
+        sql`SELECT id, json FROM ${raw(tableOf(BY_TYPE.get(type) as Resource))} WHERE org = ${org} AND id IN (${ids})`,
+      );
+      for (const { id, json } of rows) now.set(nameOf({ org, type, id }), json);
+    }
+    return now;
+  }
+
+  private async tell(
+    { org, type, before }: NotedChange,
+    now: string | undefined,
+    organization: Organization,
+    at: string,
+  ): Promise<void> {
     const resource = BY_TYPE.get(type) as Resource;
-    const row = await findRecord(this.tx, org, resource, id);
     // Most lines of a repeated import change nothing: equal texts need no reading.
-    if (row?.json === before) return;
-    const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(row?.json), at };
+    if ((now ?? null) === before) return;
+    const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(now), at };
     await recordChange(this.tx, change);
-    const verb = before === null ? 'create' : row === undefined ? 'delete' : 'update';
+    const verb = before === null ? 'create' : now === undefined ? 'delete' : 'update';
     const operation = `${resource.name}.${verb}`;
     const counted = this.told.get(`${org} ${operation}`) ?? { org, operation, count: 0 };
     counted.count++;
     this.told.set(`${org} ${operation}`, counted);
   }
+}
+
+function nameOf({ org, type, id }: Pick<NotedChange, 'org' | 'type' | 'id'>): string {
+  return `${org} ${type} ${id}`;
 }
 
 const BY_TYPE = new Map(STORED_RESOURCES.map((resource) => [resource.type, resource]));

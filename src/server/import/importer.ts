@@ -17,6 +17,7 @@ import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
 import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
+import { Places } from './places.ts';
 import { ProblemList } from './problems.ts';
 import { type ImportState, importRecord, ZoneUnknown } from './records.ts';
 
@@ -71,10 +72,12 @@ async function importInto(
     problems,
     organizations: new Organizations(tx, now),
     links: new LinkBook(tx),
+    places: new Places(tx),
     corrections: new CorrectionBook(tx),
     ...(!untold && { changes: new ChangeBook(tx) }),
     highest: new Map(),
     referrers: new Map(),
+    hadPatients: new Map(),
     counts: {},
     deleted: 0,
   };

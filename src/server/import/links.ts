@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Kind } from '../../catalog/fields/kind.ts';
 import { existingIds, type FoundLink, linksOf } from '../references.ts';
@@ -33,14 +33,22 @@ export class LinkBook {
     for (const { target, id, at } of links) {
       const name = `${org} ${target} ${id}`;
       if (this.known.has(name)) continue;
-      if ((await existingIds(this.tx, org, target, [id])).has(id)) {
+      const isSmall = !STORED_RESOURCES.some((resource) => resource.type === target);
+      if (isSmall && (await existingIds(this.tx, org, target, [id])).has(id)) {
         if (this.known.size < REMEMBERED) this.known.add(name);
       } else {
-        await this.tx.run(
-          sql`INSERT INTO import_links (org, target, id, line, field) VALUES (${org}, ${target}, ${id}, ${line}, ${`${at}.id`})`,
-        );
+        await this.noteMissing(org, target, id, line, `${at}.id`);
       }
     }
+  }
+
+  /** Keeps a link that leads nowhere yet, without waiting for the answer whether it does. */
+  private async noteMissing(org: number, target: string, id: number, line: number, field: string): Promise<void> {
+    await this.tx.run(sql`INSERT INTO import_links (org, target, id, line, field)
+      SELECT n.org, n.target, n.id, n.line, n.field
+      FROM (SELECT CAST(${org} AS BIGINT) AS org, CAST(${target} AS TEXT) AS target, CAST(${id} AS BIGINT) AS id,
+        CAST(${line} AS BIGINT) AS line, CAST(${field} AS TEXT) AS field) n
+      WHERE NOT EXISTS (${targetOf(target, 'n')})`);
   }
 
   noteDeleted(org: number, target: string, id: number, line: number): void {
@@ -61,13 +69,8 @@ export class LinkBook {
   }
 
   private async reportDangling(target: string, problems: ProblemList): Promise<void> {
-    const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
-    const found =
-      resource === undefined
-        ? sql`SELECT 1 FROM reference_records f WHERE f.org = l.org AND f.type = ${target} AND f.id = l.id`
-        : sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = l.org AND f.id = l.id`;
     const rows = await this.tx.all<{ id: number; line: number; field: string }>(
-      sql`SELECT l.id, l.line, l.field FROM import_links l WHERE l.target = ${target} AND NOT EXISTS (${found})
+      sql`SELECT l.id, l.line, l.field FROM import_links l WHERE l.target = ${target} AND NOT EXISTS (${targetOf(target, 'l')})
         ORDER BY l.line, l.field, l.id LIMIT ${LISTED_PROBLEMS * 100}`,
     );
     for (const { id, line, field } of rows) {
@@ -95,6 +98,16 @@ export class LinkBook {
       }
     }
   }
+}
+
+/** The record that a link leads to; `link` is the alias of the link's row. */
+function targetOf(target: string, link: 'l' | 'n'): Sql {
+  const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
+  const from = raw(link);
+  if (resource !== undefined) {
+    return sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = ${from}.org AND f.id = ${from}.id`;
+  }
+  return sql`SELECT 1 FROM reference_records f WHERE f.org = ${from}.org AND f.type = ${target} AND f.id = ${from}.id`;
 }
 
 /** Whether a kind links to the target and cannot do without it. */

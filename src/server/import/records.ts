@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { type Fields, readFields } from '../../catalog/record.ts';
-import { linksOf, referenceRecord } from '../references.ts';
+import { linksOf } from '../references.ts';
 import { blankRecord, emptyValue } from '../rendering.ts';
 import { forgetTransaction } from '../reports/aging/ledger.ts';
 import { filedUnder } from '../reports/filing.ts';
@@ -20,6 +20,7 @@ import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
 import type { LinkBook } from './links.ts';
 import type { Organizations } from './organizations.ts';
+import type { Places } from './places.ts';
 import type { ProblemList } from './problems.ts';
 
 /** What an import carries from line to line. */
@@ -31,6 +32,7 @@ export interface ImportState {
   readonly problems: ProblemList;
   readonly organizations: Organizations;
   readonly links: LinkBook;
+  readonly places: Places;
   readonly corrections: CorrectionBook;
   /** Undefined: the stream is not told of this import. */
   readonly changes?: ChangeBook;
@@ -38,6 +40,8 @@ export interface ImportState {
   readonly highest: Map<string, { org: number; type: string; id: number }>;
   /** Patients whose list of referred patients has to be made again. */
   readonly referrers: Map<number, Set<number>>;
+  /** Organizations that patients came to, and whether they had some before. */
+  readonly hadPatients: Map<number, boolean>;
   readonly counts: Record<string, number>;
   deleted: number;
   /** All lines have been read: a zone that is still unknown stays so. */
@@ -71,6 +75,7 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
   await state.links.note(organization.org, line, own);
   if (kind.resource !== undefined) await state.changes?.note(organization.org, kind.resource, id);
+  state.places.forget(organization.org, kind.type, id);
   if (kind.resource === undefined) await putReference(state.tx, organization.org, kind, id, values);
   else await putResource(state, kind, organization, id, values, line);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
@@ -98,8 +103,8 @@ async function zoneOf(
   const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
   const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
   if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
-  const at = location ?? (await referenceRecord(state.tx, organization.org, 'Operatory', operatory))?.location?.id;
-  const place = await referenceRecord(state.tx, organization.org, 'Location', at);
+  const at = location ?? (await state.places.find(organization.org, 'Operatory', operatory))?.location?.id;
+  const place = await state.places.find(organization.org, 'Location', at);
   if (place === undefined) return undefined;
   return place.timezone ?? (organization.told ? organization.timezone : undefined);
 }
@@ -184,9 +189,7 @@ async function noteReferrers(
   id: number,
   after?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const before = await state.tx.get<{ referrer: number | null }>(
-    sql`SELECT referred_by_patient_id AS referrer FROM patients WHERE org = ${org} AND id = ${id}`,
-  );
+  const before = (await hadPatients(state, org)) ? await storedReferrer(state.tx, org, id) : undefined;
   const claimed = ((after?.referredPatients as readonly unknown[] | undefined) ?? []).length > 0;
   const noted = [
     before?.referrer,
@@ -198,6 +201,19 @@ async function noteReferrers(
   state.referrers.set(org, referrers);
 }
 
+/** Whether the organization had patients before the import; those that it brings itself are noted by their own lines. */
+async function hadPatients(state: ImportState, org: number): Promise<boolean> {
+  const known = state.hadPatients.get(org);
+  if (known !== undefined) return known;
+  const row = await state.tx.get(sql`SELECT 1 AS found FROM patients WHERE org = ${org} LIMIT 1`);
+  state.hadPatients.set(org, row !== undefined);
+  return row !== undefined;
+}
+
+function storedReferrer(tx: Transaction, org: number, id: number): Promise<{ referrer: number | null } | undefined> {
+  return tx.get(sql`SELECT referred_by_patient_id AS referrer FROM patients WHERE org = ${org} AND id = ${id}`);
+}
+
 async function remove(state: ImportState, kind: RecordKind, org: number, id: number, line: number): Promise<void> {
   if (kind.type === 'PatientV1') await noteReferrers(state, org, id);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id);
@@ -206,6 +222,7 @@ async function remove(state: ImportState, kind: RecordKind, org: number, id: num
   else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
   if (kind.type === 'Transaction') await forgetTransaction(state.tx, org, id);
   state.links.noteDeleted(org, kind.type, id, line);
+  state.places.forget(org, kind.type, id);
   noteId(state, org, kind.type, id);
   state.deleted++;
 }

@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path';
 import type { Files } from '../files/files.ts';
 import { openFiles } from '../files/open.ts';
-import { openConnection } from '../store/sqlite/open.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
+import { isBusy, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Reader, Store } from '../store/store.ts';
-import { isDatabaseServed, openPostgresSource } from './postgressnapshot.ts';
+import { isDatabaseServed, isWrittenTo, openPostgresSource } from './postgressnapshot.ts';
 import { isServed } from './served.ts';
 import type { Snapshot } from './snapshot.ts';
 import { DATABASE, openSqliteSnapshot } from './sqlitesnapshot.ts';
@@ -29,6 +30,8 @@ export interface OpenPlace {
   readonly live: Reader;
   readonly files: Files;
   snapshot(): Promise<Snapshot>;
+  /** Keeps everybody from writing until the function returned is called. Throws `StoreUnusable` when somebody is. */
+  hold(): Promise<() => Promise<void>>;
   /** The store itself, for repairs: its schema is brought to this version. The caller closes it. */
   store(): Promise<Store>;
   close(): Promise<void>;
@@ -57,6 +60,7 @@ async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlac
       },
       files,
       snapshot: () => openSqliteSnapshot(folder),
+      hold: () => holdFolder(folder),
       store: () => openSqliteStore(folder, { serving: false }),
       async close() {
         connection.close();
@@ -72,7 +76,7 @@ async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlac
 async function openPostgresPlace({ data, files: target }: Place, database: string): Promise<OpenPlace> {
   const source = await openPostgresSource(database);
   try {
-    const served = await isDatabaseServed(source.live);
+    const served = await isDatabaseServed(source.live, database);
     const files = await openFiles(target, resolve(data), { shared: served });
     return {
       name: source.name,
@@ -80,6 +84,7 @@ async function openPostgresPlace({ data, files: target }: Place, database: strin
       live: source.live,
       files,
       snapshot: source.snapshot,
+      hold: source.hold,
       async store() {
         const { openPostgresStore } = await import('../store/postgres/store.ts');
         return openPostgresStore(database);
@@ -93,4 +98,21 @@ async function openPostgresPlace({ data, files: target }: Place, database: strin
     await source.close();
     throw error;
   }
+}
+
+/** Keeps servers and imports away from a folder. */
+async function holdFolder(folder: string): Promise<() => Promise<void>> {
+  const unlock = lockFolder(folder);
+  const connection = openConnection(join(folder, DATABASE));
+  try {
+    connection.exec('BEGIN IMMEDIATE');
+  } catch (cause) {
+    connection.close();
+    unlock();
+    throw isBusy(cause) ? isWrittenTo(folder) : cause;
+  }
+  return async () => {
+    connection.close();
+    unlock();
+  };
 }

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { StoreFault } from '../store/faults.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { loadDriver, makePool } from '../store/postgres/driver.ts';
 import { storeFault } from '../store/postgres/faults.ts';
@@ -6,8 +7,8 @@ import { connectionOf } from '../store/postgres/statements.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What connections of maintenance are called, so that they are not taken for those of a server. */
-const APPLICATION = 'molar maintenance';
+/** What connections of maintenance are called besides, so that they are not taken for those of a server. */
+const MAINTENANCE = 'maintenance';
 
 export interface PostgresSource {
   /** Host, port and database. */
@@ -15,20 +16,21 @@ export interface PostgresSource {
   /** What is committed now. */
   readonly live: Reader;
   snapshot(): Promise<Snapshot>;
+  /** Keeps everybody from writing until the function returned is called. Throws `StoreUnusable` when somebody is. */
+  hold(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
 /** Connects to a database for reading only: its schema is left as it is. Throws `StoreUnusable`. */
 export async function openPostgresSource(url: string): Promise<PostgresSource> {
   const address = readAddress(named(url));
-  const pool = makePool(await loadDriver(), address, 2, '');
+  const pool = makePool(await loadDriver(), address, 3, '');
   const connect = async () => {
     try {
       return await pool.connect();
     } catch (cause) {
       const fault = storeFault(cause);
       const reason = fault instanceof Error ? fault.message : 'It does not answer.';
-      await pool.end();
       throw new StoreUnusable(
         `The database ${address.name} cannot be used. ${reason}`,
         'Check the address, the user and the password, and that it runs.',
@@ -36,7 +38,10 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
       );
     }
   };
-  const looking = await connect();
+  const looking = await connect().catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
   return {
     name: address.name,
     live: readerOf(connectionOf(looking, address.sessions)),
@@ -55,11 +60,31 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
         },
       };
     },
+    async hold() {
+      const client = await connect();
+      const release = async () => client.release(true);
+      try {
+        await connectionOf(client, address.sessions).command(HOLD);
+        return release;
+      } catch (cause) {
+        await release();
+        throw cause instanceof StoreFault && cause.code === 'STORE_TIMEOUT' ? isWrittenTo(address.name) : cause;
+      }
+    },
     async close() {
       looking.release(true);
       await pool.end();
     },
   };
+}
+
+/** Every write of records changes the head of a log, and those of tokens and settings their own tables. */
+const HOLD = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
+  LOCK TABLE organizations, log_heads, access_tokens, api_clients, settings IN EXCLUSIVE MODE NOWAIT`;
+
+/** Somebody writes to what is to be copied. */
+export function isWrittenTo(name: string): StoreUnusable {
+  return new StoreUnusable(`${name} is being written to.`, 'Wait until the import has ended, then run it again.');
 }
 
 type Connection = ReturnType<typeof connectionOf>;
@@ -73,18 +98,24 @@ function readerOf(connection: Connection): Reader {
   };
 }
 
-/** Names the connections, unless the address does. */
+/** The address with a name for the connections that is not the name of a server's. */
 function named(url: string): string {
   if (!URL.canParse(url)) return url;
   const address = new URL(url);
-  if (!address.searchParams.has('application_name')) address.searchParams.set('application_name', APPLICATION);
+  address.searchParams.set('application_name', `${applicationOf(address)} ${MAINTENANCE}`);
   return address.href;
 }
 
-/** Whether a server is connected to the database, as far as its user may see. */
-export async function isDatabaseServed(read: Reader): Promise<boolean> {
+/** What the connections of a server with this address are called. */
+function applicationOf(address: URL): string {
+  return address.searchParams.get('application_name') ?? 'molar';
+}
+
+/** Whether a server is connected to the database, as far as its user may see: one that was given the same address. */
+export async function isDatabaseServed(read: Reader, url: string): Promise<boolean> {
   const row = await read.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'molar'`,
+    sql`SELECT COUNT(*) AS found FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = ${applicationOf(new URL(url))}`,
   );
   return (row?.found ?? 0) > 0;
 }

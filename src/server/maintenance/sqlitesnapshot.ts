@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connection, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
@@ -45,6 +46,11 @@ export async function openSqliteSnapshot(folder: string): Promise<SqliteSnapshot
       connection.close();
     },
   };
+}
+
+/** Removes the database of a folder that is being filled, with its journals: one of them would spoil another database. */
+export async function removeDatabase(folder: string): Promise<void> {
+  for (const end of ['', '-wal', '-shm', '-journal']) await rm(join(folder, `${DATABASE}${end}`), { force: true });
 }
 
 function unreadable(file: string, cause: unknown): StoreUnusable {

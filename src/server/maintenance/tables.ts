@@ -24,6 +24,14 @@ export interface Schema {
 /** What was run to make the tables: says the same in every store, and is no content. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
+/** Tables that say something of this moment and this store only: what servers agree about, and what was migrated. */
+const OWN_TABLES = new Set([MIGRATIONS_TABLE, 'leases', 'rate_buckets']);
+
+/** The tables whose rows are the content of a store: what a backup and a migration carry over. */
+export function contentTables({ tables }: Schema): readonly Table[] {
+  return tables.filter(({ name }) => !OWN_TABLES.has(name));
+}
+
 /** Reads the schema; version 0 and no tables where there is none. */
 export async function readSchema(read: Reader, dialect: Dialect): Promise<Schema> {
   const columns = await read.all<ColumnRow>(COLUMNS[dialect]);

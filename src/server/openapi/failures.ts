@@ -15,6 +15,8 @@ const COMMON: readonly FailureCode[] = [
   'request.malformed',
   'auth.organization_forbidden',
   'auth.scope_missing',
+  // Failed authentication is limited everywhere.
+  'limit.rate',
   'request.timeout',
   'server.unexpected',
 ];
@@ -59,7 +61,6 @@ export function failuresOf(resource: Resource, operation: Operation): FailureCod
     ...(method === 'POST' ? IDEMPOTENCY : []),
     // A path id that names no record, or a report without anything to report (D5, D33, D34).
     ...(path.includes('{') || resource.computed ? (['record.not_found'] as const) : []),
-    ...(operation.rateLimited ? (['limit.rate'] as const) : []),
   ]);
   return (Object.keys(FAILURES) as FailureCode[]).filter((code) => possible.has(code));
 }

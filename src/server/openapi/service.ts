@@ -83,6 +83,7 @@ const tokenItem: Json = {
         [408, ['request.timeout']],
         [413, ['body.too_large']],
         [415, ['body.media_type']],
+        [429, ['limit.rate']],
         [500, ['server.unexpected']],
       ),
     },

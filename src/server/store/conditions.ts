@@ -19,14 +19,14 @@ export function rangeTerms(terms: readonly Term[]): Term[] {
   return terms.filter((term) => RANGES.includes(term.operator));
 }
 
-/** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table. */
-export function conditionsOf(resource: Resource, terms: readonly Term[], way: Way = 'indexes'): Sql {
-  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(resource, term, way)})`);
+/** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table, `org` whose records are looked for. */
+export function conditionsOf(org: number, resource: Resource, terms: readonly Term[], way: Way = 'indexes'): Sql {
+  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(org, resource, term, way)})`);
   return limits.length === 0 ? empty : sql` AND ${join(limits, ' AND ')}`;
 }
 
-function conditionOf(resource: Resource, term: Term, way: Way): Sql {
-  if (term.key.value.match === 'many') return sideCondition(resource, term);
+function conditionOf(org: number, resource: Resource, term: Term, way: Way): Sql {
+  if (term.key.value.match === 'many') return sideCondition(org, resource, term);
   const column = raw(`r.${columnName(term.key.key)}`);
   const [value] = term.values.map(columnValue);
   switch (term.operator) {
@@ -75,8 +75,9 @@ function startsWith(column: Sql, prefix: string): Sql {
   return sql`${column} >= ${prefix} AND ${column} < ${prefix + LAST}`;
 }
 
-function sideCondition(resource: Resource, term: Term): Sql {
+/** Not bound to the record by more than its id, so that no store looks once for each record. */
+function sideCondition(org: number, resource: Resource, term: Term): Sql {
   const values = join([...new Set(term.values)]);
-  const matching = sql`SELECT s.id FROM ${raw(sideTable(resource, term.key.key))} s WHERE s.org = r.org AND s.value IN (${values})`;
+  const matching = sql`SELECT s.id FROM ${raw(sideTable(resource, term.key.key))} s WHERE s.org = ${org} AND s.value IN (${values})`;
   return term.operator === '!=' ? sql`NOT EXISTS (${matching} AND s.id = r.id)` : sql`r.id IN (${matching})`;
 }

@@ -47,7 +47,7 @@ async function selectPage(
 ): Promise<Sql> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
-  const conditions = conditionsOf(resource, terms, await wayOf(read, org, resource, terms, slice));
+  const conditions = conditionsOf(org, resource, terms, await wayOf(read, org, resource, terms, slice));
   return sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
 }
 
@@ -90,7 +90,7 @@ async function wayOf(
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(
     sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${org}${conditionsOf(resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS looked_at`,
+      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS looked_at`,
   );
   return (row?.found ?? 0) > SORTED_ROWS ? 'ids' : 'indexes';
 }
@@ -102,7 +102,7 @@ export async function countRecords(
   terms: readonly Term[],
 ): Promise<number> {
   const row = await read.get<{ total: number }>(
-    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${org}${conditionsOf(resource, terms)}`,
+    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${org}${conditionsOf(org, resource, terms)}`,
   );
   return row?.total ?? 0;
 }

@@ -56,7 +56,16 @@ export interface Store {
   ping(): Promise<void>;
   /** How much has been written since the store was opened. */
   readonly counts: Readonly<StoreCounts>;
+  /** Connections to the database, where it is another process. */
+  connections?(): StoreConnections;
   close(): Promise<void>;
+}
+
+/** Connections of all pools: open ones, those of them that do nothing now, and work that waits for one. */
+export interface StoreConnections {
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /** Writes that were run, refused ones included, and the commits that they shared. */

@@ -85,7 +85,7 @@ async function storedChunk(
   const location = locationColumn(resource);
   const rows = await read.all<{ id: number; json: string; place: number | null }>(
     sql`SELECT r.id, r.json, ${raw(location)} AS place FROM ${table} r
-      WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(resource, terms, 'ids')}
+      WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(org, resource, terms, 'ids')}
       ORDER BY r.id ${direction} LIMIT ${CHUNK_RECORDS}`,
   );
   const records = rows.map(({ json, place }) => ({

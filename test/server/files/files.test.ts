@@ -10,7 +10,6 @@ import { startS3 } from '../../support/s3.ts';
 
 const s3 = await startS3();
 afterAll(() => s3?.stop());
-Object.assign(process.env, s3?.env);
 
 let folder: string;
 let used = 0;

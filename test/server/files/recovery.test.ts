@@ -57,6 +57,31 @@ describe('after a process that ended', () => {
     await second.close();
   });
 
+  it('after a commit that nobody was told of, the document has its file', async () => {
+    const service = await open();
+    const { store } = service.service;
+    const { write } = store;
+    store.write = async (...work) => {
+      store.write = write;
+      await store.write(...work);
+      throw new Error('The database went away.');
+    };
+    await expect(post(service)).rejects.toThrow('The database went away.');
+    expect(await downloaded(service)).toEqual([PDF]);
+    expect(await filesIn(join(data, 'files', 'incoming'))).toEqual([]);
+    await service.close();
+  });
+
+  it('when a write fails that stored nothing, the file is gone', async () => {
+    const service = await open();
+    service.service.store.write = async () => {
+      throw new Error('The database went away.');
+    };
+    await expect(post(service)).rejects.toThrow('The database went away.');
+    expect(await filesIn(join(data, 'files'))).toEqual([]);
+    await service.close();
+  });
+
   it('before the commit, the file is gone', async () => {
     const first = await open();
     const stage = await first.service.files.stage('0123abcd-original');

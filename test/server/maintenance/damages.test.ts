@@ -1,9 +1,9 @@
-import { open, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/server/store/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch } from './practices.ts';
+import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch, spoil } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -237,15 +237,7 @@ describe('a check', () => {
 
   it('goes on where pages cannot be read', async () => {
     const data = await copy();
-    const page = inDatabase(data, (connection) => {
-      connection.pragma('wal_checkpoint(TRUNCATE)');
-      return connection.prepare("SELECT rootpage AS page FROM sqlite_master WHERE name = 'events'").get() as {
-        page: number;
-      };
-    });
-    const file = await open(join(data, 'molar.sqlite'), 'r+');
-    await file.write(Buffer.alloc(4096, 0xff), 0, 4096, (page.page - 1) * 4096);
-    await file.close();
+    await spoil(data, 'events');
     const report = await check({ data });
     const checks = new Set(report.problems.map((problem) => problem.check));
     expect(checks).toContain('database');

@@ -1,13 +1,22 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { Place } from '../../../src/server/maintenance/place.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
 import { type Connection, openConnection } from '../../../src/server/store/sqlite/open.ts';
-import { rowOf, type WireRecord } from '../../support/calls.ts';
+import { rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
 import { PDF, PNG } from '../../support/files.ts';
-import { LOCATIONS, OPERATORIES, PATIENTS, PROVIDERS } from '../../support/ids.ts';
+import {
+  LOCATIONS,
+  OPERATORIES,
+  ORGANIZATION,
+  OTHER_ORGANIZATION,
+  PATIENTS,
+  PROVIDERS,
+  TOKENS,
+} from '../../support/ids.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { allRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 
@@ -63,6 +72,45 @@ export async function copied(from: string, to: string): Promise<string> {
   return to;
 }
 
+/** The address of a test's database, with connections of a name of their own: other tests have servers, too. */
+export function own({ url, schema }: TestDatabase): string {
+  const address = new URL(url);
+  address.searchParams.set('application_name', schema);
+  return address.href.replaceAll('+', '%20');
+}
+
+const PATHS = [
+  '/patients?lastId=0',
+  '/documents?lastId=0',
+  '/transactions?filter=transactionDate>=2000-01-01',
+  '/transactiontags?lastId=0',
+  '/appointments?lastId=0',
+  '/appointmenthistories?filter=lastModified>=2000-01-01T00:00:00Z',
+  '/missedappointments?lastId=0',
+  '/patientinsuranceplans?lastId=0',
+  '/events?lastId=0',
+  '/agingbalances?filter=location.id==ALL',
+];
+
+/** What a server answers to whoever reads everything, to the byte, and the contents of the documents' files. */
+export async function answers(options: { data?: string; database?: string }): Promise<Record<string, string>> {
+  const service = await testService([], options);
+  const told: Record<string, string> = {};
+  for (const path of PATHS) {
+    for (const organization of [ORGANIZATION, OTHER_ORGANIZATION]) {
+      const called = await service.call('GET', path, { organization, token: TOKENS.both });
+      told[`${organization} ${path}`] = called.text;
+    }
+  }
+  for (const { storage } of rowsOf(await service.call('GET', '/documents'))) {
+    for (const link of Object.values(storage as Record<string, string>)) {
+      told[link] = (await service.call('GET', link, { token: null, organization: null })).bytes.toString('base64');
+    }
+  }
+  await service.close();
+  return told;
+}
+
 /** Runs statements on the database of a folder, past everything that guards it. */
 export function inDatabase<T>(data: string, work: (connection: Connection) => T): T {
   const connection = openConnection(join(data, 'molar.sqlite'));
@@ -71,6 +119,17 @@ export function inDatabase<T>(data: string, work: (connection: Connection) => T)
   } finally {
     connection.close();
   }
+}
+
+/** Overwrites the first page of a table, as a disk may do. */
+export async function spoil(data: string, table: string): Promise<void> {
+  const page = inDatabase(data, (connection) => {
+    connection.pragma('wal_checkpoint(TRUNCATE)');
+    return connection.prepare('SELECT rootpage FROM sqlite_master WHERE name = ?').pluck().get(table) as number;
+  });
+  const file = await open(join(data, 'molar.sqlite'), 'r+');
+  await file.write(Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
+  await file.close();
 }
 
 export function check(place: Place, options: { deep?: boolean; repair?: boolean } = {}): Promise<CheckReport> {

@@ -227,11 +227,11 @@ describe('answers', () => {
 
   it.each([
     ['get', '/api/v1/patients', '200 400 401 403 408 429 500'],
-    ['get', '/api/v1/patients/{patientId}', '200 400 401 403 404 408 500'],
-    ['post', '/api/v1/patients', '201 400 401 403 408 409 413 415 500'],
-    ['put', '/api/v1/patients/{patientId}', '200 400 401 403 404 408 413 415 500'],
-    ['post', '/api/v1/patients/{patientId}/billingtypes', '200 400 401 403 404 408 409 413 415 500'],
-    ['delete', '/api/v1/documents/{documentId}', '200 400 401 403 404 408 500'],
+    ['get', '/api/v1/patients/{patientId}', '200 400 401 403 404 408 429 500'],
+    ['post', '/api/v1/patients', '201 400 401 403 408 409 413 415 429 500'],
+    ['put', '/api/v1/patients/{patientId}', '200 400 401 403 404 408 413 415 429 500'],
+    ['post', '/api/v1/patients/{patientId}/billingtypes', '200 400 401 403 404 408 409 413 415 429 500'],
+    ['delete', '/api/v1/documents/{documentId}', '200 400 401 403 404 408 429 500'],
     ['get', '/api/v1/agingbalances/report', '200 400 401 403 404 408 429 500'],
     ['get', '/readyz', '200 503'],
     ['get', '/files/{organization}/documents/{document}/{variant}', '200 206 403 404 416 500'],

@@ -4,10 +4,11 @@ import { StoreUnusable } from '../../store/store.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const CONNECT_MS = 5_000;
+/** For one of three attempts at a request, until its answer begins: a request to this server that waits must not take a minute. */
+const REQUEST_MS = 10_000;
 
-/** For one attempt at one request, until its answer begins: a part of 8 MiB takes that at 2.2 Mbit/s. */
-const REQUEST_MS = 30_000;
+/** The same where a body has to be sent: a part of 8 MiB takes that at 2.2 Mbit/s. */
+export const BODY_MS = 30_000;
 
 /** Without a byte on a connection: also how long somebody who downloads may pause. */
 const IDLE_MS = 120_000;
@@ -27,9 +28,9 @@ export function endpointOf(env: Environment): string | undefined {
  * `AWS_DEFAULT_REGION`, `AWS_CA_BUNDLE` and `AWS_S3_FORCE_PATH_STYLE` are read here; credentials (`AWS_ACCESS_KEY_ID`
  * and so on, profiles, roles) and `AWS_MAX_ATTEMPTS`, 3 when not set, by the SDK. Throws `StoreUnusable`.
  */
-export async function openClient(env: Environment): Promise<S3Client> {
+export async function openClient(env: Environment, requestMs = REQUEST_MS): Promise<S3Client> {
   const endpoint = endpointOf(env);
-  if (endpoint !== undefined && !/^https?:\/\/[^/]/.test(endpoint)) {
+  if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol))) {
     const name = env.AWS_ENDPOINT_URL_S3 ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
     throw new StoreUnusable(`${name} is no address of a server.`, `Set ${name} to http://… or https://…`);
   }
@@ -48,8 +49,8 @@ export async function openClient(env: Environment): Promise<S3Client> {
     // It would take a new connection, without our certificates, for every body of more than 2 MB.
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: REQUEST_MS,
+      connectionTimeout: requestMs / 2,
+      requestTimeout: requestMs,
       throwOnRequestTimeout: true,
       socketTimeout: IDLE_MS,
       httpAgent: { keepAlive: true, maxSockets: CONNECTIONS },

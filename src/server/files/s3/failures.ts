@@ -39,7 +39,7 @@ export function unusable(error: unknown, bucket: string, at: string): StoreUnusa
     const next = 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.';
     return told(`There are no credentials for the bucket ${bucket}.`, next);
   }
-  if ((error as Error | null)?.message === 'Region is missing') {
+  if (/^Region (?:is missing|not accepted)/.test((error as Error | null)?.message ?? '')) {
     return told(`The region of the bucket ${bucket} is not known.`, 'Set AWS_REGION, or AWS_ENDPOINT_URL_S3.');
   }
   if (REGION.test(word)) {

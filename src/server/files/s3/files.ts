@@ -42,7 +42,9 @@ async function probe(client: S3Client, { bucket, prefix }: BucketAddress): Promi
   try {
     await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }));
   } catch (error) {
-    throw unusable(error, bucket, endpointOf(process.env) ?? 'Amazon S3');
+    const endpoint = endpointOf(process.env);
+    // Its origin alone: somebody may have written credentials into it.
+    throw unusable(error, bucket, endpoint === undefined ? 'Amazon S3' : new URL(endpoint).origin);
   }
 }
 
@@ -96,9 +98,9 @@ class BucketFiles implements Files {
       // What an earlier process staged may have been sent.
       if (!this.local.delete(name)) await this.delete(name);
     } catch (error) {
-      // The local file stays and is found at a later start.
-      if (error instanceof FilesUnavailable) return;
-      throw error;
+      if (!(error instanceof FilesUnavailable)) throw error;
+      // The local file stays, empty, and is found at a later start.
+      return truncate(this.staging.path(name));
     }
     await this.staging.drop(name);
   }

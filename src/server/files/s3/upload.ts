@@ -10,9 +10,12 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { BODY_MS } from './client.ts';
 
 /** Bytes of one part, the most of a file that is held in memory. 10,000 parts, S3's limit, make 80 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
+
+const PATIENT = { requestTimeout: BODY_MS } as const;
 
 interface Place {
   readonly Bucket: string;
@@ -47,7 +50,7 @@ async function uploadWhole(client: S3Client, place: Place, file: LocalFile, hand
   const reader = new PartReader(handle, file.size);
   const body = await reader.next();
   reader.check(file);
-  await client.send(new PutObjectCommand({ ...place, Body: body, ContentLength: body.length }));
+  await client.send(new PutObjectCommand({ ...place, Body: body, ContentLength: body.length }), PATIENT);
 }
 
 /** The object appears when the last request is answered, and not before. */
@@ -59,12 +62,12 @@ async function uploadParts(client: S3Client, place: Place, file: LocalFile, hand
     for (let body = await reader.next(); body.length > 0; body = await reader.next()) {
       const PartNumber = parts.length + 1;
       const part = { ...place, UploadId, PartNumber, Body: body, ContentLength: body.length };
-      const { ETag } = await client.send(new UploadPartCommand(part));
+      const { ETag } = await client.send(new UploadPartCommand(part), PATIENT);
       parts.push({ ETag, PartNumber });
     }
     reader.check(file);
     const complete = { ...place, UploadId, MultipartUpload: { Parts: parts } };
-    await client.send(new CompleteMultipartUploadCommand(complete));
+    await client.send(new CompleteMultipartUploadCommand(complete), PATIENT);
   } catch (error) {
     // What cannot be taken back now, the bucket's rule for unfinished uploads ends.
     await client.send(new AbortMultipartUploadCommand({ ...place, UploadId })).catch(() => undefined);

@@ -65,7 +65,7 @@ async function wrongFiles({ files, deep }: CheckContext, owner: FileOwner): Prom
   if (!variants.includes('original')) wrong.push('has no original');
   for (const variant of variants.filter((each) => known.includes(each))) {
     const name = fileName(owner.guid, variant);
-    const size = await files.size(name);
+    const size = await sizeOf(files, name);
     if (size === undefined) wrong.push(`its file ${variant} is missing`);
     else if (variant === 'original' && size !== owner.size) {
       wrong.push(`its file original has ${size} bytes, not ${owner.size}`);
@@ -77,6 +77,11 @@ async function wrongFiles({ files, deep }: CheckContext, owner: FileOwner): Prom
     }
   }
   return wrong;
+}
+
+/** Size of a file; asked twice, since a server may just be moving it to its final name. */
+export async function sizeOf(files: Files, name: string): Promise<number | undefined> {
+  return (await files.size(name)) ?? files.size(name);
 }
 
 /** SHA-256 of a kept file, hexadecimal; undefined where it cannot be read to its end. */

@@ -1,5 +1,6 @@
 import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import { layoutOf, tableOf } from '../../store/layout.ts';
+import { damageOf } from '../damage.ts';
 import { ownSchema } from '../tables.ts';
 import { checkAccess } from './access.ts';
 import { checkAudit } from './audit.ts';
@@ -72,11 +73,4 @@ async function guarded<T>(name: CheckName, book: Book, pass: () => Promise<T>): 
     book.of(name).report({ table: null, organization: null, id: null, message: `cannot be read: ${message}` });
     return undefined;
   }
-}
-
-/** What a database says of pages that it cannot read; undefined for every other error. Class XX of PostgreSQL is that, too. */
-function damageOf(error: unknown): string | undefined {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code !== 'string' || !/^(?:SQLITE_(?:CORRUPT|NOTADB|IOERR)|XX)/.test(code)) return undefined;
-  return code.startsWith('XX') ? code : String(message);
 }

@@ -1,3 +1,4 @@
+import { STATE_TABLE } from '../copy/state.ts';
 import { readSchema, type Schema } from '../tables.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
@@ -16,6 +17,10 @@ export async function checkSchema({ read, dialect }: CheckContext, book: Book, o
   if (there.version !== own.version) {
     const next = there.version < own.version ? 'molar serve brings it to this version' : 'it needs a newer molar';
     report(null, null, `is of version ${there.version}, not ${own.version}: ${next}`);
+    return false;
+  }
+  if (there.tables.some((table) => table.name === STATE_TABLE)) {
+    report(STATE_TABLE, null, 'a copy into it is not complete: run molar server migrate or restore again');
     return false;
   }
   const tables = new Map(there.tables.map((table) => [table.name, table]));

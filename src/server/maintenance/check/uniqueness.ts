@@ -2,17 +2,18 @@ import sql, { join, raw } from 'sql-template-tag';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 
-/** What may stand once, and where: the rules that unique indexes guard, looked at without them. */
+/** What may stand once: the rules that unique indexes guard, and one that follows from how files are named. */
 const RULES = [
   {
     table: 'documents',
     columns: ['org', 'owner', 'base_fold'],
     message: 'has the name of another document of its owner',
   },
+  { table: 'documents', columns: ['guid'], message: 'has the file of another document' },
   { table: 'transactiontags', columns: ['org', 'tag_type', 'tag_text_fold'], message: 'has the text of another tag' },
 ] as const;
 
-/** Two records with the same are listed by the higher id. */
+/** Of each rule so many are listed, of those with the same the one with the highest id. */
 const LISTED = 1000;
 
 export async function checkUniqueness(context: CheckContext, book: Book): Promise<void> {
@@ -20,14 +21,13 @@ export async function checkUniqueness(context: CheckContext, book: Book): Promis
   for (const { table, columns, message } of RULES) {
     const counted = await context.read.get<{ rows: number }>(sql`SELECT COUNT(*) AS rows FROM ${raw(table)}`);
     findings.looked(counted?.rows ?? 0);
-    const same = join(
-      columns.map((column) => sql`${raw(`b.${column} = a.${column}`)}`),
+    const given = join(
+      columns.map((column) => sql`${raw(column)} IS NOT NULL`),
       ' AND ',
     );
-    // A plus keeps SQLite from taking a damaged unique index at its word.
     const rows = await context.read.all<{ org: number; id: number }>(
-      sql`SELECT a.org, a.id FROM ${raw(table)} a WHERE EXISTS
-        (SELECT 1 FROM ${raw(table)} b WHERE ${same} AND b.id < a.id) ORDER BY a.org, a.id LIMIT ${LISTED}`,
+      sql`SELECT MAX(org) AS org, MAX(id) AS id FROM ${raw(table)} WHERE ${given} GROUP BY ${raw(columns.join(', '))}
+        HAVING COUNT(*) > 1 ORDER BY MAX(org), MAX(id) LIMIT ${LISTED}`,
     );
     for (const { org, id } of rows) {
       findings.report({ table, organization: context.organization(org), id, message });

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import type { Link } from '../../../catalog/fields/composites.ts';
 import { cents } from '../../money.ts';
 import type { Draft } from '../../resources/behaviour.ts';
+import type { Organization } from '../../service.ts';
 import type { Transaction } from '../../store/store.ts';
 
 /** A part of a credit that settles a charge, as it stands on the wire (D24). */
@@ -28,19 +29,17 @@ export async function noteTransaction(tx: Transaction, { organization, after }: 
 
 /** Takes a transaction's distributions out, and notes it and the charges that it settled. */
 export async function forgetTransaction(tx: Transaction, org: number, id: number): Promise<void> {
-  const settled = await tx.all<{ charge_id: number }>(
-    sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id} RETURNING charge_id`,
-  );
-  for (const changed of [id, ...settled.map((row) => row.charge_id)]) {
-    await tx.run(sql`INSERT INTO ledger_changes (org, id) VALUES (${org}, ${changed}) ON CONFLICT DO NOTHING`);
-  }
+  await tx.run(sql`INSERT INTO ledger_changes (org, id)
+    SELECT d.org, d.charge_id FROM distributions d WHERE d.org = ${org} AND d.credit_id = ${id}
+    UNION ALL SELECT CAST(${org} AS BIGINT), CAST(${id} AS BIGINT)
+    ON CONFLICT DO NOTHING`);
+  await tx.run(sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id}`);
 }
 
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
 export async function followGuarantor(tx: Transaction, { organization, after, imported }: Draft): Promise<void> {
   // While an import fills an empty store there is no ledger yet, and no index by which to find transactions.
-  const filled = await tx.get(sql`SELECT 1 AS found FROM ledger WHERE org = ${organization.org} LIMIT 1`);
-  if (filled === undefined) return;
+  if (!(await hasLedger(tx, organization, imported !== undefined))) return;
   const guarantor = (after.primaryGuarantor as Link).id;
   const noted = await tx.run(sql`INSERT INTO ledger_changes (org, id)
     SELECT l.org, l.id FROM transactions t JOIN ledger l ON l.org = t.org AND l.id = t.id
@@ -48,6 +47,17 @@ export async function followGuarantor(tx: Transaction, { organization, after, im
     ON CONFLICT DO NOTHING`);
   // An import settles the ledger once, when all its lines are in.
   if (noted > 0 && imported === undefined) await settleLedger(tx);
+}
+
+/** What an import found when it first came to the organization: it settles the ledger only in the end. */
+const found = new WeakMap<Organization, boolean>();
+
+async function hasLedger(tx: Transaction, organization: Organization, imported: boolean): Promise<boolean> {
+  const before = imported ? found.get(organization) : undefined;
+  if (before !== undefined) return before;
+  const row = await tx.get(sql`SELECT 1 AS found FROM ledger WHERE org = ${organization.org} LIMIT 1`);
+  if (imported) found.set(organization, row !== undefined);
+  return row !== undefined;
 }
 
 /**

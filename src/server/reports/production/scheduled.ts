@@ -33,7 +33,7 @@ export async function scheduled(
     SELECT r.id, r.start, r.location_id, COALESCE(r.production_cents, 0) - COALESCE(r.write_off_cents, 0) AS net_cents
     FROM appointments r
     WHERE r.org = ${organization.org} AND r.start >= ${formatInstant(from)} AND r.start <= ${formatInstant(Math.min(to, LAST_INSTANT))}
-      AND r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')${conditionsOf(appointments, terms)}
+      AND r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')${conditionsOf(organization.org, appointments, terms)}
     ORDER BY r.start, r.id`);
   const zoneOf = zone === undefined ? await zonesOfLocations(read, organization) : () => zone;
   const windowIn = remembered((name: string) => {

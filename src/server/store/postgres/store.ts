@@ -56,6 +56,15 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       const row = await read.get<{ state: string }>({ sql: text, text, values: [] });
       if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database takes no writes.');
     },
+    connections() {
+      const pools = [reading, writing];
+      const sum = (of: (pool: Pool) => number) => pools.reduce((total, pool) => total + of(pool), 0);
+      return {
+        open: sum((pool) => pool.totalCount),
+        idle: sum((pool) => pool.idleCount),
+        waiting: sum((pool) => pool.waitingCount),
+      };
+    },
     counts: writer.counts,
     async close() {
       await writer.idle();

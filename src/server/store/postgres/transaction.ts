@@ -1,17 +1,37 @@
+import type { QueryResult } from 'pg';
 import { type LogRow, writeLogs } from '../logs.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
 
+/** Statements of one transaction that may be on their way at once. */
+const UNDER_WAY = 500;
+
+/**
+ * The same few statements run millions of times: planning each anew would cost more than running it, and a plan that is
+ * made while tables are empty has to be one for full ones.
+ */
+const FILLING =
+  'SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
+const FILLED =
+  'SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on';
+
 /** A work in a group fills tables: it is to be done again, in a transaction of its own. */
 export class NeedsItsOwn extends Error {}
 
-/** One work inside a transaction of PostgreSQL, and the rows of logs that it has appended. */
+/**
+ * One work inside a transaction of PostgreSQL, and the rows of logs that it has appended. While it fills tables it does
+ * not wait for what it writes: the database answers in order, so whatever is read sees it, and a fault of it comes out
+ * at the next statement, or in the end.
+ */
 export class PostgresTransaction implements Transaction {
   private readonly connection: Connection;
   private readonly alone: boolean;
   private readonly spill: Spill;
   private appended: LogRow[] = [];
+  private filling = false;
+  private underWay: Promise<void>[] = [];
+  private fault: { readonly error: unknown } | undefined;
 
   /** `alone`: the transaction is this work's only, so it may take its time and fill tables. */
   constructor(connection: Connection, alone: boolean) {
@@ -21,15 +41,25 @@ export class PostgresTransaction implements Transaction {
   }
 
   async all<T extends object>(statement: Statement): Promise<T[]> {
-    return (await this.connection.run(statement)).rows as T[];
+    return (await this.answered(statement)).rows as T[];
   }
 
   async get<T extends object>(statement: Statement): Promise<T | undefined> {
-    return (await this.connection.run(statement)).rows[0] as T | undefined;
+    return (await this.answered(statement)).rows[0] as T | undefined;
   }
 
   async run(statement: Statement): Promise<number> {
-    return (await this.connection.run(statement)).rowCount ?? 0;
+    if (!this.filling) return (await this.answered(statement)).rowCount ?? 0;
+    if (this.fault !== undefined) throw this.fault.error;
+    const sent = this.connection.run(statement).then(
+      () => {},
+      (error: unknown) => {
+        this.fault ??= { error };
+      },
+    );
+    this.underWay.push(sent);
+    if (this.underWay.length >= UNDER_WAY) await this.underWay.splice(0, UNDER_WAY / 2).at(-1);
+    return 0;
   }
 
   async append(row: LogRow): Promise<void> {
@@ -39,12 +69,26 @@ export class PostgresTransaction implements Transaction {
 
   /** What was appended and is still to be numbered; the head of a log may be locked by it. */
   async settled(): Promise<readonly LogRow[]> {
+    await Promise.all(this.underWay);
+    if (this.fault !== undefined) throw this.fault.error;
+    this.filling = false;
     return [...(await this.spill.settle()), ...this.appended];
   }
 
-  async fillFast(_tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
+  async fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
     if (!this.alone) throw new NeedsItsOwn();
-    return { restore: async () => {} };
+    await this.connection.command(FILLING);
+    this.filling = true;
+    return { restore: () => this.connection.command(`${FILLED}; ANALYZE ${tables.join(', ')}`) };
+  }
+
+  private async answered(statement: Statement): Promise<QueryResult> {
+    try {
+      return await this.connection.run(statement);
+    } catch (error) {
+      // After a fault the database refuses everything else: the first one says why.
+      throw this.fault?.error ?? error;
+    }
   }
 }
 

@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream';
+import { type Files, fileName } from '../../files/files.ts';
+import type { Reader } from '../../store/store.ts';
+import { type FileOwner, hashOf, OWNER_COLUMNS, sizeOf } from '../check/files.ts';
+import { orgsOf, recordPages } from '../check/pages.ts';
+import { turn, type Work } from '../work.ts';
+
+/** Files under way together. */
+const TOGETHER = 4;
+
+/** One file of a document. */
+export interface NamedFile {
+  readonly name: string;
+  /** What the record tells of an original; null for images made from one. */
+  readonly size: number | null;
+  readonly sha256: string | null;
+}
+
+/** The files that the documents of a state name, some at a time. */
+export async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFile[]> {
+  const orgs = await orgsOf(read, 'documents');
+  for await (const { rows } of recordPages<FileOwner>(read, 'documents', OWNER_COLUMNS, orgs)) {
+    const named = rows.flatMap(({ guid, variants, size, sha256 }) =>
+      variants.split(',').map((variant) => {
+        const original = variant === 'original';
+        return { name: fileName(guid, variant), size: original ? size : null, sha256: original ? sha256 : null };
+      }),
+    );
+    for (let at = 0; at < named.length; at += TOGETHER) yield named.slice(at, at + TOGETHER);
+  }
+}
+
+/**
+ * Copies the files that documents name and that are not there yet; answers the names of those that the source does not
+ * have. Each arrives whole or not at all, so a copy that was interrupted goes on with the next one.
+ */
+export async function copyFiles(read: Reader, source: Files, target: Files, work: Work): Promise<string[]> {
+  const missing: string[] = [];
+  for await (const some of namedFiles(read)) {
+    await Promise.all(
+      some.map(async ({ name }) => {
+        const size = await sizeOf(source, name);
+        if (size === undefined) missing.push(name);
+        else if ((await target.size(name)) !== size && !(await copyFile(name, source, target))) missing.push(name);
+      }),
+    );
+    await turn(work, 'Copying files', some.length);
+  }
+  return missing;
+}
+
+/** False when the file went away while it was to be read. */
+async function copyFile(name: string, source: Files, target: Files): Promise<boolean> {
+  // Left of a copy that was interrupted, or of another size: neither is whole.
+  await target.remove(name);
+  const content = await openFile(name, source);
+  if (content === undefined) return false;
+  const stage = await target.stage(name);
+  try {
+    for await (const chunk of content) await stage.write(chunk as Uint8Array);
+    await stage.finish();
+    await target.secure([name]);
+    await target.keep(name);
+    return true;
+  } catch (error) {
+    await stage.discard();
+    throw error;
+  }
+}
+
+/** Opens a file, again when a server was just moving it to its final name; undefined when it is gone. */
+async function openFile(name: string, source: Files): Promise<Readable | undefined> {
+  try {
+    return await source.open(name);
+  } catch {
+    return (await sizeOf(source, name)) === undefined ? undefined : source.open(name);
+  }
+}
+
+/** A file as it was found: what it is called, how large it is, and the SHA-256 of its bytes. */
+export interface HashedFile extends NamedFile {
+  readonly bytes: number;
+  readonly found: string;
+}
+
+/** Reads every file back; those that are not there are left out. */
+export async function* hashedFiles(read: Reader, files: Files, work: Work): AsyncGenerator<HashedFile> {
+  for await (const some of namedFiles(read)) {
+    const hashed = await Promise.all(
+      some.map(async (file) => {
+        const bytes = await files.size(file.name);
+        const found = bytes === undefined ? undefined : await hashOf(files, file.name);
+        return bytes === undefined || found === undefined ? [] : [{ ...file, bytes, found }];
+      }),
+    );
+    yield* hashed.flat();
+    await turn(work, 'Reading files back', some.length);
+  }
+}

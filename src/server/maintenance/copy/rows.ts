@@ -1,0 +1,46 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Reader, Transaction } from '../../store/store.ts';
+import type { Table } from '../tables.ts';
+
+export type Value = string | number | null;
+
+/** The values of a row in the order of its table's columns. */
+export type Values = readonly Value[];
+
+/** Rows read and written at once. */
+export const ROWS = 500;
+
+/** Rows of one statement: few sizes, so that few statements have to be kept. */
+const SIZES = [100, 10, 1] as const;
+
+/** The next rows of a table by its primary key, after the key given; fewer than `ROWS` at the end. */
+export async function readRows(read: Reader, table: Table, after: Values | undefined): Promise<Values[]> {
+  const key = raw(table.key.join(', '));
+  const above =
+    after === undefined ? sql`` : sql` WHERE ${tuple(table.key.map((name) => raw(name)))} > ${tuple(after)}`;
+  const rows = await read.all<Readonly<Record<string, Value>>>(
+    sql`SELECT ${raw(table.columns.join(', '))} FROM ${raw(table.name)}${above} ORDER BY ${key} LIMIT ${ROWS}`,
+  );
+  return rows.map((row) => table.columns.map((name) => row[name] ?? null));
+}
+
+/** One column stands without brackets: SQLite takes row values of two columns or more only. */
+function tuple(parts: readonly (Value | Sql)[]): Sql {
+  return parts.length === 1 ? sql`${parts[0]}` : sql`(${join([...parts])})`;
+}
+
+/** The primary key of a row. */
+export function keyOf(table: Table, row: Values): Values {
+  return table.key.map((name) => row[table.columns.indexOf(name)] ?? null);
+}
+
+export async function insertRows(tx: Transaction, table: Table, rows: readonly Values[]): Promise<void> {
+  const names = raw(table.columns.join(', '));
+  for (let at = 0; at < rows.length; ) {
+    const left = rows.length - at;
+    const size = SIZES.find((candidate) => candidate <= left) ?? 1;
+    const places = join(rows.slice(at, at + size).map((row) => sql`(${join([...row])})`));
+    await tx.run(sql`INSERT INTO ${raw(table.name)} (${names}) VALUES ${places}`);
+    at += size;
+  }
+}

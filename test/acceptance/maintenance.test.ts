@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { onPostgres, testDatabase } from '../support/postgres.ts';
+import { testPostgres } from '../support/services.ts';
+import {
+  connection,
+  exit,
+  fixturePatients,
+  molar,
+  ORGANIZATION,
+  type Served,
+  serve,
+  start,
+  TOKEN,
+  workplace,
+  writeFixture,
+} from './molar.ts';
+
+let place: Awaited<ReturnType<typeof workplace>>;
+const running: Served[] = [];
+
+async function started(...args: string[]): Promise<Served> {
+  const served = await serve(place.path, args);
+  running.push(served);
+  return served;
+}
+
+const run = (...args: string[]) => molar(place.path, ['server', ...args]);
+
+beforeEach(async () => {
+  place = await workplace();
+  await writeFixture(place.path, 20);
+});
+
+afterEach(async () => {
+  for (const served of running.splice(0)) await served.stop('SIGKILL');
+  await place.remove();
+});
+
+/** Waits until something is so, a minute at most. */
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await what())) {
+    if (Date.now() > end) throw new Error('It did not come to be.');
+    await sleep(5);
+  }
+}
+
+interface Made {
+  readonly id: number;
+}
+
+async function request(url: string, method: string, path: string, body?: unknown): Promise<Made> {
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    'organization-id': ORGANIZATION,
+    'content-type': 'application/json',
+  };
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.status >= 300) throw new Error(text);
+  return (JSON.parse(text) as { data: Made }).data;
+}
+
+/** Writes as fast as it can until it is told to end: patients, and documents of which every second is deleted again. */
+function writing(url: string): { stop(): Promise<{ patients: number; documents: number }> } {
+  const { type: _, organizationId: __, id: ___, ...patient } = fixturePatients(1)[0] as Record<string, unknown>;
+  const counts = { patients: 0, documents: 0 };
+  let ended = false;
+  const content = Buffer.from(`%PDF-1.4\n${'x'.repeat(20_000)}\n%%EOF\n`).toString('base64');
+  const writers = [
+    async () => {
+      await request(url, 'POST', '/patients', patient);
+      counts.patients++;
+    },
+    async () => {
+      const first = await request(url, 'POST', '/documents', { name: 'kept', mimeType: 'PDF', file: { content } });
+      counts.documents++;
+      const second = await request(url, 'POST', '/documents', { name: 'gone', mimeType: 'PDF', file: { content } });
+      await request(url, 'DELETE', `/documents/${second.id}`);
+      if (first.id % 7 !== 0) return;
+      await request(url, 'DELETE', `/documents/${first.id}`);
+      counts.documents--;
+    },
+  ].map(async (write) => {
+    while (!ended) await write();
+  });
+  return {
+    async stop() {
+      ended = true;
+      await Promise.all(writers);
+      return counts;
+    },
+  };
+}
+
+test('check: a table for people, JSON for programs, and exit codes that tell', async () => {
+  await started('--data', 'd', '--import', 'fixture.ndjson');
+  const sound = await run('check', '--data', 'd');
+  expect(sound).toMatchObject({ code: 0, stderr: '' });
+  expect(sound.stdout).toMatch(/^check +checked +problems +what\n/);
+  expect(sound.stdout).toContain(`Nothing is wrong with ${join(place.path, 'd')}, on which a server runs.`);
+  const json = JSON.parse((await run('check', '--data', 'd', '--deep', '--json')).stdout) as {
+    checks: { name: string }[];
+  };
+  expect(json).toMatchObject({ ok: true, served: true, problems: [], repaired: null, exitCode: 0 });
+  await running[0]?.stop('SIGKILL');
+  await run('backup', 'copy', '--data', 'd');
+  await rm(join(place.path, 'copy', 'molar.sqlite'));
+  expect(await run('check', '--data', 'copy')).toMatchObject({
+    code: 9,
+    stdout: '',
+    stderr: expect.stringContaining('There is no database'),
+  });
+  expect(await run('check', '--data', 'nowhere')).toMatchObject({
+    code: 9,
+    stdout: '',
+    stderr: expect.stringContaining('There is no folder nowhere'),
+  });
+});
+
+test('backup while a server is written to: one state, whole, with every file', async () => {
+  const { url } = await started('--data', 'd', '--import', 'fixture.ndjson');
+  const writers = writing(url);
+  for (const name of ['first', 'second', 'third']) {
+    const backup = await run('backup', name, '--data', 'd', '--json');
+    expect({ name, code: backup.code, stderr: backup.stderr }).toEqual({ name, code: 0, stderr: '' });
+    expect(JSON.parse(backup.stdout)).toMatchObject({ checked: true, problems: [] });
+  }
+  const counts = await writers.stop();
+  for (const name of ['first', 'second', 'third'])
+    expect((await run('check', '--data', name, '--deep')).stdout).toContain('Nothing is wrong');
+  const last = await started('--data', 'third');
+  const patients = Number((await molar(place.path, ['patients', 'count'], connection(last.url))).stdout);
+  expect(patients).toBeGreaterThan(20);
+  expect(patients).toBeLessThanOrEqual(20 + counts.patients);
+  expect((await run('check', '--data', 'd', '--deep')).stdout).toContain('Nothing is wrong');
+});
+
+test('a backup that is killed, or interrupted, leaves nothing under its name; the next one is whole', async () => {
+  const served = await started('--data', 'd', '--demo', 'small');
+  for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+    const child = start(place.path, ['server', 'backup', 'b', '--data', 'd']);
+    await until(() => existsSync(join(place.path, 'b.part', 'molar.sqlite')));
+    child.kill(signal);
+    expect(await exit(child)).toBe(signal === 'SIGINT' ? 130 : null);
+    expect(await readdir(place.path)).not.toContain('b');
+  }
+  expect(await run('backup', 'b', '--data', 'd')).toMatchObject({ code: 0 });
+  await served.stop();
+  expect((await run('check', '--data', 'b', '--deep')).stdout).toContain('Nothing is wrong');
+  expect(await run('backup', 'b', '--data', 'd')).toMatchObject({
+    code: 9,
+    stdout: '',
+    stderr: expect.stringContaining('is there already'),
+  });
+  expect((await run('restore', 'b', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 361 files to /);
+  const again = await started('--data', 'r');
+  expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
+});
+
+test('a migration that is killed again and again comes to its end, with all rows once', async (context) => {
+  if ((await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
+  const database = await testDatabase();
+  const to = `${database.url}&application_name=${database.schema}`;
+  try {
+    await (await started('--data', 'd', '--demo', 'small')).stop();
+    for (const table of ['appointmenthistories', 'ledger', 'transactions']) {
+      const child = start(place.path, ['server', 'migrate', '--from', 'd', '--to', to]);
+      await until(() =>
+        onPostgres(
+          async (client) => (await client.query(`SELECT 1 FROM ${table} LIMIT 1`)).rowCount === 1,
+          database.url,
+        ).catch(() => false),
+      );
+      child.kill('SIGKILL');
+      expect(await exit(child)).toBeNull();
+      expect((await run('check', '--database', to, '--files', 'd/files')).code).toBe(9);
+    }
+    const done = await run('migrate', '--from', 'd', '--to', to, '--json');
+    expect({ code: done.code, stderr: done.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(done.stdout)).toMatchObject({ files: null, tables: { patients: 2000 }, problems: [] });
+    expect(await run('check', '--database', to, '--files', 'd/files')).toMatchObject({ code: 0 });
+    expect(await run('migrate', '--from', 'd', '--to', to)).toMatchObject({
+      code: 9,
+      stdout: '',
+      stderr: expect.stringContaining('is not empty'),
+    });
+    const served = await started('--database', to, '--files', 'd/files');
+    const env = connection(served.url);
+    expect((await molar(place.path, ['patients', 'count'], env)).code).toBe(3);
+    expect(await run('migrate', '--from', to, '--to', 'back')).toMatchObject({
+      code: 9,
+      stderr: expect.stringContaining('A server is running on'),
+    });
+  } finally {
+    for (const served of running.splice(0)) await served.stop('SIGKILL');
+    await database.drop();
+  }
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { readAddress } from '../../../../src/server/files/s3/address.ts';
+import { StoreUnusable } from '../../../../src/server/store/store.ts';
+
+describe('an address of files', () => {
+  it.each([
+    ['s3://practice', 'practice', ''],
+    ['s3://practice/', 'practice', ''],
+    ['s3://practice/molar', 'practice', 'molar/'],
+    ['s3://practice/molar/', 'practice', 'molar/'],
+    ['s3://old_Bucket.2/a/b-c/d.e', 'old_Bucket.2', 'a/b-c/d.e/'],
+  ])('%s is read', (text, bucket, prefix) => {
+    expect(readAddress(text)).toEqual({ bucket, prefix });
+  });
+
+  it.each([
+    ['no bucket', 's3://', /^s3:\/\/ is no address for files: the bucket has/],
+    ['no bucket before a prefix', 's3:///molar', /the bucket has/],
+    ['one slash', 's3:/practice', /the bucket has/],
+    ['capitals in the scheme', 'S3://practice', /the bucket has/],
+    ['a bucket of two letters', 's3://ab', /the bucket has/],
+    ['a port', 's3://practice:9000/molar', /the bucket has/],
+    ['an empty segment', 's3://practice/a//b', /a prefix has letters/],
+    ['a way up', 's3://practice/../b', /a prefix has letters/],
+    ['a query', 's3://practice/a?region=x', /a prefix has letters/],
+    ['a space', 's3://practice/a b', /a prefix has letters/],
+    ['a prefix of 901 characters', `s3://practice/${'a'.repeat(901)}`, /at most 900 characters/],
+  ])('with %s is refused', (_what, text, message) => {
+    expect(() => readAddress(text)).toThrow(StoreUnusable);
+    expect(() => readAddress(text)).toThrow(message);
+  });
+
+  it('with credentials is refused without showing them', () => {
+    expect(() => readAddress('s3://key:secret@practice/molar')).toThrow(
+      /^s3:\/\/… is no address for files: the bucket has 3 or more letters, digits, dots, hyphens and low lines\.$/,
+    );
+  });
+});

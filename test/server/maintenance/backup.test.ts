@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
+import { testService } from '../../support/service.ts';
+import {
+  answers,
+  check,
+  copied,
+  filesIn,
+  inDatabase,
+  linesOf,
+  made,
+  makePractice,
+  scratch,
+  spoil,
+  WORK,
+} from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let base: string;
+beforeAll(async () => {
+  place = await scratch();
+  base = join(place.path, 'base');
+  await makePractice(base);
+});
+afterAll(() => place.remove());
+
+let count = 0;
+const fresh = () => join(place.path, `new-${++count}`);
+const OPTIONS = { ...WORK, version: '1.2.3' };
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('a backup', () => {
+  it('is a data folder that answers as the source does, with what it has told by its manifest', async () => {
+    const target = fresh();
+    const report = await backUp({ data: base }, target, OPTIONS);
+    const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8')) as Manifest;
+    const list = await readFile(join(target, 'files.sha256'), 'utf8');
+    const database = await readFile(join(target, 'molar.sqlite'));
+    const files = await filesIn(join(target, 'files'));
+    expect(report).toMatchObject({ backup: target, files: files.length, checked: true, problems: [] });
+    expect(manifest).toMatchObject({
+      format: 1,
+      molar: '1.2.3',
+      takenAt: report.takenAt,
+      database: { name: 'molar.sqlite', bytes: database.length, sha256: sha256(database) },
+      files: { list: 'files.sha256', sha256: sha256(Buffer.from(list)), count: files.length },
+      problems: 0,
+    });
+    const counted = inDatabase(base, (connection) => connection.prepare('SELECT COUNT(*) AS rows FROM patients').get());
+    expect({ rows: manifest.tables.patients }).toEqual(counted);
+    const hashes = await Promise.all(
+      files.map(async (name) => `${sha256(await readFile(name))}  ${name.slice(target.length + 1)}`),
+    );
+    expect(list.trim().split('\n').sort()).toEqual(hashes.sort());
+    expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
+    expect(await answers({ data: target })).toEqual(await answers({ data: await copied(base, fresh()) }));
+  });
+
+  it('is for its owner alone', async () => {
+    const target = fresh();
+    await backUp({ data: base }, target, OPTIONS);
+    expect((await stat(target)).mode & 0o777).toBe(0o700);
+    for (const entry of await readdir(target, { recursive: true, withFileTypes: true })) {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      expect({ name: entry.name, mode: mode & 0o777 }).toEqual({
+        name: entry.name,
+        mode: entry.isDirectory() ? 0o700 : 0o600,
+      });
+    }
+  });
+
+  it('leaves nothing else behind, and the source as it was', async () => {
+    const source = await copied(base, fresh());
+    const before = await filesIn(source);
+    const target = fresh();
+    await backUp({ data: source }, target, OPTIONS);
+    expect((await readdir(target)).sort()).toEqual(['files', 'files.sha256', 'manifest.json', 'molar.sqlite']);
+    expect((await readdir(place.path)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect((await filesIn(source)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(
+      before.filter((name) => !/-(?:wal|shm)$/.test(name)),
+    );
+  });
+
+  it('has no file that was to be removed, and none of a document that is gone', async () => {
+    const source = await copied(base, fresh());
+    const [first = ''] = await filesIn(join(source, 'files'));
+    const name = `${first.slice(first.lastIndexOf('/') + 1).slice(0, 2)}00-original`;
+    await writeFile(join(first, '..', name), 'x');
+    inDatabase(source, (connection) => connection.exec(`INSERT INTO file_removals (name) VALUES ('${name}')`));
+    const target = fresh();
+    expect(await backUp({ data: source }, target, OPTIONS)).toMatchObject({ problems: [] });
+    expect((await filesIn(target)).some((path) => path.endsWith(name))).toBe(false);
+    expect(linesOf(await check({ data: target }))).toEqual([]);
+  });
+
+  it('is made of data with problems, which it tells', async () => {
+    const source = await copied(base, fresh());
+    const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
+    await rm(first);
+    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE id = 2'));
+    const { problems } = await backUp({ data: source }, fresh(), OPTIONS);
+    expect(problems).toEqual([
+      `${first.slice(first.lastIndexOf('/') + 1)} is missing`,
+      '1 problems that molar server check lists',
+    ]);
+  });
+
+  it('is made of data of an earlier molar, unchecked', async () => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) => connection.exec('DELETE FROM schema_migrations WHERE version > 3'));
+    expect(await backUp({ data: source }, fresh(), OPTIONS)).toMatchObject({ checked: false, problems: [] });
+  });
+
+  it('goes on with the files that an interrupted one has', async () => {
+    const target = fresh();
+    const stopping = new AbortController();
+    const progress = (what: string) => {
+      if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
+    };
+    await expect(backUp({ data: base }, target, { ...OPTIONS, progress, signal: stopping.signal })).rejects.toThrow(
+      'Stopped here.',
+    );
+    expect(await readdir(place.path)).toContain(`${target.slice(place.path.length + 1)}.part`);
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+    const kept = await filesIn(join(`${target}.part`, 'files'));
+    const times = await Promise.all(kept.map(async (name) => (await stat(name)).mtimeMs));
+    expect(await backUp({ data: base }, target, OPTIONS)).toMatchObject({ problems: [], files: kept.length });
+    const there = await filesIn(join(target, 'files'));
+    expect(await Promise.all(there.map(async (name) => (await stat(name)).mtimeMs))).toEqual(times);
+  });
+
+  it('of documents that are deleted meanwhile has a later state, with all its files', async () => {
+    const source = await copied(base, fresh());
+    const service = await testService([], { data: source });
+    const { id } = await made(service, '/documents', {
+      name: 'short',
+      mimeType: 'PDF',
+      file: { content: 'JVBERi0xLjQK' },
+    });
+    let waiting: Promise<unknown> | undefined;
+    const progress = (what: string) => {
+      // Of the first look at files: the state that is taken next still has the document.
+      if (what === 'Copying files') waiting ??= service.call('DELETE', `/documents/${id}`);
+    };
+    const target = fresh();
+    const report = await backUp({ data: source }, target, { ...OPTIONS, progress });
+    await waiting;
+    await service.close();
+    expect(report.problems).toEqual([]);
+    expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
+  });
+
+  it('of a damaged database is refused', async () => {
+    const source = await copied(base, fresh());
+    await spoil(source, 'patients');
+    const target = fresh();
+    await expect(backUp({ data: source }, target, OPTIONS)).rejects.toMatchObject({
+      name: 'StoreUnusable',
+      message: expect.stringContaining('damaged'),
+    });
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('a backup is refused', () => {
+  it('where something is already', async () => {
+    const target = fresh();
+    await mkdir(target);
+    await writeFile(join(target, 'mine'), 'x');
+    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow(`${target} is there already, and not empty.`);
+    await expect(backUp({ data: base }, join(target, 'mine'), OPTIONS)).rejects.toThrow('is there already.');
+    expect(await readdir(target)).toEqual(['mine']);
+  });
+
+  it('where a folder of somebody else has the name that it needs', async () => {
+    const target = fresh();
+    await mkdir(`${target}.part`);
+    await writeFile(join(`${target}.part`, 'mine'), 'x');
+    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    expect(await readdir(`${target}.part`)).toEqual(['mine']);
+  });
+
+  it('while another one is written to the same place', async () => {
+    const target = fresh();
+    const both = await Promise.allSettled([
+      backUp({ data: base }, target, OPTIONS),
+      backUp({ data: base }, target, OPTIONS),
+    ]);
+    const refused = both.filter((each) => each.status === 'rejected').map((each) => String(each.reason));
+    expect(refused).toEqual([expect.stringContaining('Another molar is writing to')]);
+    expect(linesOf(await check({ data: target }))).toEqual([]);
+  });
+
+  it('of a folder without a database', async () => {
+    const empty = fresh();
+    await mkdir(empty);
+    await chmod(empty, 0o700);
+    await expect(backUp({ data: empty }, fresh(), OPTIONS)).rejects.toThrow('There is no database');
+    expect(await readdir(empty)).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/server/maintenance/migrate/migrate.ts';
+import { openConnection } from '../../../src/server/store/sqlite/open.ts';
+import { LOCATIONS } from '../../support/ids.ts';
+import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { testService } from '../../support/service.ts';
+import { answers, check, copied, inDatabase, linesOf, made, makePractice, own, scratch, WORK } from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let base: string;
+let before: Record<string, string>;
+beforeAll(async () => {
+  place = await scratch();
+  base = join(place.path, 'base');
+  await makePractice(base);
+  before = await answers({ data: await copied(base, join(place.path, 'asked')) });
+});
+afterAll(() => place.remove());
+
+let count = 0;
+const fresh = () => join(place.path, `new-${++count}`);
+
+/** A work that ends when it has told of something so many times. */
+function stoppingAt(what: string, times: number) {
+  const stopping = new AbortController();
+  let told = 0;
+  const progress = (doing: string) => {
+    if (doing.startsWith(what) && ++told === times) stopping.abort(new Error('Stopped here.'));
+  };
+  return { ...WORK, progress, signal: stopping.signal };
+}
+
+describe('a migration', () => {
+  postgresTest('to PostgreSQL and back answers as the source did, to the byte', async (database) => {
+    const url = own(database);
+    const files = fresh();
+    const there = await migrate({ data: base }, { data: fresh(), database: url, files }, WORK);
+    expect(there).toMatchObject({ from: base, problems: [] });
+    expect(linesOf(await check({ data: fresh(), database: url, files }, { deep: true }))).toEqual([]);
+    const data = fresh();
+    const back = await migrate({ data: fresh(), database: url, files }, { data }, WORK);
+    expect({ tables: back.tables, files: back.files }).toEqual({ tables: there.tables, files: there.files });
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
+    expect(await answers({ data })).toEqual(before);
+  });
+
+  postgresTest('is answered from PostgreSQL as from the folder', async (database) => {
+    await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);
+    const service = await testService([], { database: own(database) });
+    for (const path of ['/patients?lastId=0', '/transactions?filter=transactionDate>=2000-01-01', '/events?lastId=0']) {
+      const called = await service.call('GET', path);
+      const [, expected] = Object.entries(before).find(([name]) => name.endsWith(` ${path}`)) ?? [];
+      expect(called.text).toBe(expected);
+    }
+    // Numbers go on where they were: none is given again.
+    const { id } = await made(service, '/events', {
+      title: 'Next',
+      start: '2026-05-01T18:00:00Z',
+      location: { id: LOCATIONS.east },
+    });
+    const last = inDatabase(base, (connection) =>
+      connection.prepare("SELECT MAX(last_id) FROM sequences WHERE org = 1 AND type = 'EventV1'").pluck().get(),
+    );
+    expect(id).toBe(Number(last) + 1);
+    await service.close();
+  });
+
+  postgresTest('leaves files where they are unless it is told', async (database) => {
+    const report = await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);
+    expect(report.files).toBeNull();
+    const found = await check({ data: fresh(), database: own(database), files: join(base, 'files') });
+    expect(linesOf(found)).toEqual([]);
+  });
+
+  postgresTest('goes on where it was interrupted, with nothing twice', async (database) => {
+    const url = own(database);
+    const to = { data: fresh(), database: url };
+    for (const [what, times] of [
+      ['Copying patients', 1],
+      ['Copying stream_messages', 1],
+      ['Comparing', 5],
+    ] as const) {
+      await expect(migrate({ data: base }, to, stoppingAt(what, times))).rejects.toThrow('Stopped here.');
+      expect(linesOf(await check({ data: base, database: url }))).toEqual([
+        'schema copy_state: a copy into it is not complete: run molar server migrate or restore again',
+      ]);
+    }
+    await migrate({ data: base }, to, WORK);
+    expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
+  });
+
+  postgresTest('to a folder goes on where it was interrupted, and the folder is there only then', async (database) => {
+    const url = own(database);
+    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
+    const data = fresh();
+    const from = { data: base, database: url };
+    for (const what of ['Copying patients', 'Copying files', 'Reading files back']) {
+      await expect(migrate(from, { data }, stoppingAt(what, 1))).rejects.toThrow('Stopped here.');
+      await expect(stat(data)).rejects.toThrow('ENOENT');
+    }
+    await migrate(from, { data }, WORK);
+    expect(await answers({ data })).toEqual(before);
+  });
+});
+
+describe('a migration is refused', () => {
+  it('between folders', async () => {
+    await expect(migrate({ data: base }, { data: fresh() }, WORK)).rejects.toThrow('Both sides are folders.');
+  });
+
+  postgresTest('into a database that has something, which stays', async (database) => {
+    const url = own(database);
+    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
+    const again = migrate({ data: base }, { data: fresh(), database: url }, WORK);
+    await expect(again).rejects.toThrow(/is not empty: it has \w+\./);
+    expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
+  });
+
+  postgresTest('into the beginning of a copy of another source', async (database) => {
+    const to = { data: fresh(), database: own(database) };
+    await expect(migrate({ data: base }, to, stoppingAt('Copying patients', 1))).rejects.toThrow('Stopped here.');
+    const other = await copied(base, fresh());
+    inDatabase(other, (connection) =>
+      connection.exec("UPDATE settings SET value = 'another' WHERE name = 'signing_key'"),
+    );
+    await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has the beginning of a copy of another source.');
+    await migrate({ data: base }, to, WORK);
+  });
+
+  postgresTest('when the source has changed since it was begun', async (database) => {
+    const source = await copied(base, fresh());
+    const to = { data: fresh(), database: own(database) };
+    await expect(migrate({ data: source }, to, stoppingAt('Comparing', 1))).rejects.toThrow('Stopped here.');
+    inDatabase(source, (connection) => connection.exec("UPDATE access_tokens SET label = 'changed'"));
+    await expect(migrate({ data: source }, to, WORK)).rejects.toThrow('access_tokens has');
+  });
+
+  postgresTest('while a server runs on a side, and keeps servers away from its source', async (database) => {
+    const url = own(database);
+    const source = await copied(base, fresh());
+    const near = await testService([], { data: source });
+    await expect(migrate({ data: source }, { data: fresh(), database: url }, WORK)).rejects.toThrow(
+      `A server is running on ${source}.`,
+    );
+    await near.close();
+    const started: Promise<unknown>[] = [];
+    const progress = (what: string) => {
+      if (what === 'Copying patients') started.push(testService([], { data: source }).catch((error: unknown) => error));
+    };
+    await migrate({ data: source }, { data: fresh(), database: url }, { ...WORK, progress });
+    expect(await started[0]).toMatchObject({
+      name: 'StoreUnusable',
+      message: expect.stringContaining('Another server is running'),
+    });
+    const far = await testService([], { database: url });
+    const back = migrate({ data: fresh(), database: url }, { data: fresh() }, WORK);
+    await expect(back).rejects.toThrow('A server is running on');
+    await far.close();
+  });
+
+  postgresTest('while an import writes to the source', async (database) => {
+    const source = await copied(base, fresh());
+    const url = own(database);
+    const to = { data: fresh(), database: url };
+    const importing = openConnection(join(source, 'molar.sqlite'));
+    importing.exec('BEGIN IMMEDIATE');
+    await expect(migrate({ data: source }, to, WORK)).rejects.toThrow('is being written to.');
+    importing.close();
+    await migrate({ data: source }, to, WORK);
+    await onPostgres(async (client) => {
+      await client.query('BEGIN; SELECT * FROM log_heads FOR UPDATE');
+      const refused = migrate({ data: fresh(), database: url }, { data: fresh() }, WORK);
+      await expect(refused).rejects.toThrow('is being written to.');
+    }, database.url);
+  });
+
+  postgresTest('to a folder that has something', async (database) => {
+    const url = own(database);
+    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
+    const data = fresh();
+    await mkdir(data);
+    await writeFile(join(data, 'mine'), 'x');
+    await expect(migrate({ data: base, database: url }, { data }, WORK)).rejects.toThrow(
+      'is there already, and not empty.',
+    );
+    expect(await readdir(data)).toEqual(['mine']);
+  });
+});

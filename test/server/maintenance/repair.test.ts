@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { big, PATIENTS } from '../../support/ids.ts';
+import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch } from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let base: string;
+beforeAll(async () => {
+  place = await scratch();
+  base = join(place.path, 'base');
+  await makePractice(base);
+});
+afterAll(() => place.remove());
+
+let copies = 0;
+async function damaged(statement: string): Promise<string> {
+  const data = await copied(base, join(place.path, `copy-${++copies}`));
+  inDatabase(data, (connection) => connection.exec(statement));
+  return data;
+}
+
+const ledgers = (data: string) =>
+  inDatabase(data, (connection) =>
+    ['ledger', 'distributions', 'ledger_changes'].map((table) => connection.prepare(`SELECT * FROM ${table}`).all()),
+  );
+
+it.each([
+  ['a sequence', `UPDATE sequences SET last_id = 5 WHERE type = 'PatientV1'`, [{ what: 'sequences raised', count: 2 }]],
+  ['ledger rows', `DELETE FROM ledger WHERE id > ${big(401)}`, [{ what: 'ledgers made again', count: 2 }]],
+  ['distributions', `UPDATE distributions SET cents = cents + 1`, [{ what: 'ledgers made again', count: 1 }]],
+  [
+    'changes not worked in',
+    `INSERT INTO ledger_changes SELECT org, id FROM transactions`,
+    [{ what: 'ledgers made again', count: 1 }],
+  ],
+  [
+    'rows of no transaction',
+    `INSERT INTO ledger VALUES (1, 1, 1, 9, '2026-01-01', 1, 5, 0, 0)`,
+    [{ what: 'ledgers made again', count: 1 }],
+  ],
+])('mends %s, and says so', async (_name, statement, repaired) => {
+  const data = await damaged(statement);
+  const report = await check({ data }, { repair: true });
+  expect({ lines: linesOf(report), repaired: report.repaired }).toEqual({ lines: [], repaired });
+  expect(ledgers(data)).toEqual(ledgers(base));
+  expect(linesOf(await check({ data }))).toEqual([]);
+});
+
+it('finishes removals and removes files without a document, and no other file', async () => {
+  const before = await filesIn(join(base, 'files'));
+  const data = await damaged("INSERT INTO file_removals (name) VALUES ('0123-original')");
+  const [kept = ''] = await filesIn(join(data, 'files'));
+  for (const name of ['0123-original', '4567-original']) {
+    await writeFile(join(kept, '..', name.replace(/^../, kept.slice(kept.lastIndexOf('/') + 1).slice(0, 2))), 'x');
+  }
+  const report = await check({ data }, { repair: true });
+  expect(linesOf(report)).toEqual([]);
+  expect(report.repaired).toEqual([
+    { what: 'removals finished', count: 1 },
+    { what: 'files without a document removed', count: 2 },
+  ]);
+  expect(await filesIn(join(data, 'files'))).toEqual(before.map((name) => name.replace(base, data)));
+});
+
+it('leaves alone what it cannot mend, and says that it is left', async () => {
+  const data = await damaged(
+    `UPDATE patients SET gender = 'X' WHERE id = ${PATIENTS.ann} AND org = 1; UPDATE sequences SET last_id = 5 WHERE type = 'EventV1'`,
+  );
+  const report = await check({ data }, { repair: true });
+  expect(report.repaired).toEqual([{ what: 'sequences raised', count: 2 }]);
+  expect(linesOf(report)).toEqual([`records patients ${PATIENTS.ann}: column gender does not agree with its JSON`]);
+});
+
+it('changes nothing of data without problems', async () => {
+  const data = await copied(base, join(place.path, 'sound'));
+  inDatabase(data, (connection) => connection.pragma('wal_checkpoint(TRUNCATE)'));
+  const before = await readFile(join(data, 'molar.sqlite'));
+  expect(await check({ data }, { repair: true })).toMatchObject({ ok: true, repaired: [] });
+  expect(await readFile(join(data, 'molar.sqlite'))).toEqual(before);
+});
+
+it('changes nothing of a schema that is another', async () => {
+  const data = await damaged('DELETE FROM schema_migrations WHERE version > 1');
+  expect(await check({ data }, { repair: true })).toMatchObject({ ok: false, repaired: [] });
+  const versions = inDatabase(data, (connection) => connection.prepare('SELECT version FROM schema_migrations').all());
+  expect(versions).toEqual([{ version: 1 }]);
+});

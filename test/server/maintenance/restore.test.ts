@@ -1,0 +1,188 @@
+import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { restore } from '../../../src/server/maintenance/restore/restore.ts';
+import { postgresTest } from '../../support/postgres.ts';
+import { answers, check, copied, filesIn, inDatabase, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let base: string;
+let backup: string;
+let before: Record<string, string>;
+beforeAll(async () => {
+  place = await scratch();
+  base = join(place.path, 'base');
+  backup = join(place.path, 'backup');
+  await makePractice(base);
+  await backUp({ data: base }, backup, { ...WORK, version: '1.2.3' });
+  before = await answers({ data: await copied(base, join(place.path, 'asked')) });
+});
+afterAll(() => place.remove());
+
+let count = 0;
+const fresh = () => join(place.path, `new-${++count}`);
+
+/** Changes the manifest of a copy of the backup. */
+async function altered(change: Record<string, unknown>): Promise<string> {
+  const copy = await copied(backup, fresh());
+  const file = join(copy, 'manifest.json');
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
+  return copy;
+}
+
+describe('what was restored', () => {
+  it('answers as the source did, to the byte', async () => {
+    const data = fresh();
+    const report = await restore(backup, { data }, WORK);
+    expect(report).toMatchObject({ backup, to: data, problems: [] });
+    expect((await readdir(data)).filter((name) => !/-(?:wal|shm)$/.test(name)).sort()).toEqual([
+      'files',
+      'molar.sqlite',
+    ]);
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
+    expect(await answers({ data })).toEqual(before);
+    expect((await readdir(place.path)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('may stand in an empty folder that is there, for its owner alone', async () => {
+    const data = fresh();
+    await mkdir(data);
+    await restore(backup, { data }, WORK);
+    expect((await stat(data)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(data, 'molar.sqlite'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is made from a backup that cannot be written to, which stays as it is', async () => {
+    const files = await filesIn(backup);
+    const times = await Promise.all(files.map(async (name) => (await stat(name)).mtimeMs));
+    await restore(backup, { data: fresh() }, WORK);
+    expect(await filesIn(backup)).toEqual(files);
+    expect(await Promise.all(files.map(async (name) => (await stat(name)).mtimeMs))).toEqual(times);
+  });
+
+  it('is complete after an interruption, too', async () => {
+    const data = fresh();
+    const stopping = new AbortController();
+    const progress = (what: string) => {
+      if (what === 'Verifying files') stopping.abort(new Error('Stopped here.'));
+    };
+    await expect(restore(backup, { data }, { ...WORK, progress, signal: stopping.signal })).rejects.toThrow(
+      'Stopped here.',
+    );
+    await expect(stat(data)).rejects.toThrow('ENOENT');
+    await restore(backup, { data }, WORK);
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
+  });
+
+  it('may have its files in another folder', async () => {
+    const [data, files] = [fresh(), fresh()];
+    await restore(backup, { data, files }, WORK);
+    expect(linesOf(await check({ data, files }, { deep: true }))).toEqual([]);
+    expect(await filesIn(join(data, 'files')).catch(() => [])).toEqual([]);
+  });
+
+  it('of data of an earlier molar is of this version', async () => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec('DELETE FROM schema_migrations WHERE version = 4; DROP TABLE leases; DROP TABLE rate_buckets'),
+    );
+    const old = fresh();
+    await backUp({ data: source }, old, { ...WORK, version: '1' });
+    const data = fresh();
+    expect(await restore(old, { data }, WORK)).toMatchObject({ problems: [] });
+    expect(linesOf(await check({ data }))).toEqual([]);
+  });
+
+  it('tells the problems that the data had', async () => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE id = 2'));
+    const flawed = fresh();
+    await backUp({ data: source }, flawed, { ...WORK, version: '1' });
+    expect(await restore(flawed, { data: fresh() }, WORK)).toMatchObject({
+      problems: ['stream: 1 problems that molar server check lists'],
+    });
+  });
+
+  postgresTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
+    const files = fresh();
+    const url = own(database);
+    expect(await restore(backup, { data: fresh(), database: url, files }, WORK)).toMatchObject({ problems: [] });
+    const again = fresh();
+    expect(await backUp({ data: fresh(), database: url, files }, again, { ...WORK, version: '1' })).toMatchObject({
+      problems: [],
+    });
+    const data = fresh();
+    await restore(again, { data }, WORK);
+    expect(await answers({ data })).toEqual(before);
+    await expect(restore(backup, { data: fresh(), database: url, files: fresh() }, WORK)).rejects.toThrow(
+      'is not empty: it has',
+    );
+  });
+});
+
+describe('a restore is refused', () => {
+  const refused = async (from: string, what: string, to = fresh()) => {
+    await expect(restore(from, { data: to }, WORK)).rejects.toMatchObject({
+      name: 'StoreUnusable',
+      message: expect.stringContaining(what),
+    });
+    await expect(stat(to)).rejects.toThrow('ENOENT');
+  };
+
+  it('into a folder that has something', async () => {
+    const data = fresh();
+    await mkdir(data);
+    await writeFile(join(data, 'mine'), 'x');
+    await expect(restore(backup, { data }, WORK)).rejects.toThrow('is there already, and not empty.');
+    expect(await readdir(data)).toEqual(['mine']);
+  });
+
+  it('from what is no backup', async () => {
+    await refused(base, 'is no backup: manifest.json is missing');
+    await refused(fresh(), 'is no backup: manifest.json is missing');
+  });
+
+  it('of a form or a schema that is not known', async () => {
+    await refused(await altered({ format: 2 }), 'is of a form that this molar does not know');
+    await refused(await altered({ schema: 99 }), 'was made by a newer molar (schema 99;');
+  });
+
+  it('of a database that was changed, or served since', async () => {
+    const copy = await copied(backup, fresh());
+    inDatabase(copy, (connection) => connection.exec("UPDATE settings SET value = 'x'"));
+    await refused(copy, 'molar.sqlite of the backup is not what was backed up');
+  });
+
+  it('of a list of files that was changed, or is missing', async () => {
+    const copy = await copied(backup, fresh());
+    await appendFile(join(copy, 'files.sha256'), '\n');
+    await refused(copy, 'files.sha256 of the backup is not what was backed up');
+    await rm(join(copy, 'files.sha256'));
+    await refused(copy, 'files.sha256 of the backup is missing');
+  });
+
+  it.each([
+    ['missing', (file: string) => rm(file), 'of the backup is missing'],
+    ['cut short', (file: string) => truncate(file, 3), 'is not what was backed up'],
+    [
+      'changed',
+      async (file: string) => writeFile(file, 'x'.repeat((await stat(file)).size)),
+      'is not what was backed up',
+    ],
+  ])('with a file that is %s', async (_name, damage, what) => {
+    const copy = await copied(backup, fresh());
+    const [first = ''] = await filesIn(join(copy, 'files'));
+    await damage(first);
+    await refused(copy, what);
+  });
+
+  it('with files into a place that has others', async () => {
+    const files = fresh();
+    await mkdir(join(files, '01'), { recursive: true });
+    await writeFile(join(files, '01', '0123-original'), 'x');
+    await expect(restore(backup, { data: fresh(), files }, WORK)).rejects.toThrow(
+      'The place for files is not empty: it has 0123-original',
+    );
+  });
+});

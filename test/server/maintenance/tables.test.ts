@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { openPostgresSource } from '../../../src/server/maintenance/postgressnapshot.ts';
+import { contentTables, ownSchema, readSchema } from '../../../src/server/maintenance/tables.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import { postgresTest } from '../../support/postgres.ts';
+
+it('tells tables with their columns and keys, and the version', async () => {
+  const { version, tables, indexes } = await ownSchema();
+  expect(version).toBeGreaterThan(0);
+  expect(tables.find(({ name }) => name === 'documents_tags')).toEqual({
+    name: 'documents_tags',
+    columns: ['org', 'value', 'id'],
+    key: ['org', 'value', 'id'],
+  });
+  expect(tables.find(({ name }) => name === 'settings')).toEqual({
+    name: 'settings',
+    columns: ['name', 'value'],
+    key: ['name'],
+  });
+  expect(indexes).toContain('documents_by_name');
+});
+
+it('every table has a key to be copied by, and all but what servers agree about is content', async () => {
+  const schema = await ownSchema();
+  expect(schema.tables.filter(({ key }) => key.length === 0)).toEqual([]);
+  const content = new Set(contentTables(schema).map(({ name }) => name));
+  expect(schema.tables.map(({ name }) => name).filter((name) => !content.has(name))).toEqual([
+    'leases',
+    'rate_buckets',
+    'schema_migrations',
+  ]);
+});
+
+postgresTest('both stores have the same tables, columns, keys and indexes', async ({ url }) => {
+  await (await openPostgresStore(url)).close();
+  const source = await openPostgresSource(url);
+  const snapshot = await source.snapshot();
+  const [there, own] = [await readSchema(snapshot.read, snapshot.dialect), await ownSchema()];
+  await snapshot.close();
+  await source.close();
+  expect({ version: there.version, tables: there.tables }).toEqual({ version: own.version, tables: own.tables });
+  expect(there.indexes).toEqual(expect.arrayContaining([...own.indexes]));
+});
