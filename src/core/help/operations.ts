@@ -38,8 +38,7 @@ export const OPERATIONS: Page = {
         {
           code: [
             'export PGPASSWORD AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION MOLAR_AMQP_PASSWORD',
-            'molar serve --behind-proxy --host 0.0.0.0 --database postgres://molar@db.internal/molar \\',
-            '  --files s3://practice-files/molar --amqp amqps://molar@mq.internal/molar',
+            'molar serve --behind-proxy --host 0.0.0.0 --database postgres://molar@db.internal/molar --files s3://practice-files/molar --amqp amqps://molar@mq.internal/molar',
           ],
         },
         'They share rate limits, idempotency keys and tokens. Changes of one organization are made one after another, whichever server they come to; organizations do not wait for each other. The stream is one: numbers follow the order of commits on all servers. One server at a time relays to the broker; when it dies, another takes over within some ten seconds and may send the last messages again, with the same numbers.',
