@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { DocumentBody } from '../body/documentbody.ts';
 import { nowOf, type Service } from '../service.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Store, Transaction } from '../store/store.ts';
 
 /** How long a key is kept (D46). */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -50,6 +50,23 @@ export class IdempotencyKeys {
     if (this.running.has(name)) throw running();
     this.running.add(name);
     return () => this.running.delete(name);
+  }
+
+  /**
+   * The service for a request with a key: where other servers share the store, each of its writes first looks whether
+   * one of them has done the same request by now, so that its own record is not in the way. Throws a Refusal (409) then.
+   */
+  guarded({ org, token, route, name }: KeyPlace): Service {
+    const { store } = this.service;
+    if (store.shared === undefined) return this.service;
+    const write: Store['write'] = (work, lane) =>
+      store.write(async (tx) => {
+        const done = await tx.get(sql`SELECT 1 AS found FROM idempotency_keys
+          WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`);
+        if (done !== undefined) throw running();
+        return work(tx);
+      }, lane);
+    return { ...this.service, store: { ...store, write } };
   }
 
   /**

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
-import { DocumentBody, readDocumentBody } from '../body/documentbody.ts';
+import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
@@ -56,14 +56,9 @@ export async function mountOperations(app: FastifyInstance, gate: Gate, rateLimi
     scope.addContentTypeParser(JSON_MEDIA_TYPE, (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
       readDocumentBody(payload, service.files, fileName(randomUUID(), 'original'), service.maxDocumentBytes),
     );
-    const limit = bodyLimit(service.maxDocumentBytes);
+    const limit = documentBodyLimit(service.maxDocumentBytes);
     for (const operation of all.filter((candidate) => candidate.largeBody)) mount(scope, mounting, operation, limit);
   });
-}
-
-/** Base64 takes four bytes for three, and encoders may break its lines. */
-function bodyLimit(documentBytes: number): number {
-  return Math.ceil(documentBytes * 1.4) + 2 * 1024 * 1024;
 }
 
 function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, limit?: number): void {
@@ -113,7 +108,9 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
     }
     const keep = (tx: Transaction, answer: string) =>
       keys.keep(tx, claim.place, hash, { status: operation.success, answer });
-    const text = await run(mounting, operation, request, reply, keep).catch(laterWhenRunning);
+    const text = await run({ ...mounting, service: keys.guarded(claim.place) }, operation, request, reply, keep).catch(
+      laterWhenRunning,
+    );
     return reply.code(operation.success).send(text);
   } finally {
     claim.release();
