@@ -2,8 +2,8 @@
 // last one is answered. Reads a job as JSON from its first argument, and prints a line of JSON a run.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { Pool } from 'undici';
+import { machineSeconds } from './machine.js';
 import { FIRST, LOCATIONS, ORGANIZATION, TOKEN } from './practice.js';
 
 const { url, server, what, patients, clients, seconds, runs } = JSON.parse(process.argv[2]);
@@ -70,8 +70,7 @@ async function client(until, times) {
 /** Seconds of processor time that the server, this process and the whole machine have used; undefined where nobody tells. */
 function processorSeconds() {
   const { user, system } = process.cpuUsage();
-  const all = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
-  return { server: serverSeconds(), load: (user + system) / 1e6, machine: all / 1000 };
+  return { server: serverSeconds(), load: (user + system) / 1e6, machine: machineSeconds() };
 }
 
 function serverSeconds() {

@@ -1,10 +1,10 @@
 // Imports a synthetic practice into both stores within a bound of memory, and compares what both serve.
 import { createHash } from 'node:crypto';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { machineText } from './machine.js';
 import { ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { finish, inFolder, say, textOf, withServer } from './processes.js';
-import { onStores, syncMilliseconds } from './stores.js';
+import { onStores } from './stores.js';
 
 /** Megabytes that an import may take at most, whatever its size. */
 const LIMIT = 400;
@@ -15,7 +15,7 @@ const whole = (number) => Math.round(number).toLocaleString('en');
 /** Measures an import into each store; answers whether memory kept within its bound and both serve the same. */
 export function measureImport(patients, transactions) {
   return inFolder(async (folder, signal) => {
-    say(machineText(folder));
+    say(await machineText(folder));
     const file = join(folder, 'practice.ndjson');
     const practice = await writePractice(file, patients, transactions, signal);
     say(`${whole(practice.records)} records, ${megabytes(practice.bytes)} MB of NDJSON`);
@@ -25,13 +25,6 @@ export function measureImport(patients, transactions) {
     });
     return results.every(({ within }) => within) && agree(results.map(({ served }) => served));
   });
-}
-
-/** What the figures depend on. */
-export function machineText(folder) {
-  const [first] = cpus();
-  const sync = syncMilliseconds(folder).toFixed(2);
-  return `Node ${process.versions.node}, ${cpus().length} × ${first?.model.trim()}, ${megabytes(totalmem())} MB; a sync of the disk takes ${sync} ms`;
 }
 
 /** Nothing of the one who runs this is read or written: no profile, no data folder. */

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
-import { importPractice, machineText, ownFolders } from './import.js';
+import { importPractice, ownFolders } from './import.js';
+import { machineText } from './machine.js';
 import { writePractice } from './practice.js';
 import { inFolder, say, watch, withServer } from './processes.js';
 import { onStores } from './stores.js';
@@ -23,7 +24,7 @@ export function measureLoad(size) {
   if (!Object.hasOwn(SIZES, size)) throw new Error(`There is no size ${size}: take ${Object.keys(SIZES).join(', ')}.`);
   const { patients, transactions, seconds } = SIZES[size];
   return inFolder(async (folder, signal) => {
-    say(machineText(folder));
+    say(await machineText(folder));
     say(
       `${CLIENTS} clients, keep-alive, in one process beside the server on this machine; medians of ${RUNS} runs of ${seconds} s`,
     );

@@ -79,8 +79,8 @@ export async function finish(args, env, read) {
   const began = performance.now();
   const watched = start(args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
   watched.child.stdout.on('data', read);
-  const [code] = await once(watched.child, 'close');
-  if (code !== 0) throw new Error(`molar ${args.slice(0, 2).join(' ')} ended with ${code}.`);
+  const [code, signal] = await once(watched.child, 'close');
+  if (code !== 0) throw new Error(`molar ${args.slice(0, 2).join(' ')} ended with ${code ?? signal}.`);
   return { seconds: (performance.now() - began) / 1000, peak: watched.peak };
 }
 

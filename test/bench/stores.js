@@ -1,6 +1,6 @@
 // The stores that are measured: SQLite in a folder, and a PostgreSQL database that is made and dropped.
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { say } from './processes.js';
@@ -78,17 +78,4 @@ function folderBytes(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-}
-
-/** Milliseconds that the disk of a folder takes to keep a block: the median of a hundred. A disk in memory takes none. */
-export function syncMilliseconds(folder) {
-  const file = openSync(join(folder, 'sync'), 'w');
-  const times = Array.from({ length: 100 }, () => {
-    const began = performance.now();
-    writeSync(file, Buffer.alloc(4096));
-    fsyncSync(file);
-    return performance.now() - began;
-  });
-  closeSync(file);
-  return times.sort((a, b) => a - b)[50];
 }

@@ -1,0 +1,40 @@
+// What figures depend on beside molar: the machine, its disk, and what else runs on it.
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Cores that others may keep busy without spoiling the figures. */
+const QUIET = 0.2;
+const LISTENED_MILLISECONDS = 2000;
+
+/** The lines that stand above figures; says so when the machine has other work. */
+export async function machineText(folder) {
+  const [first] = cpus();
+  const megabytes = Math.round(totalmem() / 1_048_576).toLocaleString('en');
+  const machine = `Node ${process.versions.node}, ${cpus().length} × ${first?.model.trim()}, ${megabytes} MB of memory`;
+  const sync = `a sync of the disk takes ${syncMilliseconds(folder).toFixed(2)} ms`;
+  const before = machineSeconds();
+  await sleep(LISTENED_MILLISECONDS);
+  const busy = ((machineSeconds() - before) * 1000) / LISTENED_MILLISECONDS;
+  const warning = busy > QUIET ? `\nOther work keeps ${busy.toFixed(1)} of the cores busy: speeds are too low.` : '';
+  return `${machine}; ${sync}${warning}`;
+}
+
+/** Seconds of work that all cores together have done. */
+export function machineSeconds() {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0) / 1000;
+}
+
+/** Milliseconds that the disk of a folder takes to keep a block: the median of a hundred. A disk in memory takes none. */
+function syncMilliseconds(folder) {
+  const file = openSync(join(folder, 'sync'), 'w');
+  const times = Array.from({ length: 100 }, () => {
+    const began = performance.now();
+    writeSync(file, Buffer.alloc(4096));
+    fsyncSync(file);
+    return performance.now() - began;
+  });
+  closeSync(file);
+  return times.sort((a, b) => a - b)[50];
+}
