@@ -11,6 +11,7 @@ import { raiseSequence } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { ChangeBook } from './changes.ts';
 import { CorrectionBook } from './corrections.ts';
+import { DeferredLines } from './deferred.ts';
 import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
@@ -85,17 +86,17 @@ async function importInto(
   await state.links.open();
   await state.corrections.open();
   await state.changes?.open();
-  const deferred: ImportLine[] = [];
+  const deferred = new DeferredLines(tx);
   for await (const entry of source(problems)) {
     try {
       await importLine(state, entry);
     } catch (error) {
       // A local time whose zone a later line tells: read again when all lines are in.
       if (!(error instanceof ZoneUnknown)) throw error;
-      deferred.push(entry);
+      await deferred.add(entry);
     }
   }
-  for (const entry of deferred) await importLine({ ...state, last: true }, entry);
+  for await (const entry of deferred.drain()) await importLine({ ...state, last: true }, entry);
   await indexes.restore();
   // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
   await refreshReferrers(state);

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import type { ProblemList } from './problems.ts';
+import { ImportRefused, type ProblemList } from './problems.ts';
 
 /** One record of an import and the line it stands on. */
 export interface ImportLine {
@@ -11,7 +11,10 @@ export interface ImportLine {
 /** Longest line: a document of 50 MiB in base64 and its fields. */
 const MAX_LINE_BYTES = 80 * 1024 * 1024;
 
-/** Reads NDJSON as it comes: blank lines are skipped, a line that is no JSON object is a problem. */
+/**
+ * Reads NDJSON as it comes: blank lines are skipped, a line that is no JSON object is a problem. Throws `ImportRefused`
+ * for a line too long to be held.
+ */
 export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<ImportLine> {
   let line = 0;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -56,17 +59,21 @@ function decoded(bytes: Buffer, utf8: { readonly decode: (bytes: Buffer) => stri
 async function* splitLines(source: Readable): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let size = 0;
+  let line = 1;
   for await (const chunk of source) {
     let rest = chunk as Buffer;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       yield Buffer.concat([...pending, rest.subarray(0, end)]);
       pending = [];
       size = 0;
+      line++;
       rest = rest.subarray(end + 1);
     }
     pending.push(rest);
     size += rest.length;
-    if (size > MAX_LINE_BYTES) throw new Error(`A line of the import has more than ${MAX_LINE_BYTES} bytes.`);
+    if (size > MAX_LINE_BYTES) {
+      throw new ImportRefused([{ line, field: null, message: `The line has more than ${MAX_LINE_BYTES} bytes.` }], 1);
+    }
   }
   if (size > 0) yield Buffer.concat(pending);
 }

@@ -4,11 +4,14 @@ import type { Kind } from '../../catalog/fields/kind.ts';
 import { existingIds, type FoundLink, linksOf } from '../references.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
-import { RECORD_KINDS } from './kinds.ts';
+import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { LISTED_PROBLEMS, type ProblemList } from './problems.ts';
 
 /** Links to small kinds are looked up once; this bounds what is remembered. */
 const REMEMBERED = 20_000;
+
+/** Records read at once. */
+const PAGE = 500;
 
 /**
  * Checks links of an import in any order: a link to a record that is not there yet is noted, and looked up again at
@@ -78,6 +81,19 @@ export class LinkBook {
     }
   }
 
+  /** All records of a kind, page by page. */
+  private async *recordsOf(org: number, kind: RecordKind): AsyncGenerator<{ id: number; json: string }> {
+    for (let after = 0; ; ) {
+      const from = kind.resource
+        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org} AND id > ${after}`
+        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id > ${after}`;
+      const page = await this.tx.all<{ id: number; json: string }>(sql`${from} ORDER BY id LIMIT ${PAGE}`);
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.id ?? after;
+    }
+  }
+
   /** Records that stay and still link to what the import deletes: found by reading all that may. */
   private async reportOrphans(entry: { org: number; target: string; ids: Map<number, number> }, problems: ProblemList) {
     const { org, target } = entry;
@@ -86,10 +102,7 @@ export class LinkBook {
     for (const kind of RECORD_KINDS.values()) {
       const bound = Object.fromEntries(Object.entries(kind.fields).filter(([, field]) => holds(field.kind, target)));
       if (Object.keys(bound).length === 0) continue;
-      const from = kind.resource
-        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org} ORDER BY id`
-        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type} ORDER BY id`;
-      for (const row of await this.tx.all<{ id: number; json: string }>(from)) {
+      for await (const row of this.recordsOf(org, kind)) {
         const links = linksOf(bound, JSON.parse(row.json) as Record<string, unknown>);
         for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {
           const message = `${target} ${link.id} cannot be deleted: ${kind.type} ${row.id} links to it by ${link.at}.`;

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { type Fields, readFields } from '../../catalog/record.ts';
@@ -57,10 +58,12 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   const { type: _, organizationId, deleted, ...given } = record;
   const id = asId(given.id);
   if (id === undefined) state.problems.add(line, 'id', 'id must be a positive integer.');
-  if (typeof organizationId !== 'string' || organizationId === '') {
-    state.problems.add(line, 'organizationId', 'organizationId is required.');
+  const named = typeof organizationId === 'string' && isOrganizationId(organizationId);
+  if (!named) {
+    const wrong = organizationId == null ? 'is required' : 'must be 1 to 64 letters, digits, _ and -';
+    state.problems.add(line, 'organizationId', `organizationId ${wrong}.`);
   }
-  if (id === undefined || typeof organizationId !== 'string' || organizationId === '') return;
+  if (id === undefined || !named) return;
   const organization = await state.organizations.find(organizationId, line);
   if (deleted === true) return remove(state, kind, organization.org, id, line);
   const context = await contextFor(state, organization, given);
