@@ -153,14 +153,18 @@ export function wireError(problem: Problem): WireError {
   };
 }
 
-/** Refuses a request or a local input with all its problems at once. */
+/** Problems that one refusal tells of: a body can hold many thousands, and nobody mends more at once. */
+export const MOST_PROBLEMS = 100;
+
+/** Refuses a request or a local input with all its problems at once, the first hundred of them. */
 export class Refusal extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map((problem) => problem.description).join(' '));
+    const told = problems.slice(0, MOST_PROBLEMS);
+    super(told.map((problem) => problem.description).join(' '));
     this.name = 'Refusal';
-    this.problems = problems;
+    this.problems = told;
   }
 
   /** HTTP status of the first problem: problems of one request share a status. */

@@ -1,4 +1,5 @@
-import { type Problem, Refusal } from './failures.ts';
+import { MOST_PROBLEMS, type Problem, Refusal } from './failures.ts';
+import { shown } from './fields/kind.ts';
 import { emittedFields, type Fields } from './record.ts';
 
 /** Every name that `responseFields` and `--fields` take: fields, and `field.id` of links (D19). */
@@ -22,10 +23,11 @@ export function readFieldSelection(text: string | undefined, fields: Fields, sou
   const known = selectableNames(fields);
   const problems: Problem[] = asked
     .filter((name) => name !== 'ALL' && !known.includes(name))
+    .slice(0, MOST_PROBLEMS)
     .map((name) => ({
       code: 'query.fields',
       source,
-      description: `${name} is not a field. Fields: ALL, ${known.join(', ')}.`,
+      description: `${shown(name)} is not a field. Fields: ALL, ${known.join(', ')}.`,
     }));
   if (problems.length > 0) throw new Refusal(problems);
   if (asked.includes('ALL')) return undefined;

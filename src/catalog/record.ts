@@ -1,4 +1,5 @@
-import { fail, type Kind, type ReadContext } from './fields/kind.ts';
+import { MOST_PROBLEMS } from './failures.ts';
+import { fail, type Kind, type ReadContext, shown } from './fields/kind.ts';
 
 /**
  * Who may write a field. `readOnly`: the server only, a body that sends it gets a warning (D44). `createOnly`: POST
@@ -64,8 +65,9 @@ export function readFields(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, input] of Object.entries(body)) {
+    if (context.problems.length >= MOST_PROBLEMS) break;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const at = prefix + name;
+    const at = prefix + shown(name);
     if (field === undefined) {
       fail(context, 'body.unknown_property', at, `${at} is not known here. Known: ${Object.keys(fields).join(', ')}.`);
     } else if (context.mode !== 'import' && !isWritable(field, context.mode)) {

@@ -24,6 +24,8 @@ export function serverFailureOf(error: unknown): unknown {
   if (error.name === 'StoreUnusable') {
     return localFailure('local.file', error.message, { hint: (error as Error & { next: string }).next, cause: error });
   }
+  const disk = diskFailure(error);
+  if (disk !== undefined) return disk;
   if (codeOf(error) === 'EADDRINUSE') {
     return localFailure('network.unreachable', 'The port is taken by another program.', {
       hint: 'Give another one with --port, or --port 0 for a free one.',
@@ -34,6 +36,32 @@ export function serverFailureOf(error: unknown): unknown {
     return usageFailure(`There is no file ${String(error.path)}.`, { hint: 'Check the path.' });
   }
   return error;
+}
+
+/** What SQLite says of files that it cannot use, most telling first: what happened, and what to do. */
+const DISK: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /^SQLITE_FULL/,
+    'The disk of the data folder is full',
+    'Free some space and try again; nothing that was stored before has changed.',
+  ],
+  [
+    /^SQLITE_(?:CORRUPT|NOTADB)/,
+    'The database is damaged, or is none',
+    'Keep a copy of the folder, run molar server check, and restore the last backup with molar server restore.',
+  ],
+  [
+    /^SQLITE_(?:READONLY|CANTOPEN|PERM|IOERR)/,
+    'The database cannot be read and written',
+    'Check the disk, and the permissions of the data folder and its files: molar must be able to write there.',
+  ],
+];
+
+function diskFailure(error: Error): Failure | undefined {
+  const found = DISK.find(([code]) => code.test(codeOf(error) ?? ''));
+  if (found === undefined) return undefined;
+  const [, message, hint] = found;
+  return localFailure('local.file', `${message}: ${error.message}.`, { hint, cause: error });
 }
 
 function importFailure(error: Error, { problems, total }: RefusedImport): Failure {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { openFiles } from './files/open.ts';
+import { requireFiles } from './files/present.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { Hourly } from './hourly.ts';
 import type { Clock, Service } from './service.ts';
@@ -58,8 +59,10 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   const drop = async () => {
     if (temporary) await rm(path, { recursive: true, force: true });
   };
+  let opened: Store | undefined;
   try {
     const store = await openStore(path, options);
+    opened = store;
     const files = await openFiles(options.files, path, { shared: options.database !== undefined });
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
@@ -83,6 +86,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       agingPageLimit: options.agingPageLimit ?? DEFAULT_AGING_PAGE,
     };
     if (options.serving) {
+      await requireFiles(store, files);
       await recoverFiles(store, files);
       stream.keepTidy();
       auditTidying.start();
@@ -104,6 +108,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       },
     };
   } catch (error) {
+    // Left open, its lock and its connections would outlast the refusal.
+    await opened?.close().catch(() => undefined);
     await drop();
     throw error;
   }
@@ -117,7 +123,7 @@ function openStore(path: string, { serving, database, statementTimeoutMs }: Open
 async function makePrivate(path: string): Promise<void> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (made !== undefined) await chmod(path, 0o700);
+    if (made !== undefined || (await isOwnAndOpen(path))) await chmod(path, 0o700);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(
@@ -126,6 +132,14 @@ async function makePrivate(path: string): Promise<void> {
       cause,
     );
   }
+}
+
+/** Whether others can look into a folder that is the server's alone: an empty one, or one that it has used. */
+async function isOwnAndOpen(path: string): Promise<boolean> {
+  const { mode, uid } = await stat(path);
+  if ((mode & 0o077) === 0 || uid !== process.getuid?.()) return false;
+  const held = await readdir(path);
+  return held.length === 0 || held.some((name) => name === 'molar.sqlite' || name === 'files');
 }
 
 /** The key of signed URLs, made the first time. */

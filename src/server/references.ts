@@ -49,14 +49,22 @@ export async function existingIds(
   ids: readonly number[],
 ): Promise<Set<number>> {
   const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
-  const wanted = join([...new Set(ids)]);
-  const rows = await read.all<{ id: number }>(
-    resource === undefined
-      ? sql`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id IN (${wanted})`
-      : sql`SELECT id FROM ${raw(tableOf(resource))} WHERE org = ${org} AND id IN (${wanted})`,
-  );
-  return new Set(rows.map((row) => row.id));
+  const distinct = [...new Set(ids)];
+  const found = new Set<number>();
+  for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) {
+    const wanted = join(distinct.slice(at, at + IDS_AT_ONCE));
+    const rows = await read.all<{ id: number }>(
+      resource === undefined
+        ? sql`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id IN (${wanted})`
+        : sql`SELECT id FROM ${raw(tableOf(resource))} WHERE org = ${org} AND id IN (${wanted})`,
+    );
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
 }
+
+/** Ids of one statement: SQLite takes 32,766 values, PostgreSQL 65,535. */
+const IDS_AT_ONCE = 5000;
 
 /** Reports links to records that the organization does not have. */
 export async function checkLinks(

@@ -1,6 +1,6 @@
 import type { Operation, Resource } from '../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../catalog/failures.ts';
-import { isPlainObject, type ReadContext } from '../catalog/fields/kind.ts';
+import { isPlainObject, type ReadContext, shown } from '../catalog/fields/kind.ts';
 import { asId } from '../catalog/fields/numbers.ts';
 import { readFieldSelection } from '../catalog/fieldselection.ts';
 import { checkFilter, type FilterKeys, type Term } from '../catalog/filter/check.ts';
@@ -130,5 +130,5 @@ export function pathIdOf(request: OperationRequest, resource: Resource): number 
 }
 
 export function notFound(one: string, id: string | number): Refusal {
-  return refusal('record.not_found', 'id', `There is no ${one} ${id} in this organization.`);
+  return refusal('record.not_found', 'id', `There is no ${one} ${shown(String(id))} in this organization.`);
 }

@@ -147,21 +147,21 @@ test('backup while a server is written to: one state, whole, with every file', a
 test('a backup that is killed, or interrupted, leaves nothing under its name; the next one is whole', async () => {
   const served = await started('--data', 'd', '--demo', 'small');
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-    const child = start(place.path, ['server', 'backup', 'b', '--data', 'd']);
-    await until(() => existsSync(join(place.path, 'b.part', 'molar.sqlite')));
+    const child = start(place.path, ['server', 'backup', signal, '--data', 'd']);
+    await until(() => existsSync(join(place.path, `${signal}.part`, 'molar.sqlite')));
     child.kill(signal);
     expect(await exit(child)).toBe(signal === 'SIGINT' ? 130 : null);
-    expect(await readdir(place.path)).not.toContain('b');
+    expect(await readdir(place.path)).not.toContain(signal);
+    expect(await run('backup', signal, '--data', 'd')).toMatchObject({ code: 0 });
   }
-  expect(await run('backup', 'b', '--data', 'd')).toMatchObject({ code: 0 });
   await served.stop();
-  expect((await run('check', '--data', 'b', '--deep')).stdout).toContain('Nothing is wrong');
-  expect(await run('backup', 'b', '--data', 'd')).toMatchObject({
+  expect((await run('check', '--data', 'SIGKILL', '--deep')).stdout).toContain('Nothing is wrong');
+  expect(await run('backup', 'SIGINT', '--data', 'd')).toMatchObject({
     code: 9,
     stdout: '',
     stderr: expect.stringContaining('is there already'),
   });
-  expect((await run('restore', 'b', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 361 files to /);
+  expect((await run('restore', 'SIGINT', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 361 files to /);
   const again = await started('--data', 'r');
   expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
 
@@ -57,6 +58,23 @@ describe('a server with TLS', () => {
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 8, stdout: '' });
     expect(ended.stderr).toMatch(/not trusted/);
     expect(ended.stderr).toMatch(/Next: .*--ca-cert/);
+  });
+
+  test.each([
+    ['TLSv1', false],
+    ['TLSv1.1', false],
+    ['TLSv1.2', true],
+    ['TLSv1.3', true],
+  ] as const)('%s is spoken: %s', async (version, isSpoken) => {
+    const { hostname, port } = new URL(served.url);
+    const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0', rejectUnauthorized: false };
+    const socket = connect({ host: hostname === '0.0.0.0' ? '127.0.0.1' : hostname, port: Number(port), ...only });
+    const spoken = await new Promise<string | null>((done) => {
+      socket.once('secureConnect', () => done(socket.getProtocol()));
+      socket.once('error', () => done(null));
+    });
+    socket.destroy();
+    expect(spoken).toBe(isSpoken ? version : null);
   });
 
   test('half of what TLS needs is refused', async () => {

@@ -1,5 +1,6 @@
+import { MOST_PROBLEMS } from '../failures.ts';
 import { type Fields, readFields } from '../record.ts';
-import { describe, fail, isPlainObject, type Kind } from './kind.ts';
+import { describe, fail, isPlainObject, type Kind, shown } from './kind.ts';
 import { asId } from './numbers.ts';
 
 export interface Link {
@@ -28,8 +29,8 @@ export function link(target: string, options: { readonly survives?: boolean } = 
         return fail(
           context,
           'body.unknown_property',
-          `${at}.${extra}`,
-          `${at} is a link and takes only id, not ${extra}.`,
+          `${at}.${shown(extra)}`,
+          `${at} is a link and takes only id, not ${shown(extra)}.`,
         );
       }
       const value = asId(input.id);
@@ -75,7 +76,11 @@ export function list<T>(item: Kind<T>): Kind<readonly T[]> {
     read(input, at, context) {
       if (!Array.isArray(input))
         return fail(context, 'field.type', at, `${at} must be an array, not ${describe(input)}.`);
-      const values = input.map((entry, index) => item.read(entry, `${at}[${index}]`, context));
+      const values: (T | undefined)[] = [];
+      for (const [index, entry] of input.entries()) {
+        if (context.problems.length >= MOST_PROBLEMS) return undefined;
+        values.push(item.read(entry, `${at}[${index}]`, context));
+      }
       return values.includes(undefined) ? undefined : (values as T[]);
     },
     fromText: (flag) => (flag.trimStart().startsWith('[') ? json(flag) : [item.fromText(flag)]),
@@ -113,7 +118,7 @@ export function map<T>(item: Kind<T>): Kind<Readonly<Record<string, T>>> {
       if (!isPlainObject(input))
         return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
       const entries = Object.entries(input).map(
-        ([key, entry]) => [key, item.read(entry, `${at}.${key}`, context)] as const,
+        ([key, entry]) => [key, item.read(entry, `${at}.${shown(key)}`, context)] as const,
       );
       return entries.some(([, value]) => value === undefined)
         ? undefined

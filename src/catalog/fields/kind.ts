@@ -55,6 +55,14 @@ export function fail(context: ReadContext, code: FailureCode, source: string, de
   return undefined;
 }
 
+/** A name that somebody sent, as messages repeat it: an empty one in quotes, one as long as a body cut. */
+export function shown(name: string): string {
+  if (name === '') return '""';
+  return name.length <= LONGEST_SHOWN ? name : `${name.slice(0, LONGEST_SHOWN)}…`;
+}
+
+const LONGEST_SHOWN = 100;
+
 export function describe(input: unknown): string {
   if (input === null) return 'null';
   if (Array.isArray(input)) return 'an array';

@@ -26,6 +26,8 @@ export function text(limits: TextLimits = {}): Kind<string> {
       if (trimmed.includes('\0')) return fail(context, 'field.format', at, `${at} must not contain the NUL character.`);
       if (/\p{Surrogate}/u.test(trimmed))
         return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
+      if (hasLongRun(trimmed))
+        return fail(context, 'field.format', at, `${at} has more than ${MOST_MARKS} combining marks in a row.`);
       const length = codePoints(trimmed);
       if (length < min || length > max) {
         return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
@@ -37,6 +39,19 @@ export function text(limits: TextLimits = {}): Kind<string> {
     fromText: (flag) => flag,
   };
 }
+
+/** Combining marks in a row, as in the stream-safe text format of Unicode (UAX #15). */
+export const MOST_MARKS = 30;
+
+/**
+ * Whether a text has more combining marks in a row than any language: to bring those into normal form takes time that
+ * grows with the square of their number.
+ */
+export function hasLongRun(text: string): boolean {
+  return LONG_RUN.test(text);
+}
+
+const LONG_RUN = new RegExp(`\\p{M}{${MOST_MARKS + 1}}`, 'u');
 
 /** The type name of a record: the same on every record of its kind. */
 export function typeName(name: string): Kind<string> {

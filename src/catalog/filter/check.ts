@@ -1,4 +1,5 @@
 import { type Problem, Refusal } from '../failures.ts';
+import { hasLongRun } from '../fields/text.ts';
 import type { Operator } from '../operators.ts';
 import { parseFilter, type RawTerm } from './grammar.ts';
 import type { FilterContext, FilterScalar, FilterValue } from './values.ts';
@@ -80,7 +81,7 @@ function checkTerm(raw: RawTerm, keys: FilterKeys, context: FilterContext, probl
 }
 
 function readValue(text: string, raw: RawTerm, key: FilterKey, context: FilterContext, problems: Problem[]) {
-  const value = text.includes('\0') ? undefined : key.value.read(text, raw.operator, context);
+  const value = text.includes('\0') || hasLongRun(text) ? undefined : key.value.read(text, raw.operator, context);
   if (value === undefined) {
     problems.push({
       code: 'filter.value',

@@ -11,6 +11,9 @@ export interface RawTerm {
   readonly values: readonly string[];
 }
 
+/** Terms of one filter: more than anybody asks for, and no more than a database takes in one condition. */
+export const MOST_TERMS = 500;
+
 /** Reads a filter. Empty text has no terms. Throws a Refusal (`filter.syntax`) that says where reading stopped. */
 export function parseFilter(text: string): RawTerm[] {
   const reader = new Reader(text);
@@ -18,6 +21,13 @@ export function parseFilter(text: string): RawTerm[] {
   reader.skipSpace();
   if (reader.atEnd()) return terms;
   for (;;) {
+    if (terms.length === MOST_TERMS) {
+      throw refusal(
+        'filter.syntax',
+        'filter',
+        `A filter has at most ${MOST_TERMS} terms; -> takes many values in one.`,
+      );
+    }
     terms.push(readTerm(reader));
     reader.skipSpace();
     if (reader.atEnd()) return terms;
@@ -136,7 +146,9 @@ class Reader {
   }
 
   stop(expected: string, key?: string) {
-    const found = this.atEnd() ? 'the filter ends' : `there is "${this.text.slice(this.at, this.at + 20)}"`;
+    // One character is enough to find the place; more could be the name of a patient, on its way into somebody's log.
+    const [here] = this.text.slice(this.at, this.at + 2);
+    const found = here === undefined ? 'the filter ends' : `there is "${here}"`;
     const place = `At character ${this.at + 1} of the filter ${found}; expected ${expected}.`;
     return refusal('filter.syntax', key ?? 'filter', place);
   }

@@ -9,9 +9,7 @@ export abstract class CheckCommand extends MaintenanceCommand<CheckReport> {
   protected override tell(report: CheckReport, { flags }: CommandInput) {
     const exitCode = checkExitCode(report);
     if (isOn(flags, 'json')) return { text: `${JSON.stringify({ ...report, exitCode }, null, 2)}\n`, exitCode };
-    return {
-      text: checkText(report, this.context.streams.stdout.columns, styleOf(this.context, true)),
-      exitCode,
-    };
+    const text = checkText(report, this.context.streams.stdout.columns, styleOf(this.context, true));
+    return { text, exitCode, isStyled: true };
   }
 }

@@ -2,6 +2,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import type { Column } from '../../core/output/columns.ts';
 import type { Style } from '../../core/output/style.ts';
 import { tableFormatter } from '../../core/output/table.ts';
+import { terminalText } from '../../core/output/terminaltext.ts';
 import { counted } from '../rowprogress.ts';
 
 interface Problem {
@@ -58,7 +59,7 @@ export function checkText(report: CheckReport, width: number | undefined, style:
     .filter(({ problems }) => problems > 0)
     .map(({ name, problems }) => listText(report, name, problems));
   const total = checks.reduce((sum, { problems }) => sum + problems, 0);
-  const where = `${place}${served ? ', on which a server runs' : ''}`;
+  const where = `${terminalText(place)}${served ? ', on which a server runs' : ''}`;
   const sum = ok
     ? style('good', `Nothing is wrong with ${where}.`)
     : style('bad', `${counted(total)} ${total === 1 ? 'problem' : 'problems'} in ${where}.`);
@@ -68,7 +69,7 @@ export function checkText(report: CheckReport, width: number | undefined, style:
 function listText({ problems }: CheckReport, check: string, total: number): string {
   const shown = problems.filter((problem) => problem.check === check).slice(0, SHOWN);
   const more = total - shown.length;
-  const lines = shown.map((problem) => `  ${problemText(problem)}\n`);
+  const lines = shown.map((problem) => `  ${terminalText(problemText(problem))}\n`);
   return `${check}\n${lines.join('')}${more > 0 ? `  and ${counted(more)} more\n` : ''}\n`;
 }
 

@@ -9,11 +9,18 @@ export interface Work {
   readonly now: () => number;
 }
 
+/** What goes to standard output, and the exit code. */
+interface Told {
+  readonly text: string;
+  readonly exitCode: number;
+  /** It has a look already, and no control characters of others. */
+  readonly isStyled?: boolean;
+}
+
 /** A command that works through all of the server's data: with progress on a terminal, and ended by a signal. */
 export abstract class MaintenanceCommand<Report> extends MolarCommand {
   protected abstract perform(input: CommandInput, work: Work): Promise<Report>;
-  /** What goes to standard output, and the exit code. */
-  protected abstract tell(report: Report, input: CommandInput): { readonly text: string; readonly exitCode: number };
+  protected abstract tell(report: Report, input: CommandInput): Told;
 
   override async run(): Promise<void> {
     const input = await this.input();
@@ -25,10 +32,10 @@ export abstract class MaintenanceCommand<Report> extends MolarCommand {
     } catch (error) {
       throw serverFailureOf(error);
     } finally {
-      progress.stop();
+      await progress.stop();
     }
-    const { text, exitCode } = this.tell(report, input);
-    await this.print(text);
+    const { text, exitCode, isStyled } = this.tell(report, input);
+    await (isStyled ? this.context.streams.stdout.write(text) : this.print(text));
     this.context.setExitCode(exitCode);
   }
 }

@@ -31,8 +31,9 @@ export class WorkProgress {
     });
   };
 
-  stop(): void {
+  /** Resolves when the line is gone: what is printed then stands in its place. */
+  async stop(): Promise<void> {
     this.stopped = true;
-    void this.progress?.then((progress) => progress.stop());
+    (await this.progress)?.stop();
   }
 }

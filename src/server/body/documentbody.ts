@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Problem, refusal } from '../../catalog/failures.ts';
 import { Base64Decoder } from '../files/base64.ts';
 import type { Files, Stage, StagedFile } from '../files/files.ts';
@@ -18,6 +19,11 @@ export class DocumentBody {
   }
 }
 
+/** Bytes of a whole body: base64 takes four for three, and encoders may break its lines. */
+export function documentBodyLimit(documentBytes: number): number {
+  return Math.ceil(documentBytes * 1.4) + 2 * 1024 * 1024;
+}
+
 /**
  * Reads the body of POST `/documents` as it arrives: the file goes to disk and is never held whole, whatever its
  * size. Throws a Refusal for a body that is too large or no JSON; the staged file is gone then.
@@ -30,8 +36,15 @@ export async function readDocumentBody(
 ): Promise<DocumentBody> {
   const sink = new ContentSink(files, name, maxBytes);
   const splitter = new JsonSplitter(['file', 'content'], sink);
+  const limit = documentBodyLimit(maxBytes);
+  let size = 0;
   try {
-    for await (const chunk of payload) {
+    // A request that is refused halfway stays open: destroyed, it could not be answered.
+    const chunks = payload instanceof Readable ? payload.iterator({ destroyOnReturn: false }) : payload;
+    for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      // White space in the content counts for nothing, and a body without a length could go on with it for ever.
+      if (size > limit) throw refusal('body.too_large', 'body', `The body must not have more than ${limit} bytes.`);
       await splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
       if (splitter.keptBytes > SMALL_BODY_BYTES) {
         throw refusal(
@@ -46,6 +59,8 @@ export async function readDocumentBody(
     return new DocumentBody(json, await sink.finish(), sink.problem);
   } catch (error) {
     await sink.discard();
+    // What still comes is passed over, within the time of a request.
+    if (payload instanceof Readable) payload.resume();
     throw error;
   }
 }

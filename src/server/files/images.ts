@@ -92,8 +92,14 @@ export async function makeVariants(
 
 async function stageBytes(files: Files, name: string, bytes: Buffer): Promise<void> {
   const stage = await files.stage(name);
-  await stage.write(bytes);
-  await stage.finish();
+  try {
+    await stage.write(bytes);
+    await stage.finish();
+  } catch (error) {
+    // A file that is open takes its room on a full disk even when its name is gone.
+    await stage.discard();
+    throw error;
+  }
 }
 
 function checkBox(crop: Crop, width: number, height: number): void {

@@ -22,7 +22,15 @@ import { mountOperations } from './operations.ts';
 import { Routes } from './routes.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from './securityheaders.ts';
 import { mountStream } from './streamroute.ts';
-import { answerTimeouts, serverTimeouts, type Timeouts, timeoutOptions } from './timeouts.ts';
+import {
+  answerTimeouts,
+  lacksHost,
+  noteExchange,
+  refuseExpectation,
+  serverTimeouts,
+  type Timeouts,
+  timeoutOptions,
+} from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
 
 export interface AppOptions {
@@ -62,20 +70,30 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
 
   const gate: Gate = { service, attempts: new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock) };
   const routes = new Routes(app);
+  app.server.on('checkExpectation', refuseExpectation);
+  app.server.on('request', noteExchange);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headersOf(request));
+    if (lacksHost(request.raw)) throw refusal('request.malformed', 'Host', 'The Host header is missing.');
+    // Before its body is looked at: an unknown route is told before a wrong body (D2).
+    if (request.is404) await refuseUnknown(gate, routes, request, (allow) => reply.header('allow', allow));
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, problems, unexpected } = failureOf(error);
-    if (unexpected) options.log.failed(request.id, error);
+    // A caller that left in the middle of its body is no fault of the server, and hears no answer.
+    const hasLeft = request.raw.destroyed && !request.raw.complete;
+    if (unexpected && !hasLeft) options.log.failed(request.id, error);
     // The rest of a late request may still arrive: it must not be taken for the next one.
-    if (status === 408) reply.header('connection', 'close');
+    if (status === 408) {
+      reply.header('connection', 'close');
+      // Nobody tells a request that was answered of the end of its connection: a reader of its body would wait for ever.
+      reply.raw.once('close', () => request.raw.destroy());
+    }
+    // A connection that is closed while the caller still sends is reset, and the caller never reads this answer.
+    if (status === 413) reply.removeHeader('connection');
     if (status === 503) reply.header('retry-after', '1');
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
-  });
-  app.setNotFoundHandler(async (request, reply) => {
-    await refuseUnknown(gate, routes, request, (allow) => reply.header('allow', allow));
   });
   readJsonOnly(app);
   logAnswers(app, options.log);

@@ -34,17 +34,35 @@ const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
   STORE_AWAY: 'server.unavailable',
 };
 
+/** What is at fault in what the framework refuses. */
+const SOURCES: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'path',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'body',
+};
+
+/** What the system, SQLite and the store call a disk that is full or takes no writes: the request did nothing wrong. */
+const DISK = /^(?:ENOSPC|EDQUOT|EFBIG|EROFS|EIO|SQLITE_(?:FULL|IOERR|READONLY)|STORE_FULL)/;
+
+const DISK_FAULT: Problem = {
+  code: 'server.unavailable',
+  source: null,
+  description: 'The disk of this server is full, or takes no writes now. Try again when there is space on it.',
+};
+
 /** Any error as an answer; nothing of an unexpected one gets out (D5). */
 export function failureOf(error: unknown): Failed {
   if (error instanceof Refusal) return failed(error.status, error.problems);
-  const code = FRAMEWORK[(error as { code?: string } | null)?.code ?? ''] ?? 'server.unexpected';
-  return failed(FAILURES[code].status, [problemOf(code)]);
+  const name = (error as { code?: string } | null)?.code ?? '';
+  if (DISK.test(name)) return failed(FAILURES[DISK_FAULT.code].status, [DISK_FAULT]);
+  const code = FRAMEWORK[name] ?? 'server.unexpected';
+  return failed(FAILURES[code].status, [problemOf(code, SOURCES[name] ?? null)]);
 }
 
 function failed(status: number, problems: readonly Problem[]): Failed {
   return { status, problems, unexpected: status >= 500 };
 }
 
-function problemOf(code: FailureCode): Problem {
-  return { code, source: null, description: `${FAILURES[code].title}. ${FAILURES[code].next}` };
+function problemOf(code: FailureCode, source: string | null): Problem {
+  return { code, source, description: `${FAILURES[code].title}. ${FAILURES[code].next}` };
 }

@@ -28,11 +28,12 @@ export async function openPartFolder(target: string): Promise<PartFolder> {
   return {
     path,
     async finish() {
-      release();
-      await rm(join(path, LOCK), { force: true });
       await syncFolder(path);
       if (existsSync(target)) await rmdir(target);
       await rename(path, target);
+      release();
+      // Last: a folder without it that has not got its name yet would be taken for somebody else's.
+      await rm(join(target, LOCK), { force: true });
       await syncFolder(dirname(target));
     },
     async close() {
@@ -68,7 +69,8 @@ function hold(file: string, path: string): () => void {
   let connection: Connection | undefined;
   try {
     connection = openConnection(file);
-    connection.pragma('journal_mode = DELETE');
+    // A journal of its own would be left behind when the folder takes its name.
+    connection.pragma('journal_mode = MEMORY');
     connection.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     connection?.close();

@@ -26,6 +26,8 @@ export interface OpenPlace {
   /** For people, without a password. */
   readonly name: string;
   readonly served: boolean;
+  /** Files may stand there before their records are committed: in a bucket they do, and servers are always at it. */
+  readonly keepsYoung: boolean;
   /** What is committed now. */
   readonly live: Reader;
   readonly files: Files;
@@ -54,6 +56,7 @@ async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlac
     return {
       name: folder,
       served,
+      keepsYoung: served || isBucket(target),
       live: {
         all: async (statement) => statements.all(statement),
         get: async (statement) => statements.get(statement),
@@ -81,6 +84,7 @@ async function openPostgresPlace({ data, files: target }: Place, database: strin
     return {
       name: source.name,
       served,
+      keepsYoung: served || isBucket(target),
       live: source.live,
       files,
       snapshot: source.snapshot,
@@ -98,6 +102,11 @@ async function openPostgresPlace({ data, files: target }: Place, database: strin
     await source.close();
     throw error;
   }
+}
+
+/** There an import brings files to their final names before it commits (`Files.secure`). */
+function isBucket(target: string | undefined): boolean {
+  return /^s3:/i.test(target ?? '');
 }
 
 /** Keeps servers and imports away from a folder. */

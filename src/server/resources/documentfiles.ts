@@ -6,7 +6,7 @@ import { readFields } from '../../catalog/record.ts';
 import { isImage, type MimeType } from '../../catalog/resources/documentnames.ts';
 import { documents, type FileInput } from '../../catalog/resources/documents.ts';
 import type { Actor } from '../audit/entries.ts';
-import type { DocumentBody } from '../body/documentbody.ts';
+import { DocumentBody } from '../body/documentbody.ts';
 import { recordChange } from '../engine/changes.ts';
 import { answerWith, settle, storeDraft } from '../engine/writing.ts';
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
@@ -25,15 +25,18 @@ import { dropUnusedTags } from './documenttags.ts';
 
 /** POST `/documents`: the file is where it lasts before the record commits, and the record before the answer (D38). */
 const createDocument: Handler = async (request) => {
-  const body = request.body as DocumentBody;
+  const { body } = request;
+  // A request without a body is not even read by the parser of bodies.
+  if (!(body instanceof DocumentBody)) throw refusal('body.shape', 'body', 'The body must be one JSON object.');
   const guid = body.content && guidOf(body.content);
   const { files } = request.service;
   const stored = await storeDocument(request, body).catch(async (error: unknown) => {
     if (guid !== undefined) await discardFiles(request.service, guid, error);
     throw error;
   });
-  // The record is committed: from here on a fault leaves the staged files for the next start to keep.
-  for (const variant of stored.variants) await files.keep(fileName(guid ?? '', variant));
+  // The record is committed, so it is answered whatever happens: a file that a full disk leaves staged is read where it
+  // is, and kept by the next start.
+  for (const variant of stored.variants) await files.keep(fileName(guid ?? '', variant)).catch(() => undefined);
   return stored.answer;
 };
 
@@ -223,7 +226,8 @@ const deleteDocument: Handler = async (request) => {
     await scheduleRemoval(tx, files);
     return files;
   }, organization.org);
-  await removeScheduled(service.store, service.files, names);
+  // The record is gone already: what cannot be removed now stays noted for the next start.
+  await removeScheduled(service.store, service.files, names).catch(() => undefined);
   return { data: JSON.stringify({ id }) };
 };
 

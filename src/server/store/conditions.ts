@@ -42,18 +42,20 @@ function conditionOf(org: number, resource: Resource, term: Term, way: Way): Sql
     case '->':
       return sql`${column} IN (${join([...new Set(term.values.map(columnValue))])})`;
     case '~=':
-      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, '', way), folded(term));
+      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, way), folded(term));
     case '<>=':
       return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${folded(term)}) > 0`;
     default:
-      return sql`${ranged(`r.${columnName(term.key.key)}`, value, way)} ${raw(term.operator)} ${value}`;
+      return sql`${ranged(`r.${columnName(term.key.key)}`, way)} ${raw(term.operator)} ${value}`;
   }
 }
 
-/** A column that is compared with a range: along the ids as an expression that no index knows, with the same values. */
-function ranged(column: string, value: unknown, way: Way): Sql {
-  if (way === 'indexes') return raw(column);
-  return raw(typeof value === 'string' ? `(${column} || '')` : `(${column} + 0)`);
+/**
+ * A column that is compared with a range. Along the ids it is in a form that SQLite, which has no figures of its own to
+ * go by, takes no index for; PostgreSQL takes it for the column itself, and knows better.
+ */
+function ranged(column: string, way: Way): Sql {
+  return raw(way === 'indexes' ? column : `(CASE WHEN true THEN ${column} END)`);
 }
 
 /** Text is indexed by its folded form only: the exact comparison picks from what the index finds. */

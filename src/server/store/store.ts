@@ -17,11 +17,14 @@ export interface Reader {
 
 /** Reading and writing inside one transaction. Only an import may await anything but statements while it is open. */
 export interface Transaction extends Reader {
-  /** Number of rows changed. */
+  /** Number of rows changed; after `fillFast` a store may answer 0, without waiting, and tell of faults later. */
   run(statement: Statement): Promise<number>;
   /** Adds a row to a log. It gets its number, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
-  /** Makes filling empty tables fast; `restore` must run before the transaction ends. */
+  /**
+   * Makes filling empty tables fast; `restore` must run before the transaction ends. Call it first: a store may begin
+   * the work anew by itself. Without a time limit from here on, and never done again after a conflict.
+   */
   fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 

@@ -51,10 +51,13 @@ export async function issueToken(
   return token;
 }
 
-/** Tokens that clients were given do not pile up; a day is left so that "expired" can still be told from "unknown". */
+/**
+ * Tokens that clients were given do not pile up; a day is left so that "expired" can still be told from "unknown".
+ * Tokens that people made stay until they are revoked.
+ */
 async function dropExpired(tx: Transaction, now: string): Promise<void> {
   const dayAgo = new Date(Date.parse(now) - 86_400_000).toISOString();
-  await tx.run(sql`DELETE FROM access_tokens WHERE expires_at < ${dayAgo}`);
+  await tx.run(sql`DELETE FROM access_tokens WHERE expires_at < ${dayAgo} AND label LIKE 'client %'`);
 }
 
 /** Stores an API client; its secret as a salted slow hash. */

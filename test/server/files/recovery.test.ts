@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Files } from '../../../src/server/files/files.ts';
-import { type Called, rowsOf } from '../../support/calls.ts';
+import { rowsOf } from '../../support/calls.ts';
 import { PDF } from '../../support/files.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -26,15 +26,11 @@ async function filesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Makes one step of the files fail, as if the process had ended there. */
-function endAt(service: TestService, step: 'keep' | 'remove'): void {
+/** Makes one step of the files fail, as on a full disk; what is left is also what a process leaves that ends there. */
+function failAt(service: TestService, step: 'keep' | 'remove'): void {
   (service.service.files as { -readonly [K in keyof Files]: Files[K] })[step] = async () => {
-    throw new Error('The process ended here.');
+    throw Object.assign(new Error('No space left.'), { code: 'ENOSPC' });
   };
-}
-
-async function ending(call: Promise<Called>): Promise<void> {
-  await expect(call).rejects.toThrow('The process ended here.');
 }
 
 async function downloaded(service: TestService): Promise<string[]> {
@@ -46,10 +42,11 @@ async function downloaded(service: TestService): Promise<string[]> {
 }
 
 describe('after a process that ended', () => {
-  it('between commit and keeping the file, the document has its file', async () => {
+  it('between commit and keeping the file, the document is answered and has its file', async () => {
     const first = await open();
-    endAt(first, 'keep');
-    await ending(post(first));
+    failAt(first, 'keep');
+    expect(await post(first)).toMatchObject({ status: 201 });
+    expect(await downloaded(first)).toEqual([PDF]);
     await first.close();
     const second = await open();
     expect(await downloaded(second)).toEqual([PDF]);
@@ -93,12 +90,12 @@ describe('after a process that ended', () => {
     await second.close();
   });
 
-  it('between the commit of a DELETE and the removal, the file goes', async () => {
+  it('between the commit of a DELETE and the removal, it is answered and the file goes', async () => {
     const first = await open();
     await posted(first);
     await posted(first, { name: 'stays' });
-    endAt(first, 'remove');
-    await ending(first.call('DELETE', '/documents/1'));
+    failAt(first, 'remove');
+    expect(await first.call('DELETE', '/documents/1')).toMatchObject({ status: 200 });
     await first.close();
     expect(await filesIn(join(data, 'files'))).toHaveLength(2);
     const second = await open();

@@ -78,7 +78,7 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
   ],
   [
     'referrals that the referrer does not list',
-    `UPDATE patients SET referred_by_patient_id = ${ANN}, json = json_set(json, '$.referredByPatient', json('{"id":${ANN}}')) WHERE id = ${PATIENTS.cleo} AND org = 1`,
+    `UPDATE patients SET referred_by_patient_id = NULL, json = json_set(json, '$.referredByPatient', NULL) WHERE id = ${PATIENTS.cleo} AND org = 1`,
     [`links patients ${ANN}: referredPatients are not the patients that it referred`],
   ],
   [
@@ -120,7 +120,8 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
   ],
   [
     'an occurrence with another recurrence',
-    `UPDATE events SET json = json_set(json, '$.recurrenceFrequency', 2) WHERE id = (SELECT MAX(id) FROM events WHERE group_id IS NOT NULL)`,
+    `UPDATE events SET json = json_set(json, '$.recurrenceFrequency', 9) WHERE id = (SELECT MAX(e.id) FROM events e
+       WHERE EXISTS (SELECT 1 FROM events f WHERE f.org = e.org AND f.group_id = e.group_id AND f.id < e.id))`,
     [like(/^series events \d+: has another recurrence/)],
   ],
   [

@@ -1,7 +1,9 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refuseUnfinished } from '../../../src/server/maintenance/copy/unfinished.ts';
 import { migrate } from '../../../src/server/maintenance/migrate/migrate.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { openConnection } from '../../../src/server/store/sqlite/open.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
@@ -21,6 +23,15 @@ afterAll(() => place.remove());
 
 let count = 0;
 const fresh = () => join(place.path, `new-${++count}`);
+
+/** A practice without documents: a server can be started on it without their files. */
+async function bare(): Promise<string> {
+  const data = await copied(base, fresh());
+  inDatabase(data, (connection) => {
+    for (const table of ['documents', 'documents_tags', 'document_tags']) connection.exec(`DELETE FROM ${table}`);
+  });
+  return data;
+}
 
 /** A work that ends when it has told of something so many times. */
 function stoppingAt(what: string, times: number) {
@@ -47,7 +58,7 @@ describe('a migration', () => {
   });
 
   postgresTest('is answered from PostgreSQL as from the folder', async (database) => {
-    await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);
+    await migrate({ data: await bare() }, { data: fresh(), database: own(database) }, WORK);
     const service = await testService([], { database: own(database) });
     for (const path of ['/patients?lastId=0', '/transactions?filter=transactionDate>=2000-01-01', '/events?lastId=0']) {
       const called = await service.call('GET', path);
@@ -87,7 +98,13 @@ describe('a migration', () => {
         'schema copy_state: a copy into it is not complete: run molar server migrate or restore again',
       ]);
     }
+    const serving = async () => {
+      const { read, close } = await openPostgresStore(url);
+      await refuseUnfinished(read, 'postgres').finally(close);
+    };
+    await expect(serving()).rejects.toThrow('has the beginning of a copy');
     await migrate({ data: base }, to, WORK);
+    await serving();
     expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
   });
 
@@ -139,7 +156,7 @@ describe('a migration is refused', () => {
 
   postgresTest('while a server runs on a side, and keeps servers away from its source', async (database) => {
     const url = own(database);
-    const source = await copied(base, fresh());
+    const source = await bare();
     const near = await testService([], { data: source });
     await expect(migrate({ data: source }, { data: fresh(), database: url }, WORK)).rejects.toThrow(
       `A server is running on ${source}.`,

@@ -35,6 +35,13 @@ export async function made(service: TestService, path: string, body: WireRecord)
   return rowOf(called);
 }
 
+const WEEKLY = {
+  recurrenceType: 'WEEKLY',
+  recurrenceDays: ['MONDAY'],
+  recurrenceFrequency: 1,
+  recurrenceEnd: '2026-03-30',
+};
+
 /** Makes a data folder with records of every kind: imported ones, and some made by requests. */
 export async function makePractice(data: string): Promise<void> {
   const service = await testService(allRecords(), { data });
@@ -47,23 +54,41 @@ export async function makePractice(data: string): Promise<void> {
   const crop = { content: PNG, fromX: 0, fromY: 0, width: 1, height: 1, ratio: 1 };
   const ownerPatient = { id: PATIENTS.ann };
   await made(service, '/documents', { name: 'picture', mimeType: 'PNG', ownerPatient, file: crop });
-  await made(service, '/events', {
+  const event = await made(service, '/events', {
     title: 'Meeting',
     start: '2026-03-02T18:00:00Z',
     location: { id: LOCATIONS.east },
-    recurrenceType: 'WEEKLY',
-    recurrenceDays: ['MONDAY'],
-    recurrenceFrequency: 1,
-    recurrenceEnd: '2026-03-30',
+    ...WEEKLY,
   });
-  await made(service, '/appointments', {
+  const appointment = await made(service, '/appointments', {
     start: '2026-03-03T18:00:00Z',
     status: 'BROKEN',
     patient: { id: PATIENTS.bob },
     provider: { id: PROVIDERS.ann },
     operatory: { id: OPERATORIES.one },
   });
+  await changeThings(service, Number(event.id), Number(appointment.id));
   await service.close();
+}
+
+/** Changes that have consequences beside the record: whatever they leave must pass every check. */
+async function changeThings({ call }: TestService, event: number, appointment: number): Promise<void> {
+  const series = { recurrenceTarget: 'SERIES' };
+  const single = { recurrenceTarget: 'OCCURRENCE' };
+  const changes: readonly Parameters<TestService['call']>[] = [
+    ['PUT', `/events/${event + 1}`, { query: single, body: { title: 'Moved', start: '2026-03-10T18:00:00Z' } }],
+    ['PUT', `/events/${event + 2}`, { query: series, body: { title: 'Other' } }],
+    ['PUT', `/events/${event + 3}`, { query: series, body: { ...WEEKLY, recurrenceFrequency: 2 } }],
+    ['DELETE', `/events/${event + 1}`, { query: single }],
+    ['PUT', `/appointments/${appointment}`, { body: { status: 'CONFIRMED', operatory: { id: OPERATORIES.three } } }],
+    ['PUT', `/appointments/${appointment}`, { body: { status: 'NO_SHOW' } }],
+    ['PUT', `/patients/${PATIENTS.ann}`, { body: { primaryGuarantor: { id: PATIENTS.bob }, lastName: 'Ångström' } }],
+    ['PUT', `/patients/${PATIENTS.cleo}`, { body: { referredByPatient: { id: PATIENTS.ann } } }],
+  ];
+  for (const change of changes) {
+    const called = await call(...change);
+    if (called.status >= 300) throw new Error(called.text);
+  }
 }
 
 /** The same folder once more, to be damaged. */

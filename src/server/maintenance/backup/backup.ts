@@ -19,6 +19,7 @@ import { turn, type Work } from '../work.ts';
 import { writeDatabaseCopy } from './databasecopy.ts';
 import { hashFile, type Manifest, writeFileList, writeManifest } from './manifest.ts';
 
+/** What a backup has to know besides. */
 export interface BackupOptions extends Work {
   /** Version of this molar, for the manifest. */
   readonly version: string;
@@ -70,7 +71,7 @@ async function fill(opened: OpenPlace, folder: string, options: BackupOptions): 
   const tables = await writeDatabaseCopy(snapshot, folder, options).finally(() => snapshot.close());
   const copy = await openSqliteSnapshot(folder);
   try {
-    const context = { files, live: copy.read, served: false, now: options.now(), turn: turning(options) };
+    const context = { files, live: copy.read, keepsYoung: false, now: options.now(), turn: turning(options) };
     for await (const name of orphans(context)) await files.remove(name);
     const { version } = await readSchema(copy.read, copy.dialect);
     const { wrong, ...list } = await writeFileList(folder, hashedFiles(copy.read, files, options));

@@ -8,6 +8,7 @@ import { StoreUnusable } from '../../store/store.ts';
 import type { TableCounts } from '../copy/database.ts';
 import type { HashedFile } from '../copy/files.ts';
 
+/** Tells what is in a backup; written last. */
 export const MANIFEST = 'manifest.json';
 
 /** The SHA-256 of every file, a line each, in the form that `sha256sum --check` reads. */
@@ -30,6 +31,7 @@ export interface Manifest {
   readonly problems: number;
 }
 
+/** Writes the manifest, which is on the disk then. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
   const file = await open(join(folder, MANIFEST), 'w', 0o600);
   try {

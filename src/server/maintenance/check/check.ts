@@ -8,7 +8,9 @@ import { organizationNames } from './organizations.ts';
 import { type Repaired, repair } from './repair.ts';
 import { runChecks } from './run.ts';
 
+/** How thorough a check is, and whether it may change anything. */
 export interface CheckOptions extends Work {
+  /** Reads every file and compares its SHA-256. */
   readonly deep: boolean;
   readonly repair: boolean;
 }
@@ -75,7 +77,7 @@ async function inSnapshot<T>(
 }
 
 async function contextOf(
-  { live, files, served }: OpenPlace,
+  { live, files, served, keepsYoung }: OpenPlace,
   { read, dialect }: Snapshot,
   options: CheckOptions,
 ): Promise<CheckContext> {
@@ -87,11 +89,12 @@ async function contextOf(
     live,
     files,
     served,
+    keepsYoung,
     deep: options.deep,
     now: options.now(),
     organization: (org) => names.get(org) ?? null,
-    progress: options.progress,
-    turn: (what, count) => turn(options, what, count),
+    progress: (what, count) => options.progress(`Checking ${what}`, count),
+    turn: (what, count) => turn(options, `Checking ${what}`, count),
   };
 }
 

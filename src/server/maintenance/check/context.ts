@@ -12,6 +12,8 @@ export interface CheckContext {
   readonly files: Files;
   /** A server runs on it: some of what looks unfinished is only under way. */
   readonly served: boolean;
+  /** Files may stand there before their records are committed: one that no record names is left alone for a day. */
+  readonly keepsYoung: boolean;
   /** Reads every file and compares its SHA-256. */
   readonly deep: boolean;
   /** UTC milliseconds. */

@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { join } from 'sql-template-tag';
 import { type Files, fileName } from '../../files/files.ts';
 import { VARIANTS } from '../../files/signing.ts';
+import { FilesUnavailable } from '../../files/unavailable.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/retention.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';
 
+/** A document as its files need it. */
 export interface FileOwner {
   readonly id: number;
   readonly guid: string;
@@ -17,6 +19,7 @@ export interface FileOwner {
   readonly sha256: string;
 }
 
+/** The columns of a `FileOwner`. */
 export const OWNER_COLUMNS = ['id', 'guid', 'variants', 'size', 'sha256'] as const;
 
 /** Files that are looked at together: in a bucket each look is a request. */
@@ -89,7 +92,9 @@ export async function hashOf(files: Files, name: string): Promise<string | undef
   const hash = createHash('sha256');
   try {
     for await (const chunk of await files.open(name)) hash.update(chunk as Uint8Array);
-  } catch {
+  } catch (error) {
+    // A storage that is away says nothing about the file.
+    if (error instanceof FilesUnavailable) throw error;
     return undefined;
   }
   return hash.digest('hex');
@@ -105,14 +110,14 @@ async function checkOrphans(context: CheckContext, book: Book): Promise<void> {
   }
 }
 
-/** Files that no document has and that nothing is about to remove; younger ones than a day only where nobody serves. */
+/** Files that no document has and that nothing is about to remove. */
 export async function* orphans(
-  context: Pick<CheckContext, 'files' | 'live' | 'served' | 'now' | 'turn'>,
+  context: Pick<CheckContext, 'files' | 'live' | 'keepsYoung' | 'now' | 'turn'>,
 ): AsyncGenerator<string> {
-  const { files, served, now } = context;
+  const { files, keepsYoung, now } = context;
   let page: string[] = [];
   for await (const { name, modified } of files.list()) {
-    if (served && modified.getTime() > now - DAY_MS) continue;
+    if (keepsYoung && modified.getTime() > now - DAY_MS) continue;
     page.push(name);
     if (page.length < PAGE) continue;
     for (const orphan of await unowned(context, page)) yield orphan;

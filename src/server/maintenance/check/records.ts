@@ -57,6 +57,7 @@ export async function checkRecords(context: CheckContext, book: Book, resource: 
   }
 }
 
+/** The record of a JSON text; undefined for what is no JSON object. */
 export function parsed(json: string): JsonRecord | undefined {
   try {
     const value: unknown = JSON.parse(json);

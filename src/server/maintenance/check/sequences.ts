@@ -27,6 +27,7 @@ export async function checkSequences(context: CheckContext, book: Book): Promise
   }
 }
 
+/** The highest ids of every type that organizations have records of. */
 export async function highestIds(read: Reader): Promise<Highest[]> {
   const found: Highest[] = [];
   for (const resource of STORED_RESOURCES) {

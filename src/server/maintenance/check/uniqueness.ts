@@ -16,6 +16,7 @@ const RULES = [
 /** Of each rule so many are listed, of those with the same the one with the highest id. */
 const LISTED = 1000;
 
+/** Looks at the rows themselves, since an index that is to guard a rule may be the damage. */
 export async function checkUniqueness(context: CheckContext, book: Book): Promise<void> {
   const findings = book.of('uniqueness');
   for (const { table, columns, message } of RULES) {

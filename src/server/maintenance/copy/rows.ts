@@ -2,6 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { Table } from '../tables.ts';
 
+/** What a column holds, in every store. */
 export type Value = string | number | null;
 
 /** The values of a row in the order of its table's columns. */
@@ -34,6 +35,7 @@ export function keyOf(table: Table, row: Values): Values {
   return table.key.map((name) => row[table.columns.indexOf(name)] ?? null);
 }
 
+/** Inserts rows with all their columns, keys that the database would give included. */
 export async function insertRows(tx: Transaction, table: Table, rows: readonly Values[]): Promise<void> {
   const names = raw(table.columns.join(', '));
   for (let at = 0; at < rows.length; ) {

@@ -57,11 +57,13 @@ async function firstFullTable(read: Reader, schema: Schema): Promise<string | un
   return undefined;
 }
 
+/** How far a table has come; at its beginning when nothing is noted. */
 export async function readTableState(read: Reader, table: string): Promise<TableState> {
   const text = await readState(read, `table ${table}`);
   return text === undefined ? { after: null, done: false } : (JSON.parse(text) as TableState);
 }
 
+/** Notes how far a table has come, in the transaction of its rows. */
 export function writeTableState(tx: Transaction, table: string, state: TableState): Promise<void> {
   return writeState(tx, `table ${table}`, JSON.stringify(state));
 }

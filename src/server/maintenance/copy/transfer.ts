@@ -37,7 +37,7 @@ async function refuseOthers({ read }: Snapshot, files: Files, work: Work): Promi
   const context = {
     files,
     live: read,
-    served: false,
+    keepsYoung: false,
     now: work.now(),
     turn: (what: string, count: number) => turn(work, what, count),
   };

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile } from 'node:fs/promises';
+import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openDiskFiles } from '../../files/disk.ts';
 import type { Files } from '../../files/files.ts';
@@ -132,6 +132,9 @@ async function copyDatabaseFile(folder: string, part: string): Promise<void> {
   const store = await openSqliteStore(part, { serving: false });
   await store.tidy();
   await store.close();
+  const written = await open(file, 'r');
+  await written.sync();
+  await written.close();
 }
 
 /** Every file of the list is there as it was backed up, and as many as the manifest tells. */

@@ -15,7 +15,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
 
 function toNumber(text: string): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value)) return value;
+  if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
   throw new RangeError('A number of the database is beyond what is exact.');
 }
 
@@ -34,6 +34,7 @@ export function connectionOptions(driver: typeof pg, address: DatabaseAddress): 
     connectionString: address.url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: CONNECT_MS,
     types: {
       getTypeParser: ((oid: number, format: 'text') =>
         PARSERS[oid] ?? driver.types.getTypeParser(oid, format)) as typeof driver.types.getTypeParser,

@@ -31,6 +31,9 @@ const TIMED_OUT = new Set([
   '55P03', // lock_not_available
 ]);
 
+/** disk_full */
+const FULL = '53100';
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 export function sqlState(error: unknown): string | undefined {
@@ -74,6 +77,7 @@ export function storeFault(error: unknown): unknown {
   if (state === undefined) {
     return isConnectionFault(error) ? new StoreFault('STORE_AWAY', `The database is away: ${wordsOf(error)}.`) : error;
   }
+  if (state === FULL) return new StoreFault('STORE_FULL', 'The disk of the database is full.');
   if (TIMED_OUT.has(state)) return new StoreFault('STORE_TIMEOUT', 'The database took too long.');
   if (AWAY.has(state) || state.startsWith('08')) return new StoreFault('STORE_AWAY', `The database is away: ${state}.`);
   return new DatabaseFault(error);
@@ -82,7 +86,8 @@ export function storeFault(error: unknown): unknown {
 const SYSTEM =
   /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EACCES|ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/;
 /** Words of the driver for connections that broke, without a code. */
-const BROKEN = /^(Connection terminated|timeout exceeded when trying to connect|Client (has|was)|Cannot use a pool)/;
+const BROKEN =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has|was)|Cannot use a pool)/;
 
 function isConnectionFault(error: Error): boolean {
   return (

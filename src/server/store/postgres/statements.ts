@@ -20,6 +20,11 @@ export class Connection {
   private readonly prepares: boolean;
   private readonly names = new Map<string, string>();
   private made = 0;
+  /**
+   * Milliseconds after which the network is not trusted to bring an answer any more: the connection is given up. Longer
+   * than the database itself may take; 0 waits for as long as it takes.
+   */
+  patienceMs = 0;
 
   constructor(client: PoolClient, prepares: boolean) {
     this.client = client;
@@ -30,20 +35,32 @@ export class Connection {
   async run(statement: Statement): Promise<QueryResult> {
     const values = boundValues(statement.values);
     try {
-      if (!this.prepares) return await this.client.query(statement.text, values);
-      return await this.client.query({ name: this.nameOf(statement.text), text: statement.text, values });
+      const { text } = statement;
+      const name = this.prepares ? { name: this.nameOf(text) } : {};
+      return await this.client.query({ ...name, text, values, ...this.patience() });
     } catch (error) {
       throw storeFault(error);
     }
   }
 
-  /** Runs commands without values, several with semicolons between them. */
-  async command(text: string): Promise<void> {
+  /** Runs commands without values, several with semicolons between them. Answers what the last of them did: `COMMIT`. */
+  async command(text: string): Promise<string> {
     try {
-      await this.client.query(text);
+      const results = await this.client.query({ text, ...this.patience() });
+      // Several commands have several results, of which the driver's types do not know.
+      return ([results].flat().at(-1) as QueryResult).command;
     } catch (error) {
       throw storeFault(error);
     }
+  }
+
+  /** Has every statement planned anew at its next use, by what its tables are then. */
+  replan(): void {
+    while (this.names.size > 0) this.forgetOldest();
+  }
+
+  private patience(): { query_timeout?: number } {
+    return this.patienceMs === 0 ? {} : { query_timeout: this.patienceMs };
   }
 
   private nameOf(text: string): string {
@@ -68,6 +85,14 @@ export class Connection {
     // Unlike DEALLOCATE this cannot fail, in whatever state a transaction is.
     connection.close({ type: 'S', name });
   }
+}
+
+/** What an answer may take on its way, beside the time of the database. */
+const ON_ITS_WAY_MS = 5_000;
+
+/** How long to wait for statements that may take so long; 0 for both means without a limit. */
+export function patienceFor(timeoutMs: number): number {
+  return timeoutMs === 0 ? 0 : timeoutMs + ON_ITS_WAY_MS;
 }
 
 const connections = new WeakMap<PoolClient, Connection>();

@@ -6,7 +6,7 @@ import { loadDriver, makePool } from './driver.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
-import { connectionOf } from './statements.ts';
+import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
 export interface PostgresOptions {
@@ -37,12 +37,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
   const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: tell });
   const heard = sessions ? new NoticeListener(driver, address, CHANNEL, tell) : undefined;
-  const read = sessions ? reader(reading, runIn) : reader(reading, pooledIn(timeoutMs));
+  const read = sessions ? reader(reading, runIn(timeoutMs)) : reader(reading, pooledIn(timeoutMs));
   return {
     read,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
-    shared: reader(writing, sessions ? runIn : (pool, statement) => runIn(pool, statement, false)),
+    shared: reader(writing, runIn(timeoutMs, sessions)),
     whileUnchanged: () => new Map(),
     onCommit(listener) {
       listeners.add(listener);
@@ -92,19 +92,23 @@ function reader(pool: Pool, run: Run): Reader {
   };
 }
 
-async function runIn(pool: Pool, statement: Statement, prepared = true): Promise<unknown[]> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw storeFault(error);
-  });
-  let lost = false;
-  try {
-    return (await connectionOf(client, prepared).run(statement)).rows;
-  } catch (error) {
-    lost = isLost(error);
-    throw error;
-  } finally {
-    client.release(lost);
-  }
+function runIn(timeoutMs: number, prepared = true): Run {
+  return async (pool, statement) => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw storeFault(error);
+    });
+    const connection = connectionOf(client, prepared);
+    connection.patienceMs = patienceFor(timeoutMs);
+    let lost = false;
+    try {
+      return (await connection.run(statement)).rows;
+    } catch (error) {
+      lost = isLost(error);
+      throw error;
+    } finally {
+      client.release(lost);
+    }
+  };
 }
 
 /** Behind a pooler settings last for one transaction only, so each statement gets one. */
@@ -116,6 +120,7 @@ function pooledIn(timeoutMs: number): Run {
     let broken = true;
     try {
       const connection = connectionOf(client, false);
+      connection.patienceMs = patienceFor(timeoutMs);
       const begun = connection.command(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`);
       const [, result] = await Promise.all([begun, connection.run(statement)]);
       await connection.command('COMMIT');

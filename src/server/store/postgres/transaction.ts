@@ -1,20 +1,15 @@
 import type { QueryResult } from 'pg';
 import { type LogRow, writeLogs } from '../logs.ts';
 import type { Statement, Transaction } from '../store.ts';
+import { planForFilling, planForReading } from './filling.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
 
 /** Statements of one transaction that may be on their way at once. */
 const UNDER_WAY = 500;
 
-/**
- * The same few statements run millions of times: planning each anew would cost more than running it, and a plan that is
- * made while tables are empty has to be one for full ones.
- */
-const FILLING =
-  'SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
-const FILLED =
-  'SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on';
+/** Statements after which plans are made again for the first time; then after four times as many, and so on. */
+const REPLANNED = 256;
 
 /** A work in a group fills tables: it is to be done again, in a transaction of its own. */
 export class NeedsItsOwn extends Error {}
@@ -31,6 +26,8 @@ export class PostgresTransaction implements Transaction {
   private appended: LogRow[] = [];
   private filling = false;
   private underWay: Promise<void>[] = [];
+  private sent = 0;
+  private replanned = REPLANNED;
   private fault: { readonly error: unknown } | undefined;
 
   /** `alone`: the transaction is this work's only, so it may take its time and fill tables. */
@@ -58,6 +55,10 @@ export class PostgresTransaction implements Transaction {
       },
     );
     this.underWay.push(sent);
+    if (++this.sent === this.replanned) {
+      this.connection.replan();
+      this.replanned *= 4;
+    }
     if (this.underWay.length >= UNDER_WAY) await this.underWay.splice(0, UNDER_WAY / 2).at(-1);
     return 0;
   }
@@ -69,17 +70,27 @@ export class PostgresTransaction implements Transaction {
 
   /** What was appended and is still to be numbered; the head of a log may be locked by it. */
   async settled(): Promise<readonly LogRow[]> {
-    await Promise.all(this.underWay);
-    if (this.fault !== undefined) throw this.fault.error;
+    await this.arrived();
     this.filling = false;
     return [...(await this.spill.settle()), ...this.appended];
   }
 
   async fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
     if (!this.alone) throw new NeedsItsOwn();
-    await this.connection.command(FILLING);
+    await planForFilling(this.connection);
     this.filling = true;
-    return { restore: () => this.connection.command(`${FILLED}; ANALYZE ${tables.join(', ')}`) };
+    return {
+      restore: async () => {
+        await this.arrived();
+        await planForReading(this.connection, tables);
+      },
+    };
+  }
+
+  /** Resolves when everything that was sent has been answered. */
+  private async arrived(): Promise<void> {
+    await Promise.all(this.underWay.splice(0));
+    if (this.fault !== undefined) throw this.fault.error;
   }
 
   private async answered(statement: Statement): Promise<QueryResult> {

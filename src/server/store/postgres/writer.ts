@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { LogRow } from '../logs.ts';
 import type { StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
-import { type Connection, connectionOf } from './statements.ts';
+import { type Connection, connectionOf, patienceFor } from './statements.ts';
 import { NeedsItsOwn, PostgresTransaction, writeAppended } from './transaction.ts';
 
 interface Job {
@@ -115,23 +115,26 @@ export class LaneWriter {
       return { error: storeFault(error), again: false };
     }
     const { client } = connection;
+    connection.patienceMs = alone ? 0 : patienceFor(this.options.timeoutMs);
     let committing = false;
+    let finished: readonly (() => void)[];
     try {
       const answers: (() => void)[] = [];
       const rows: LogRow[] = [];
       await connection.command(this.beginning(org, alone));
       for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
       if (rows.length > 0) await writeAppended(connection, rows);
-      const told = rows.some((row) => row.log === 'stream');
+      // What a large transaction told may have been written already.
+      const told = this.options.notice !== '' && (alone || rows.some((row) => row.log === 'stream'));
       committing = true;
-      await connection.command(told && this.options.notice !== '' ? `${this.options.notice}; COMMIT` : 'COMMIT');
+      const done = await connection.command(told ? `${this.options.notice}; COMMIT` : 'COMMIT');
+      // A transaction that a statement broke is rolled back by COMMIT, and without a word.
+      if (done !== 'COMMIT') throw new Error('A statement failed, and the work that ran it went on.');
       client.release();
-      this.finish(group, answers);
-      return undefined;
+      finished = answers;
     } catch (error) {
       const lost = isLost(error);
-      if (!lost) await connection.command('ROLLBACK').catch(() => {});
-      client.release(lost);
+      client.release(lost || !(await rolledBack(connection)));
       if (error instanceof Alone) {
         this.track(this.runAlone(error.job));
         const others = group.filter((job) => job !== error.job);
@@ -141,6 +144,8 @@ export class LaneWriter {
       // Whether a lost commit was made nobody knows; everything before it can be done again.
       return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
     }
+    this.finish(group, finished);
+    return undefined;
   }
 
   /** A work that fills tables: in a transaction of its own, that takes as long as it takes and is not done again. */
@@ -188,6 +193,13 @@ export class LaneWriter {
     for (const answer of answers) answer();
     if (loud.length > 0) this.options.committed();
   }
+}
+
+async function rolledBack(connection: Connection): Promise<boolean> {
+  return connection.command('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
 }
 
 interface Failure {

@@ -9,6 +9,18 @@ export async function readPosition(read: Reader, target: RelayTarget): Promise<n
   return row == null ? readFloor(read) : Number(row.value);
 }
 
+/**
+ * Notes where a target stands, unless that is noted: servers that take over from each other must not begin where the
+ * oldest message is by then, or what was deleted in between would not be told.
+ */
+export async function noteFirstPosition(store: Store, target: RelayTarget, position: number): Promise<void> {
+  await store.write((tx) =>
+    tx.run(
+      sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)}) ON CONFLICT DO NOTHING`,
+    ),
+  );
+}
+
 export async function writePosition(store: Store, target: RelayTarget, position: number): Promise<void> {
   await store.write((tx) =>
     tx.run(sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)})

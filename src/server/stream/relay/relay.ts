@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Lease } from '../../lease.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';
-import { nameOf, readPosition, writePosition } from './position.ts';
+import { nameOf, noteFirstPosition, readPosition, writePosition } from './position.ts';
 import { type Relayed, Session } from './session.ts';
 
 /** Milliseconds between two notes of the position: what a kill sends again is no more than this. */
@@ -65,7 +65,9 @@ export class Relay {
     events: RelayEvents,
     open: OpenBroker = openBroker,
   ): Promise<Relay> {
-    return new Relay(service, target, events, open, await readPosition(service.store.read, target));
+    const position = await readPosition(service.store.read, target);
+    if (service.store.shared !== undefined) await noteFirstPosition(service.store, target, position);
+    return new Relay(service, target, events, open, position);
   }
 
   /** Messages that wait to be brought or confirmed, by their numbers. */

@@ -17,7 +17,9 @@ afterEach(() => rm(folder, { recursive: true }));
 /** Takes a data folder back to what the first release made. */
 function downgrade(): void {
   const connection = openConnection(join(folder, 'molar.sqlite'));
-  connection.exec('DROP TABLE audit_entries; DROP TABLE log_heads; DROP TABLE stream_messages; DROP TABLE async_deliveries;');
+  connection.exec(
+    'DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE audit_entries; DROP TABLE log_heads; DROP TABLE stream_messages; DROP TABLE async_deliveries;',
+  );
   connection.exec('DELETE FROM schema_migrations WHERE version > 1;');
   connection.close();
 }

@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest';
 import { buildApp } from '../../../../src/server/http/app.ts';
 import { StoreFault } from '../../../../src/server/store/faults.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
-import { caller } from '../../../support/calls.ts';
 import { type Gate, gateTo, onPostgres, postgresTest, type TestDatabase } from '../../../support/postgres.ts';
 import { testService } from '../../../support/service.ts';
 
@@ -134,8 +133,9 @@ describe('a fault of the database', () => {
       behindProxy: false,
       rateLimit: 0,
     });
-    const answer = await caller(app, [])('GET', '/patients');
-    expect([answer.status, answer.text.includes('access_tokens')]).toEqual([500, false]);
+    const headers = { authorization: 'Bearer anything', 'organization-id': 'any' };
+    const answer = await app.inject({ url: '/api/v1/patients', headers });
+    expect([answer.statusCode, answer.body.includes('access_tokens')]).toEqual([500, false]);
     expect(logged).toHaveLength(1);
     await app.close();
     await service.close();

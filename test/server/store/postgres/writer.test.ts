@@ -59,6 +59,18 @@ describe('writes', () => {
     }),
   );
 
+  postgresTest('that go on after a statement that failed are not taken for done', (database) =>
+    withStores(1, database, async ([store]) => {
+      const write = store?.write(async (tx) => {
+        await set('a', '')(tx);
+        await tx.get(sql`SELECT 1 FROM nowhere`).catch(() => {});
+      });
+      await expect(write).rejects.toThrow('A statement failed');
+      expect(await names(store as Store)).toEqual([]);
+      expect(await store?.write(set('b', ''))).toBe(1);
+    }),
+  );
+
   postgresTest('of several organizations do not wait for each other', (database) =>
     withStores(1, database, async ([store]) => {
       const order: string[] = [];

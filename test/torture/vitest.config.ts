@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** The long form: one file after the other, each as long as it takes. */
+export default defineConfig({
+  root: new URL('../..', import.meta.url).pathname,
+  test: {
+    reporters: ['default', './test/support/reporter.ts'],
+    include: ['test/torture/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 0,
+    hookTimeout: 0,
+  },
+});
