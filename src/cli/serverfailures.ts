@@ -26,6 +26,13 @@ export function serverFailureOf(error: unknown): unknown {
   }
   const disk = diskFailure(error);
   if (disk !== undefined) return disk;
+  if (error.name === 'StoreFault' || error.name === 'FilesUnavailable') {
+    const what = error.name === 'StoreFault' ? 'The database' : 'The storage of the files';
+    return localFailure('network.unreachable', `${what} does not answer, or took too long.`, {
+      hint: 'Check that it runs and can be reached, then run the command again.',
+      cause: error,
+    });
+  }
   if (codeOf(error) === 'EADDRINUSE') {
     return localFailure('network.unreachable', 'The port is taken by another program.', {
       hint: 'Give another one with --port, or --port 0 for a free one.',

@@ -9,6 +9,7 @@ import { openFiles } from './files/open.ts';
 import { requireFiles } from './files/present.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { Hourly } from './hourly.ts';
+import { refuseUnfinished } from './maintenance/copy/unfinished.ts';
 import type { Clock, Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
@@ -63,6 +64,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   try {
     const store = await openStore(path, options);
     opened = store;
+    await refuseUnfinished(store.read, options.database === undefined ? 'sqlite' : 'postgres');
     const files = await openFiles(options.files, path, { shared: options.database !== undefined });
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);

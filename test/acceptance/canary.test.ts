@@ -63,7 +63,12 @@ const wire = (method: string, path: string, body?: unknown) =>
 beforeAll(async () => {
   place = await workplace();
   await mkdir(join(place.path, 'tmp'));
-  env = { MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full, TMPDIR: join(place.path, 'tmp'), MOLAR_CONFIG_DIR: 'config' };
+  env = {
+    MOLAR_ORGANIZATION: ORGANIZATION,
+    MOLAR_TOKEN: TOKENS.full,
+    TMPDIR: join(place.path, 'tmp'),
+    MOLAR_CONFIG_DIR: 'config',
+  };
   const lines = canaryPractice().map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(place.path, 'practice.ndjson'), lines.join(''));
   const imported = await molar(place.path, ['server', 'import', 'practice.ndjson', '--data', 'data'], env);

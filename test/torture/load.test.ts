@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { molar, ORGANIZATION, serve, workplace } from '../acceptance/molar.ts';
@@ -30,6 +32,10 @@ test(`${CLIENTS} mixed clients for ${SECONDS} s, beside slow readers, stalled up
   const args = ['--data', 'd', '--import', 'practice.ndjson', '--log-level', 'silent', '--request-timeout', '30'];
   const served = await serve(place.path, args);
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  // What the clients themselves are late by is no delay of the server.
+  const own = monitorEventLoopDelay();
+  own.enable();
   let measured = new Measured();
   const clients = Array.from({ length: CLIENTS }, (_, at) => {
     const connections = pools[at % TOKENS.length] ?? new Connections(served.url, TOKENS[at % TOKENS.length]);
@@ -51,6 +57,7 @@ test(`${CLIENTS} mixed clients for ${SECONDS} s, beside slow readers, stalled up
   await Promise.all(clients);
   for (const told of await Promise.all(villains)) say(told);
   say(`${SECONDS} s beside them:\n${measured.text}`);
+  say(`the clients' own process was late by ${Math.round(own.max / 1e6)} ms at most`);
   say(`megabytes of the server: ${memory.filter((_, second) => second % 10 === 0).join(' ')}`);
   await Promise.all(pools.map((pool) => pool.close()));
   expect([...calm.wrong, ...measured.wrong]).toEqual([]);

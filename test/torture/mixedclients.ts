@@ -12,7 +12,10 @@ export class Measured {
   note(kind: string, status: number | undefined, ms: number): void {
     const name = String(status ?? 'none');
     this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
-    if (status !== undefined && status < 300) this.times.set(kind, [...(this.times.get(kind) ?? []), ms]);
+    if (status === undefined || status >= 300) return;
+    const times = this.times.get(kind) ?? [];
+    times.push(ms);
+    this.times.set(kind, times);
   }
 
   /** Answers that are neither success nor 429. */
@@ -23,12 +26,17 @@ export class Measured {
   get text(): string {
     const line = (kind: string, times: readonly number[]) => {
       const sorted = times.toSorted((a, b) => a - b);
-      const at = (part: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0).toFixed(0);
+      const at = (part: number) =>
+        (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0).toFixed(0);
       return `${kind.padEnd(16)} ${String(sorted.length).padStart(6)} answers, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
     };
     const all = [...this.times.values()].flat();
     const statuses = [...this.statuses].map(([status, count]) => `${status} × ${count}`).join(', ');
-    return [line('all', all), ...[...this.times].map(([kind, times]) => line(kind, times)), `statuses ${statuses}`].join('\n');
+    return [
+      line('all', all),
+      ...[...this.times].map(([kind, times]) => line(kind, times)),
+      `statuses ${statuses}`,
+    ].join('\n');
   }
 }
 
@@ -44,9 +52,17 @@ const KINDS: readonly (readonly [string, number, Make])[] = [
     15,
     (random, patients) => ({ method: 'GET', path: `/patients?pageSize=100&lastId=${anyPatient(random, patients)}` }),
   ],
-  ['filtered list', 10, (random) => ({ method: 'GET', path: `/patients?filter=firstName==First${random.below(1000)}` })],
+  [
+    'filtered list',
+    10,
+    (random) => ({ method: 'GET', path: `/patients?filter=firstName==First${random.below(1000)}` }),
+  ],
   ['count', 4, () => ({ method: 'GET', path: `/patients/totalcount?filter=preferredLocation.id==${LOCATION}` })],
-  ['openings', 2, () => ({ method: 'GET', path: `/appointments?filter=operatory.id==${OPERATORY}&pageSize=50&lastId=0` })],
+  [
+    'openings',
+    2,
+    () => ({ method: 'GET', path: `/appointments?filter=operatory.id==${OPERATORY}&pageSize=50&lastId=0` }),
+  ],
   [
     'create tag',
     6,
@@ -70,7 +86,11 @@ const KINDS: readonly (readonly [string, number, Make])[] = [
   [
     'update patient',
     8,
-    (random, patients, word) => ({ method: 'PUT', path: `/patients/${anyPatient(random, patients)}`, body: { city: word() } }),
+    (random, patients, word) => ({
+      method: 'PUT',
+      path: `/patients/${anyPatient(random, patients)}`,
+      body: { city: word() },
+    }),
   ],
   [
     'appointment',
@@ -115,7 +135,11 @@ export async function mixedClient(
   name: string,
   connections: Connections,
   random: Random,
-  { measured, patients, stop }: { readonly measured: () => Measured; readonly patients: number; readonly stop: AbortSignal },
+  {
+    measured,
+    patients,
+    stop,
+  }: { readonly measured: () => Measured; readonly patients: number; readonly stop: AbortSignal },
 ): Promise<void> {
   let words = 0;
   const word = () => `${name}-${++words}`;

@@ -11,7 +11,13 @@ function open(url: string, token: string, line: string, headers: readonly string
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
-  const head = [line, `Host: ${host}`, `Authorization: Bearer ${token}`, `Organization-ID: ${ORGANIZATION}`, ...headers];
+  const head = [
+    line,
+    `Host: ${host}`,
+    `Authorization: Bearer ${token}`,
+    `Organization-ID: ${ORGANIZATION}`,
+    ...headers,
+  ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   return socket;
 }

@@ -2,6 +2,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
+import { redirectTarget } from '../transport/client.ts';
 import { readEnvelope } from '../transport/envelope.ts';
 import { type Exchange, exchange } from '../transport/exchange.ts';
 import { SharedWork } from '../transport/sharedwork.ts';
@@ -86,7 +87,14 @@ async function askForToken(credentials: ClientCredentials, deps: Exchange, signa
     accept: (text) => text,
     ...(signal && { signal }),
   });
-  const { status, requestId, value = '' } = answer;
+  const { status, headers, requestId, value = '' } = answer;
+  if (status >= 300 && status < 400) {
+    const where = redirectTarget(headers.location, credentials.tokenUrl);
+    throw localFailure('response.redirect', `The address for tokens redirects to ${where} (HTTP ${status}).`, {
+      requestId,
+      hint: 'Give the address it redirects to as MOLAR_TOKEN_URL if you trust it; molar sends no secret there by itself.',
+    });
+  }
   if (status < 200 || status >= 300) throw refused(status, value, requestId);
   const granted = readGrant(value, askedAt);
   if (granted !== undefined) return granted;

@@ -1,4 +1,5 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../catalog/paging.ts';
+import { DEFAULT_ATTEMPTS } from '../http/attempts.ts';
 import { DEFAULT_RATE } from '../http/ratelimit.ts';
 import { exampleFailure } from '../openapi/answers.ts';
 import { SCOPE_MEANINGS } from '../openapi/document.ts';
@@ -145,6 +146,7 @@ function limits(): Guide {
     id: 'limits',
     title: 'Rate limits',
     text: html`<p>Bulk reads, counts and calendar events share a rate for each organization and token: ${DEFAULT_RATE} requests a second, with bursts of ${DEFAULT_RATE * 2}, unless the server was set otherwise. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> tell where you stand. Beyond it: 429, with <code>Retry-After</code> in seconds.</p>
+<p>Unknown tokens are limited for each address: ${DEFAULT_ATTEMPTS} at once and one a second after that; a wrong client secret counts as ten. Beyond it: 429 for tokens that were not accepted before, until Retry-After is over.</p>
 <p>A request that takes too long is answered with 408: narrow the filter or ask for smaller pages.</p>`,
   };
 }

@@ -17,7 +17,9 @@ export async function openFiles(
   dataFolder: string,
   { shared = false }: FilesOptions = {},
 ): Promise<Files> {
-  if (target === undefined) return openDiskFiles(join(dataFolder, 'files'), shared);
+  if (target === undefined) {
+    return openOnDisk(join(dataFolder, 'files'), shared, 'Check the data folder and its permissions.');
+  }
   if (/^s3:/i.test(target)) {
     // The SDK takes its time to load.
     const { openBucketFiles } = await import('./s3/files.ts');
@@ -27,12 +29,14 @@ export async function openFiles(
     const shown = target === '' ? 'Nothing' : `${target.slice(0, target.indexOf(':'))}://`;
     throw new StoreUnusable(`${shown} is no place for files.`, 'Give --files a folder, or s3://bucket/prefix.');
   }
-  const folder = resolve(target);
+  return openOnDisk(resolve(target), shared, 'Give a folder you may write to with --files.');
+}
+
+async function openOnDisk(folder: string, shared: boolean, next: string): Promise<Files> {
   try {
     return await openDiskFiles(folder, shared);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const next = 'Give a folder you may write to with --files.';
     throw new StoreUnusable(`The folder ${folder} cannot be used for files: ${reason}.`, next, cause);
   }
 }

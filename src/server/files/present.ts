@@ -11,7 +11,7 @@ export async function requireFiles(store: Store, files: Files): Promise<void> {
   const owner = await store.read.get<{ guid: string }>(sql`SELECT guid FROM documents ORDER BY org, id LIMIT 1`);
   if (owner === undefined) return;
   try {
-    if (!(await files.list()[Symbol.asyncIterator]().next()).done) return;
+    for await (const _ of files.list()) return;
     // Right after the first upload its file may still be staged.
     if ((await files.size(fileName(owner.guid, 'original'))) !== undefined) return;
   } catch (error) {

@@ -66,6 +66,7 @@ export interface RecordKind {
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   PatientV1: ['firstName', 'lastName'],
   DocumentV1: ['name', 'mimeType', 'file'],
+  TransactionTagV1: ['tagText', 'tagType'],
   AppointmentV1: ['start', 'patient', 'provider', 'operatory'],
   Transaction: ['ledgerType', 'amount', 'transactionDate', 'patient'],
 };

@@ -50,7 +50,7 @@ test.each<[string, (folder: string, database: string) => void, RegExp]>([
   [
     'a file in place of the folder of files',
     (folder) => rmSync(join(folder, 'files'), { recursive: true }) ?? writeFileSync(join(folder, 'files'), ''),
-    /not a folder/,
+    /cannot be used for files/,
   ],
 ])('%s: told with a next step, and left as it is', async (name, spoil, said) => {
   const folder = join(place.path, name.replaceAll(' ', '-'));

@@ -1,4 +1,4 @@
-import { connect, type AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { API_PREFIX } from '../../../src/catalog/catalog.ts';
@@ -8,7 +8,7 @@ import { importFile } from '../../../src/server/import/file.ts';
 import type { ImportRefused } from '../../../src/server/import/problems.ts';
 import { type Called, refusalOf, sourcesOf } from '../../support/calls.ts';
 import { filesOf } from '../../support/fuzz/marks.ts';
-import { type FuzzRequest, FuzzedService, RIGHT_HEADERS } from '../../support/fuzz/requests.ts';
+import { FuzzedService, type FuzzRequest, RIGHT_HEADERS } from '../../support/fuzz/requests.ts';
 import { answersIn, exchange } from '../../support/fuzz/sockets.ts';
 import { big, ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
 
@@ -25,8 +25,18 @@ const read = (path: string, query: string): FuzzRequest => ({
   headers: RIGHT_HEADERS,
 });
 
-function write(method: string, path: string, body: string, headers: Readonly<Record<string, string>> = {}): FuzzRequest {
-  return { method, url: API_PREFIX + path, headers: { ...RIGHT_HEADERS, 'content-type': 'application/json', ...headers }, body };
+function write(
+  method: string,
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): FuzzRequest {
+  return {
+    method,
+    url: API_PREFIX + path,
+    headers: { ...RIGHT_HEADERS, 'content-type': 'application/json', ...headers },
+    body,
+  };
 }
 
 const port = () => (service.app.server.address() as AddressInfo).port;
@@ -38,13 +48,13 @@ async function sendRaw(text: string): Promise<Called[]> {
 }
 
 describe('what fuzzing found in queries', () => {
-  const terms = (count: number) => Array(count).fill(`id==${PATIENTS.ann}`).join(',');
+  const terms = (count: number) => Array(count).fill('lastName==x').join(',');
 
   it('a filter of too many terms was more than the database takes in one condition', async () => {
     expect((await service.judge(read('/patients', `filter=${terms(MOST_TERMS)}`))).status).toBe(200);
     const called = await service.judge(read('/patients', `filter=${terms(MOST_TERMS + 1)}`));
     expect(refusalOf(called)).toEqual({ status: 400, errors: ['filter.syntax filter'] });
-    expect(refusalOf(await service.judge(read('/patients', `filter=${terms(2000)}`)))).toEqual(refusalOf(called));
+    expect(refusalOf(await service.judge(read('/patients', `filter=${terms(4000)}`)))).toEqual(refusalOf(called));
   });
 
   it('thousands of unknown fields were each answered with the list of all fields', async () => {
@@ -58,9 +68,15 @@ describe('what fuzzing found in queries', () => {
     expect(refusalOf(called)).toEqual({ status: 400, errors: ['filter.value lastName'] });
   });
 
-  it.each([['/patients/%'], ['/patients/%zz'], ['/patients/%c3%28']])('%s was refused without a source', async (path) => {
-    expect(refusalOf(await service.judge(read(path, '')))).toEqual({ status: 400, errors: ['request.malformed path'] });
-  });
+  it.each([['/patients/%'], ['/patients/%zz'], ['/patients/%c3%28']])(
+    '%s was refused without a source',
+    async (path) => {
+      expect(refusalOf(await service.judge(read(path, '')))).toEqual({
+        status: 400,
+        errors: ['request.malformed path'],
+      });
+    },
+  );
 
   it.each([500, 501, 5000])('an id of %i characters is the id of no patient', async (length) => {
     const called = await service.judge(read(`/patients/${'9'.repeat(length)}`, ''));
@@ -84,7 +100,12 @@ describe('what fuzzing found in bodies', () => {
   });
 
   it('brackets in text are no depth', async () => {
-    const body = JSON.stringify({ tagType: 'PAYMENT_TAG', tagText: `"\\${'['.repeat(20)}`, nosuch: '['.repeat(500) });
+    const body = JSON.stringify({
+      isPredefined: false,
+      tagType: 'PAYMENT_TAG',
+      tagText: `"\\${'['.repeat(20)}`,
+      nosuch: '['.repeat(500),
+    });
     const called = await service.judge(write('POST', '/transactiontags', body));
     expect(refusalOf(called)).toEqual({ status: 400, errors: ['body.unknown_property nosuch'] });
   });
@@ -144,7 +165,7 @@ describe('what fuzzing found on connections', () => {
   });
 
   it('garbage behind a write was answered in place of the write', async () => {
-    const body = JSON.stringify({ tagType: 'PAYMENT_TAG', tagText: 'Before garbage' });
+    const body = JSON.stringify({ isPredefined: false, tagType: 'PAYMENT_TAG', tagText: 'Before garbage' });
     const head = `POST ${API_PREFIX}/transactiontags HTTP/1.1\r\nhost: a\r\n${CREDENTIALS}content-type: application/json\r\n`;
     const answers = await sendRaw(`${head}content-length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`);
     expect(answers.map(({ status }) => status)).toEqual([201, 400]);
@@ -171,13 +192,18 @@ describe('what fuzzing found in imports', () => {
       (error: ImportRefused) => error,
     );
 
-  it.each(['a b', '\0', 'x'.repeat(65), '\ud800'])('an organization %j that can have no line was looked up', async (organizationId) => {
-    const refused = await refusedFor(`${JSON.stringify({ type: 'PatientV1', organizationId, id: 1, firstName: 'A', lastName: 'B' })}\n`);
-    expect(refused.problems).toEqual([
-      { line: 1, field: 'organizationId', message: 'organizationId must be 1 to 64 letters, digits, _ and -.' },
-    ]);
-    await service.mustBeUnchanged(400);
-  });
+  it.each(['a b', '\0', 'x'.repeat(65), '\ud800'])(
+    'an organization %j that can have no line was looked up',
+    async (organizationId) => {
+      const refused = await refusedFor(
+        `${JSON.stringify({ type: 'PatientV1', organizationId, id: 1, firstName: 'A', lastName: 'B' })}\n`,
+      );
+      expect(refused.problems).toEqual([
+        { line: 1, field: 'organizationId', message: 'organizationId must be 1 to 64 letters, digits, _ and -.' },
+      ]);
+      await service.mustBeUnchanged(400);
+    },
+  );
 
   it('a line that is too long to be held was a fault, not a problem of the file', async () => {
     const piece = 'x'.repeat(8 * 1024 * 1024);

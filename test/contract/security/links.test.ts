@@ -52,7 +52,7 @@ describe('a signed link', () => {
         const others = [other(here), here === '3' ? '4' : '3', '', here + here].map((text) => before + text + after);
         for (const text of others.filter((candidate) => candidate !== part)) {
           const called = await service.call('GET', build(parts.with(which, text)), { token: TOKENS.both });
-          if (called.status !== 403 && called.status !== 404) open.push(build(parts.with(which, text)));
+          if (called.status !== 403) open.push(build(parts.with(which, text)));
           expect(called.text).not.toContain('PNG');
         }
       }
@@ -66,12 +66,13 @@ describe('a signed link', () => {
     links.push(await linksOf(service));
     const all = links.flatMap((each) => Object.values(each)).map(partsOf);
     expect(all.length).toBeGreaterThan(8);
-    const [first] = all;
-    for (const another of all) {
-      for (const which of [0, 1, 2, 3, 4]) {
-        if (first === undefined || another.parts[which] === first.parts[which]) continue;
-        const mixed = first.build(first.parts.with(which, another.parts[which] ?? ''));
-        expect(refusalOf(await open(mixed)), mixed).toEqual({ status: 403, errors: ['file.signature signature'] });
+    for (const one of all) {
+      for (const [which, part] of one.parts.entries()) {
+        const others = new Set(all.map(({ parts }) => parts[which] ?? '').filter((other) => other !== part));
+        for (const other of others) {
+          const mixed = one.build(one.parts.with(which, other));
+          expect(refusalOf(await open(mixed)), mixed).toEqual({ status: 403, errors: ['file.signature signature'] });
+        }
       }
     }
   });
