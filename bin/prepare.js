@@ -2,11 +2,12 @@
 // Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { bundle } from './bundle.js';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -59,7 +60,15 @@ function isInstalled() {
   );
 }
 
+function isLinked() {
+  return lstatSync(join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 function install() {
+  // npm would go through the link and empty the folder that another checkout uses.
+  if (isLinked()) {
+    throw new Failed('node_modules is a link, and what it leads to is not what package-lock.json asks for.');
+  }
   say('Installing packages (npm ci) …');
   npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']);
 }
@@ -71,9 +80,8 @@ function inputsDigest() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const hash = createHash('sha256');
-  for (const file of [...files, 'package.json', 'package-lock.json', 'tsconfig.json'].map((name) =>
-    resolve(ROOT, name),
-  )) {
+  const others = ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/bundle.js', 'bin/prepare.js'];
+  for (const file of [...files, ...others].map((name) => resolve(ROOT, name))) {
     hash
       .update(`${file.slice(ROOT.length)}\0`)
       .update(readFileSync(file))
@@ -86,24 +94,24 @@ function isBuilt(digest) {
   return existsSync(STAMP) && existsSync(MANIFEST) && readFileSync(STAMP, 'utf8') === digest;
 }
 
-/** Compiles beside `dist` and swaps, so that a process that runs from `dist` never sees half of a build. */
+/** Checks the types, then bundles beside `dist` and swaps, so that a process that runs from `dist` never sees half of a build. */
 async function build(digest) {
   say('Building …');
   rmSync(FRESH, { recursive: true, force: true });
-  run(process.execPath, [
-    join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
-    '-p',
-    'tsconfig.json',
-    '--outDir',
-    FRESH,
-  ]);
+  run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit']);
+  await bundle(ROOT, FRESH).catch(({ message }) => {
+    throw new Failed(`${message}\nThe sources cannot be bundled.`);
+  });
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
   await writeManifest();
   writeFileSync(STAMP, digest);
 }
 
-/** Flags and help of every command, so that the binary loads only the command it runs. */
+/**
+ * Flags and help of every command, so that the binary loads only the command it runs; a line for each command, so that
+ * it reads only the lines it needs.
+ */
 async function writeManifest() {
   const entry = createRequire(join(ROOT, 'package.json')).resolve('@oclif/core');
   const { Plugin } = await import(pathToFileURL(entry).href);
@@ -115,7 +123,10 @@ async function writeManifest() {
     type: 'core',
   });
   await plugin.load();
-  writeFileSync(`${MANIFEST}.new`, `${JSON.stringify(plugin.manifest, null, 2)}\n`);
+  const { commands, ...rest } = plugin.manifest;
+  const lines = Object.entries(commands).map(([id, command]) => `${JSON.stringify(id)}:${JSON.stringify(command)}`);
+  const end = JSON.stringify(rest).slice(1);
+  writeFileSync(`${MANIFEST}.new`, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
   renameSync(`${MANIFEST}.new`, MANIFEST);
 }
 
@@ -127,10 +138,11 @@ function hasSqlite() {
 /** Only `molar serve`, `server` and `demo` need SQLite, so its absence is told and not an error. */
 function provideSqlite() {
   if (hasSqlite()) return;
-  if (existsSync(join(ROOT, 'node_modules', SQLITE))) {
-    say(`Building ${SQLITE} …`);
-    if (npm(['rebuild', SQLITE], { mayFail: true }) && hasSqlite()) return;
-  }
+  // npm leaves an optional package out, without a word, when its build fails for whatever reason.
+  const isThere = existsSync(join(ROOT, 'node_modules', SQLITE));
+  say(`Building ${SQLITE} …`);
+  const again = isThere ? ['rebuild', SQLITE] : ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  if ((isThere || !isLinked()) && npm(again, { mayFail: true }) && hasSqlite()) return;
   say(`${SQLITE} could not be built: the embedded server (molar serve, server, demo) and its tests cannot run.`);
   say('It needs python3, make and g++ (macOS: xcode-select --install). Then: rm -rf node_modules && npm ci');
 }

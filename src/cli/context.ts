@@ -7,7 +7,6 @@ import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
 import { type Interrupts, processInterrupts } from './interrupts.ts';
-import { systemKeyring } from './keyring/systemkeyring.ts';
 import { processStreams, type Streams } from './streams.ts';
 
 /** What a command has of the world around it; tests give their own. */
@@ -28,6 +27,15 @@ export interface Context {
   readonly setExitCode: (code: number) => void;
 }
 
+const openKeyring = async () => (await import('./keyring/systemkeyring.ts')).systemKeyring;
+
+/** The keyring of the system, loaded with what starts processes when a profile first needs it. */
+const lazyKeyring: Keyring = {
+  read: async (account, signal) => (await openKeyring()).read(account, signal),
+  write: async (account, secret, signal) => (await openKeyring()).write(account, secret, signal),
+  remove: async (account, signal) => (await openKeyring()).remove(account, signal),
+};
+
 /** The context of this process. */
 export function processContext(interrupts: Interrupts): Context {
   return {
@@ -35,10 +43,10 @@ export function processContext(interrupts: Interrupts): Context {
     env: process.env,
     clock: systemClock,
     random: Math.random,
-    newId: randomUUID,
+    newId: () => randomUUID(),
     temporaryFolder: tmpdir(),
     openNetwork,
-    keyring: systemKeyring,
+    keyring: lazyKeyring,
     get signal() {
       return interrupts.signal;
     },

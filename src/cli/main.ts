@@ -1,7 +1,7 @@
-import { Config } from '@oclif/core/config';
-import { settings } from '@oclif/core/settings';
+import type { Config } from '@oclif/core/config';
 import { type Context, processContext, setContext } from './context.ts';
 import { processInterrupts } from './interrupts.ts';
+import { ManifestConfig } from './manifestconfig.ts';
 import { failureJson, failureOf, failureText } from './report.ts';
 import { commandNames, leadingWords, resolveCommand, showHelp } from './resolution.ts';
 import { errorStyle } from './terminalstyle.ts';
@@ -17,9 +17,7 @@ export async function main(argv: readonly string[], root: string): Promise<void>
   const fail = (error: unknown) => reportFailure(error, argv, context);
   process.once('uncaughtException', (error) => void fail(error).finally(() => process.exit()));
   try {
-    // What is run is what was built, also where NODE_ENV says test or development.
-    settings.enableAutoTranspile = false;
-    const config = await Config.load({ root });
+    const config = new ManifestConfig(root);
     setContext(config, context);
     await dispatch(argv, config, context);
   } catch (error) {

@@ -78,6 +78,9 @@ export abstract class MolarCommand extends Command {
     return stdout.write(stdout.isTTY ? terminalLines(text) : text);
   }
 
+  /** Nothing: oclif looks here whether the command or a flag is deprecated, for which it reads about every command. */
+  protected override async init(): Promise<void> {}
+
   protected override async catch(error: unknown): Promise<void> {
     const { interrupted, streams, setExitCode } = this.context;
     // A failure of a run that was stopped may say how to go on; anything else a signal caused says nothing.

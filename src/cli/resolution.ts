@@ -1,5 +1,6 @@
 import type { Config } from '@oclif/core/interfaces';
 import { contextOf } from './context.ts';
+import { ManifestConfig } from './manifestconfig.ts';
 import { hasColours } from './terminalstyle.ts';
 import { unknownCommand } from './usageerrors.ts';
 
@@ -43,5 +44,7 @@ export async function showHelp(words: readonly string[], config: Config): Promis
   const { streams, env } = contextOf(config);
   const { stdout } = streams;
   const width = Math.min(stdout.columns ?? WIDTH, WIDEST);
-  await stdout.write(await helpText(subject, config, { width, isColoured: stdout.isTTY && hasColours(env) }));
+  const isColoured = stdout.isTTY && hasColours(env);
+  const isLeaf = config instanceof ManifestConfig && config.isLeaf(subject);
+  await stdout.write(await helpText(subject, config, { width, isColoured, isLeaf }));
 }

@@ -59,7 +59,10 @@ export function processStreams(): Streams {
       chunks: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
     },
     confirm,
-    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
+    // Looked up when it is asked for: to look at standard input opens it.
+    get ask() {
+      return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
+    },
     startProgress: process.stderr.isTTY === true ? startProgress : undefined,
   };
 }

@@ -12,16 +12,30 @@ export default class Hello extends Command {
 }
 `;
 
+/** What bin/bundle.js looks for in every checkout. */
+const STARTED = [
+  'cli/main.ts',
+  'cli/listcommand.ts',
+  'cli/keyring/child.ts',
+  'cli/keyring/systemkeyring.ts',
+  'cli/help/commandhelp.ts',
+  'cli/help/manual.ts',
+  'core/help/importformat.ts',
+  'server/import/kinds.ts',
+  'server/demo/random.ts',
+];
+
 let folder: string;
 
 /** A checkout with one command, and the packages of this one. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-prepare-'));
-  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/prepare.js']) {
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/prepare.js', 'bin/bundle.js']) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     cpSync(join(ROOT, name), join(folder, name));
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  for (const name of STARTED) write(`src/${name}`, 'export {};\n');
   write('src/commands/hello.ts', COMMAND);
 });
 
@@ -83,6 +97,30 @@ describe('bin/prepare.js', () => {
     expect(built('commands/hello.js')).toBe(true);
     write('src/commands/hello.ts', COMMAND.replace('Greet', 'Wave'));
     expect(await prepare()).toEqual(building);
+  });
+
+  it('says what cannot be bundled', async () => {
+    write(
+      'src/commands/hello.ts',
+      `${COMMAND}export type Gone = typeof import('./hello.ts');\nexport { gone } from 'gone';\n`,
+    );
+    write('src/gone.d.ts', "declare module 'gone' { export const gone: string; }\n");
+    const { status, stderr } = await prepare();
+    expect(status).toBe(1);
+    expect(stderr).toContain('src/commands/hello.ts:7:21: ERROR: Could not resolve "gone"');
+    expect(built('commands/hello.js')).toBe(false);
+  });
+
+  it('installs nothing through a link, which would empty the folder of another checkout', async () => {
+    write('elsewhere/kept.txt', 'kept');
+    rmSync(join(folder, 'node_modules'));
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'node_modules'));
+    const { status, stderr } = await prepare();
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining('node_modules is a link, and what it leads to is not what package-lock.json'),
+    });
+    expect(existsSync(join(folder, 'elsewhere/kept.txt'))).toBe(true);
   });
 
   it('runs once when started twice', async () => {

@@ -1,8 +1,9 @@
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** The long form: one file after the other, each as long as it takes. */
 export default defineConfig({
-  root: new URL('../..', import.meta.url).pathname,
+  root: resolve(import.meta.dirname, '../..'),
   test: {
     reporters: ['default', './test/support/reporter.ts'],
     include: ['test/torture/**/*.test.ts'],

@@ -7,11 +7,18 @@ import { firstStepsText, pagesText } from './text.ts';
 export interface HelpLook {
   readonly width: number;
   readonly isColoured: boolean;
+  /** No command and no topic has an id that begins with this one's; knowing that saves reading about all of them. */
+  readonly isLeaf?: boolean;
 }
 
 /** The help of a command or topic by its id, of everything for an empty one. */
-export async function helpText(subject: string, config: Config, { width, isColoured }: HelpLook): Promise<string> {
-  const help = new MolarHelp(config, { ...config.pjson.oclif.helpOptions, maxWidth: width, flagSortOrder: 'none' });
+export async function helpText(subject: string, config: Config, look: HelpLook): Promise<string> {
+  const { width, isColoured, isLeaf = false } = look;
+  const help = new MolarHelp(isLeaf, config, {
+    ...config.pjson.oclif.helpOptions,
+    maxWidth: width,
+    flagSortOrder: 'none',
+  });
   await help.showHelp(subject === '' ? [] : [subject]);
   const more = subject === '' ? `${firstStepsText(width)}\n${pagesText(width)}` : '';
   const text = `${help.lines.join('\n')}\n${more}`.replace(/ +$/gm, '');
@@ -19,6 +26,11 @@ export async function helpText(subject: string, config: Config, { width, isColou
 }
 
 class MolarCommandHelp extends CommandHelp {
+  constructor(...given: ConstructorParameters<typeof CommandHelp>) {
+    super(...given);
+    this.render = withoutTemplates(this.render);
+  }
+
   /** Usage first, examples last, where the eye falls; flags in between, by what they are about. */
   protected override sections(): ReturnType<CommandHelp['sections']> {
     const sections = super.sections();
@@ -48,10 +60,13 @@ class MolarCommandHelp extends CommandHelp {
   protected override aliases(aliases: string[] | undefined): string | undefined {
     const shown = (name: string) => name.replaceAll(':', ' ');
     const own = shown(this.command.id);
-    const first = this.config.commands.find(
-      ({ id, aliases: others }) => !others.includes(id) && others.some((each) => shown(each) === own),
-    );
-    const names = [...(first === undefined ? [] : [first.id]), ...(aliases ?? [])].map(shown);
+    const isOther = aliases?.some((each) => shown(each) === own) === true;
+    const first =
+      isOther &&
+      this.config.commands.find(
+        ({ id, aliases: others }) => !others.includes(id) && others.some((each) => shown(each) === own),
+      );
+    const names = [...(first ? [first.id] : []), ...(aliases ?? [])].map(shown);
     return super.aliases(names.filter((name) => name !== own));
   }
 }
@@ -60,8 +75,31 @@ class MolarCommandHelp extends CommandHelp {
 class MolarHelp extends Help {
   readonly lines: string[] = [];
   protected override CommandHelpClass = MolarCommandHelp;
+  private readonly isLeaf: boolean;
+
+  constructor(isLeaf: boolean, ...given: ConstructorParameters<typeof Help>) {
+    super(...given);
+    this.isLeaf = isLeaf;
+    this.render = withoutTemplates(this.render);
+  }
+
+  protected override get sortedTopics() {
+    return this.isLeaf ? [] : super.sortedTopics;
+  }
+
+  protected override get sortedCommands() {
+    return this.isLeaf ? [] : super.sortedCommands;
+  }
 
   protected override log(...parts: string[]): void {
     this.lines.push(...parts);
   }
+}
+
+type Render = CommandHelp['render'];
+
+/** Compiles no template of a text that has no place to fill in. */
+function withoutTemplates(render: Render): Render {
+  // oclif renders what a flag does not have, too.
+  return (text: string | undefined) => (text === undefined || text.includes('<%') ? render(text as string) : text);
 }
