@@ -53,7 +53,9 @@ export default class Serve extends ServeCommand {
     }),
     'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
     'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
-    'behind-proxy': Flags.boolean({ summary: 'One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to' }),
+    'behind-proxy': Flags.boolean({
+      summary: 'One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to',
+    }),
     'log-level': Flags.string({
       options: ['debug', 'info', 'warn', 'error', 'silent'],
       summary: 'How much to log on standard error, info when not given',
