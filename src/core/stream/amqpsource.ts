@@ -59,7 +59,7 @@ export class AmqpSource implements StreamSource {
   }
 
   private async openModel(signal: AbortSignal): Promise<ChannelModel> {
-    const { connect } = await import('amqplib');
+    const { connect } = (await import('amqplib')).default;
     const { certificates, broker } = this.question;
     const ca = certificates.length > 0 ? [...(await import('node:tls')).rootCertificates, ...certificates] : undefined;
     const opening = connect(broker.url, { timeout: PATIENCE, ...(ca && { ca }) });

@@ -72,6 +72,13 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const routes = new Routes(app);
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', noteExchange);
+  // First of all, so that what is refused below is counted, too.
+  mountMetrics(app, service.store, [
+    ...streamReadings(service),
+    ...deliveryReadings(service),
+    ...connectionReadings(service.store),
+    ...(options.readings ?? []),
+  ]);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headersOf(request));
     if (lacksHost(request.raw)) throw refusal('request.malformed', 'Host', 'The Host header is missing.');
@@ -97,12 +104,6 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   logAnswers(app, options.log);
-  mountMetrics(app, service.store, [
-    ...streamReadings(service),
-    ...deliveryReadings(service),
-    ...connectionReadings(service.store),
-    ...(options.readings ?? []),
-  ]);
   mountHealth(app, service);
   mountOpenApi(app);
   mountDocs(app);

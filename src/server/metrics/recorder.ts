@@ -44,7 +44,8 @@ const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
  * listening for a while before it costs anything.
  */
 export async function openRecorder(readings: Readings): Promise<Recorder> {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  // The default is there in a bundle, too, where the names of a CommonJS package are not known.
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import('prom-client')).default;
   const registry = new Registry();
   const registers = [registry];
   const labelNames = ['method', 'route', 'status'] as const;

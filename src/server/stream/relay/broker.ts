@@ -48,7 +48,7 @@ export function relayTarget(text: string): RelayTarget | undefined {
 
 /** Connects, and declares the exchange: durable, of type topic (D42). amqplib is loaded here. */
 export async function openBroker({ url, exchange }: RelayTarget, cut: AbortSignal): Promise<Broker> {
-  const { connect } = await import('amqplib');
+  const { connect } = (await import('amqplib')).default;
   const address = new URL(url);
   if (!address.searchParams.has('heartbeat')) address.searchParams.set('heartbeat', String(HEARTBEAT));
   // The signal is an option of the socket, which it destroys; the library passes it on.
