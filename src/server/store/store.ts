@@ -43,7 +43,8 @@ export interface Store {
   appendLogs(rows: readonly LogRow[]): Promise<void>;
   /**
    * A place for numbers worked out of what is committed now: the same map until anybody commits, then a new, empty one.
-   * A store that cannot tell gives an empty one each time.
+   * A store that cannot tell gives an empty one each time; one that several servers use may hear of the others' commits
+   * a moment later.
    */
   whileUnchanged(): Map<string, number>;
   /**

@@ -12,6 +12,8 @@ const PAUSE_MS = 1000;
  * meanwhile is found by those who look now and then.
  */
 export class NoticeListener {
+  /** Whether commits of other processes are heard of now. */
+  hears = false;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
 
@@ -40,10 +42,12 @@ export class NoticeListener {
         await client.query(`LISTEN ${channel}`);
         // What was committed before the database began to tell.
         heard();
+        this.hears = true;
         await closed;
       } catch {
         socket.destroy();
       }
+      this.hears = false;
       signal.removeEventListener('abort', cut);
       if (!signal.aborted) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     }

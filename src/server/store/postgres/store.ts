@@ -4,6 +4,7 @@ import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
 import { loadDriver, makePool } from './driver.ts';
 import { isLost, storeFault } from './faults.ts';
+import { KeptNumbers } from './keptnumbers.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
 import { connectionOf, patienceFor } from './statements.ts';
@@ -25,7 +26,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
   const writing = makePool(driver, address, address.writers, '');
   const listeners = new Set<() => void>();
+  const numbers = new KeptNumbers();
   const tell = () => {
+    numbers.drop();
     for (const listener of listeners) listener();
   };
   try {
@@ -43,7 +46,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     shared: reader(writing, runIn(timeoutMs, sessions)),
-    whileUnchanged: () => new Map(),
+    whileUnchanged: () => numbers.get(heard?.hears === true),
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

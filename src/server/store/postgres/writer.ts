@@ -121,13 +121,13 @@ export class LaneWriter {
     try {
       const answers: (() => void)[] = [];
       const rows: LogRow[] = [];
-      await connection.command(this.beginning(org, alone));
+      // Heard by others when it is committed, and not otherwise.
+      const told = this.options.notice !== '' && group.some((job) => !job.quiet);
+      await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
       for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
       if (rows.length > 0) await writeAppended(connection, rows);
-      // What a large transaction told may have been written already.
-      const told = this.options.notice !== '' && (alone || rows.some((row) => row.log === 'stream'));
       committing = true;
-      const done = await connection.command(told ? `${this.options.notice}; COMMIT` : 'COMMIT');
+      const done = await connection.command('COMMIT');
       // A transaction that a statement broke is rolled back by COMMIT, and without a word.
       if (done !== 'COMMIT') throw new Error('A statement failed, and the work that ran it went on.');
       client.release();

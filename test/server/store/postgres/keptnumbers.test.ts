@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
+import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
+import { testPostgres } from '../../../support/services.ts';
+
+let database: TestDatabase | undefined;
+let stores: Store[] = [];
+
+beforeEach(async () => {
+  if ((await testPostgres()) === undefined) return;
+  database = await testDatabase();
+  stores = [await openPostgresStore(database.url), await openPostgresStore(database.url)];
+});
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  await database?.drop();
+  database = undefined;
+});
+
+function both(context: { skip(reason: string): never }): [Store, Store] {
+  const [first, second] = stores;
+  return first === undefined || second === undefined ? context.skip('needs PostgreSQL') : [first, second];
+}
+
+/** Waits until a store hears of others: from then on it keeps numbers. */
+async function keeps(store: Store): Promise<Map<string, number>> {
+  for (;;) {
+    const map = store.whileUnchanged();
+    if (store.whileUnchanged() === map) return map;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const nothing = { sql: '', text: 'SELECT 1', values: [] };
+
+it('numbers are kept while nobody writes, rows of logs and reads aside', async (context) => {
+  const [store] = both(context);
+  const map = await keeps(store);
+  await store.read.get(nothing);
+  const values = [1, '2026-01-01T00:00:00.000Z', 'x', null, null, 'x', null, null, null];
+  await store.appendLogs([{ log: 'audit', values }]);
+  expect(store.whileUnchanged()).toBe(map);
+});
+
+it('numbers are dropped by a write of its own, before it is answered', async (context) => {
+  const [store] = both(context);
+  const map = await keeps(store);
+  await store.write((tx) => tx.get(nothing));
+  expect(store.whileUnchanged()).not.toBe(map);
+});
+
+it('numbers are dropped by a write of another process', async (context) => {
+  const [store, other] = both(context);
+  const map = await keeps(store);
+  await other.write((tx) => tx.get(nothing));
+  while (store.whileUnchanged() === map) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(map.size).toBe(0);
+});
