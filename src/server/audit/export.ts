@@ -1,15 +1,7 @@
 import { refusal } from '../../catalog/failures.ts';
 import { findOrganization, findOrganizationByKey } from '../organizations.ts';
 import type { Reader } from '../store/store.ts';
-import { type AuditRow, auditPages } from './reading.ts';
-
-/** Which entries are exported: times are UTC date-times, `from` included and `to` not. */
-export interface AuditQuestion {
-  readonly from?: string;
-  readonly to?: string;
-  /** Key of one organization in the store. */
-  readonly org?: number;
-}
+import { type AuditRange, type AuditRow, auditPages } from './reading.ts';
 
 /** An entry as people and programs read it. */
 export interface AuditRecord {
@@ -34,17 +26,14 @@ export async function organizationKey(read: Reader, id: string): Promise<number>
 }
 
 /** Entries in the order of commits. */
-export async function* exportEntries(read: Reader, { from, to, org }: AuditQuestion): AsyncGenerator<AuditRecord> {
+export async function* exportEntries(read: Reader, range: AuditRange): AsyncGenerator<AuditRecord> {
   const names = new Map<number, string | null>();
   const nameOf = async (key: number) => {
     if (!names.has(key)) names.set(key, (await findOrganizationByKey(read, key))?.id ?? null);
     return names.get(key) ?? null;
   };
-  for await (const page of auditPages(read, org === undefined ? {} : { org })) {
-    for (const row of page) {
-      if ((from !== undefined && row.at < from) || (to !== undefined && row.at >= to)) continue;
-      yield recordOf(row, row.org === null ? null : await nameOf(row.org));
-    }
+  for await (const page of auditPages(read, range)) {
+    for (const row of page) yield recordOf(row, row.org === null ? null : await nameOf(row.org));
   }
 }
 

@@ -30,12 +30,22 @@ const PAGE = 1000;
 
 const COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
 
-/** Entries after a number, ascending, page by page; of one organization when `org` is given. */
-export async function* auditPages(
-  read: Reader,
-  options: { readonly after?: number; readonly org?: number } = {},
-): AsyncGenerator<readonly AuditRow[]> {
-  const only = options.org === undefined ? empty : sql` AND org = ${options.org}`;
+/** Which entries are read: times are UTC date-times, `from` included and `to` not; all when nothing is given. */
+export interface AuditRange {
+  /** Number of an entry: those behind it. */
+  readonly after?: number;
+  /** Key of one organization in the store. */
+  readonly org?: number;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Entries in the order of their numbers, page by page. */
+export async function* auditPages(read: Reader, options: AuditRange = {}): AsyncGenerator<readonly AuditRow[]> {
+  const { org, from, to } = options;
+  const only = sql`${org === undefined ? empty : sql` AND org = ${org}`}${
+    from === undefined ? empty : sql` AND at >= ${from}`
+  }${to === undefined ? empty : sql` AND at < ${to}`}`;
   for (let after = options.after ?? 0; ; ) {
     const page = await read.all<AuditRow>(
       sql`SELECT ${COLUMNS} FROM audit_entries WHERE id > ${after}${only} ORDER BY id LIMIT ${PAGE}`,

@@ -1,13 +1,12 @@
 import sql from 'sql-template-tag';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
+import { DAY_MS } from '../stream/retention.ts';
 import { type Actor, appendAudit } from './entries.ts';
 import { ANCHOR } from './reading.ts';
 
 /** Days that entries are kept when nothing else is said: six years, as long as such records have to be kept in the USA. */
 export const DEFAULT_AUDIT_DAYS = 2192;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Entries deleted in one write, so that other writes do not wait long. */
 const CHUNK = 1000;
