@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const BIN = resolve(import.meta.dirname, '../../bin/run.js');
+/** The molar of this checkout. */
+export const BIN = resolve(import.meta.dirname, '../../bin/run.js');
 const SAMPLE_MILLISECONDS = 200;
 
 const running = new Set();
@@ -108,4 +109,10 @@ export async function withServer(args, env, work) {
 async function listening(child) {
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line).url;
   throw new Error('The server ended before it listened.');
+}
+
+/** MOLAR_URL, MOLAR_ORGANIZATION and MOLAR_TOKEN of the demo practice that a server keeps in a data folder. */
+export function demoEnvironment(data) {
+  const text = readFileSync(join(data, 'demo.env'), 'utf8');
+  return Object.fromEntries([...text.matchAll(/^export (\w+)='([^']*)'$/gm)].map(([, name, value]) => [name, value]));
 }

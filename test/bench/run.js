@@ -1,19 +1,23 @@
-// What molar does at size, measured on this machine:
-//   npm run bench [-- small|large]                    export of the patients of a practice
-//   npm run bench -- import [PATIENTS TRANSACTIONS]   import of a practice into both stores, compared after
+// What molar takes, measured on this machine against floors and against what people use instead:
+//   npm run bench                       everything, in one go; writes test/bench/RESULTS.md
+//   npm run bench -- NAME… [--small]    some of it, or with little data, for a look; writes nothing
+//   npm run bench -- stores [PATIENTS TRANSACTIONS]   import of a practice into both stores, compared after
 //   npm run bench -- load [small|large]               requests a second of a server on each store
-import { measureExport } from './export.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { measureImport } from './import.js';
 import { measureLoad } from './load.js';
-import { say } from './processes.js';
+import { machineText } from './machine.js';
+import { inFolder, say } from './processes.js';
+import { Report } from './results.js';
 
-const [what = 'large', ...rest] = process.argv.slice(2);
+/** In the order of the page. Each is `measure({ folder, signal, small, report })` of its module. */
+const MEASUREMENTS = ['startup'];
 
-const MEASUREMENTS = {
-  small: () => measureExport('small'),
-  large: () => measureExport('large'),
-  import: () => measureImport(count(rest[0], 500_000), count(rest[1], 2_000_000)),
-  load: () => measureLoad(rest[0] ?? 'large'),
+/** Measured by name only: they take long, and have no budget. */
+const OTHERS = {
+  stores: ([patients, transactions]) => measureImport(count(patients, 500_000), count(transactions, 2_000_000)),
+  load: ([size = 'large']) => measureLoad(size),
 };
 
 function count(text, otherwise) {
@@ -22,11 +26,32 @@ function count(text, otherwise) {
   throw new Error(`${text} is no number of records: give whole numbers from 1.`);
 }
 
-try {
-  if (!Object.hasOwn(MEASUREMENTS, what)) {
-    throw new Error(`There is no measurement ${what}: take ${Object.keys(MEASUREMENTS).join(', ')}.`);
+async function budgets(given) {
+  const small = given.includes('--small');
+  const names = given.filter((word) => word !== '--small');
+  const unknown = names.find((name) => !MEASUREMENTS.includes(name));
+  if (unknown !== undefined) {
+    const all = [...MEASUREMENTS, ...Object.keys(OTHERS)];
+    throw new Error(`There is no measurement ${unknown}: take ${all.join(', ')}.`);
   }
-  process.exitCode = (await MEASUREMENTS[what]()) ? 0 : 1;
+  const report = new Report(say);
+  const machine = await inFolder((folder) => machineText(folder));
+  say(machine);
+  for (const name of names.length > 0 ? names : MEASUREMENTS) {
+    const { measure } = await import(`./${name}.js`);
+    await inFolder((folder, signal) => measure({ folder, signal, small, report }));
+  }
+  if (names.length === 0 && !small) {
+    writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report.markdown(machine));
+    say('\nWritten to test/bench/RESULTS.md.');
+  }
+  return report.kept;
+}
+
+try {
+  const [what, ...rest] = process.argv.slice(2);
+  const kept = Object.hasOwn(OTHERS, what) ? await OTHERS[what](rest) : await budgets(process.argv.slice(2));
+  process.exitCode = kept ? 0 : 1;
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

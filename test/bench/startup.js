@@ -1,79 +1,66 @@
-// How long molar takes to begin, as a ratio to a Node that does nothing, started in turn with it:
-//   node test/bench/startup.js [ROUNDS]
-// Writes to standard output only. Every write of the server is durable; auth, audit, outbox and rate limit are on.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+// How long molar takes to begin, against a Node that does nothing, started in turn with it; and its idle memory.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BIN, demoEnvironment, withServer } from './processes.js';
 
-const BIN = resolve(import.meta.dirname, '../../bin/run.js');
-const [rounds = 25] = process.argv.slice(2).map(Number);
 const IDLE_SECONDS = 5;
+const NODE = process.execPath;
 
-/** Largest ratios to `node -e 0`, and megabytes, that are accepted. */
-const BUDGETS = { version: 1.6, help: 2, list: 2.5, ready: 12, megabytes: 120 };
-
-/** Servers that run, ended with the measurement. */
-const running = new Set();
-
-const folder = mkdtempSync(join(tmpdir(), 'molar-startup-'));
-try {
-  process.exitCode = (await measure()) ? 0 : 1;
-} finally {
-  for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-}
-
-async function measure() {
-  // The first start fills the practice, which the others find there.
-  const { url, child } = await serve('--demo', 'small');
-  const env = connection(readFileSync(join(folder, 'demo.env'), 'utf8'), url);
-  const floor = ['node -e 0', process.execPath, ['-e', '0']];
-  const runs = [
-    floor,
-    ['molar --version', process.execPath, [BIN, '--version'], BUDGETS.version],
-    ['molar patients list --help', process.execPath, [BIN, 'patients', 'list', '--help'], BUDGETS.help],
-    ['molar patients list --limit 1', process.execPath, [BIN, 'patients', 'list', '--limit', '1'], BUDGETS.list],
-    ...['gh', 'heroku'].filter(isThere).map((name) => [`${name} --version`, name, ['--version']]),
-  ];
-  const commands = await inTurn(runs, (program, args) => finished(program, args, env));
-  await ended(child);
-  const servers = await inTurn([floor, ['molar serve, until ready', 'serve', [], BUDGETS.ready]], (program, args) =>
-    program === 'serve' ? readiness() : finished(program, args, env),
+/** Measures commands, the readiness of a server on an existing database, and its memory. */
+export async function measure({ folder, signal, small, report }) {
+  const rounds = small ? 5 : 25;
+  const data = ['--data', join(folder, 'data')];
+  report.section(
+    'Start-up',
+    'Standard output and terminal are not attached. Writes of the server are durable; auth, audit, outbox and rate limit are on.',
   );
-  return [commands, servers, await idleMemory()].every((kept) => kept);
-}
-
-/** Runs each once a round, so that what else the machine does meets all of them; tells medians, spread and ratios. */
-async function inTurn(runs, once) {
-  const times = runs.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [at, [, program, args]] of runs.entries()) times[at].push(await once(program, args));
-  }
-  const [floor] = times;
-  const kept = runs.map(([name, , , budget], at) => {
-    const ratios = times[at].map((time, round) => time / floor[round]);
-    const ratio = quantile(times[at], 0.5) / quantile(floor, 0.5);
-    const spread = `${quantile(ratios, 0.25).toFixed(2)} to ${quantile(ratios, 0.75).toFixed(2)}`;
-    const time = `${quantile(times[at], 0.5).toFixed(0)} ms (${quantile(times[at], 0).toFixed(0)} at best)`;
-    say(name, time, at === 0 ? '' : `${ratio.toFixed(2)}x, half of the rounds ${spread}`, ratio, budget, 'x');
-    return budget === undefined || ratio <= budget;
+  // The first start fills the practice, which the others find there.
+  await withServer([...data, '--demo', 'small'], {}, async (url) => {
+    const env = { ...process.env, ...demoEnvironment(data[1]), MOLAR_URL: url };
+    const molar =
+      (...args) =>
+      () =>
+        finished(NODE, [BIN, ...args], env);
+    const runs = {
+      'molar --version': [molar('--version'), { atMost: 1.6 }],
+      'molar patients list --help': [molar('patients', 'list', '--help'), { atMost: 2 }],
+      'molar patients list --limit 1': [molar('patients', 'list', '--limit', '1'), { atMost: 2.5 }],
+    };
+    for (const other of ['gh', 'heroku']) {
+      if (isThere(other)) runs[`${other} --version`] = [() => finished(other, ['--version'], env), undefined];
+      else report.note(`${other} is left out: it is not installed here.`);
+    }
+    await againstNode(report, rounds, runs, signal);
   });
-  return kept.every((each) => each);
+  const ready = async () => {
+    const began = performance.now();
+    return withServer(data, {}, async () => performance.now() - began);
+  };
+  await againstNode(report, small ? 3 : 11, { 'molar serve, until ready': [ready, { atMost: 12 }] }, signal);
+  await withServer(data, {}, async (_, { child }) => {
+    if (process.platform !== 'linux') return report.note('Idle memory is left out: only Linux tells it.');
+    await sleep(IDLE_SECONDS * 1000);
+    const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
+    return report.value({ what: 'molar serve, idle', values: [kilobytes / 1024], unit: 'MB', budget: { atMost: 120 } });
+  });
 }
 
-function say(name, measured, ratio, value, budget, unit) {
-  const verdict = budget === undefined ? '' : `${value <= budget ? 'within' : 'MISSES'} ${budget}${unit}`;
-  process.stdout.write(`${name.padEnd(32)} ${measured.padEnd(24)} ${ratio.padEnd(40)} ${verdict}`.trimEnd());
-  process.stdout.write('\n');
+async function againstNode(report, rounds, runs, signal) {
+  const theirs = [];
+  const ours = Object.fromEntries(Object.keys(runs).map((what) => [what, []]));
+  for (let round = 0; round < rounds; round++) {
+    signal.throwIfAborted();
+    theirs.push(finished(NODE, ['-e', '0'], process.env));
+    for (const [what, [once]] of Object.entries(runs)) ours[what].push(await once());
+  }
+  for (const [what, [, budget]] of Object.entries(runs)) {
+    report.ratio({ what, ours: ours[what], theirs, against: 'node -e 0', unit: 'ms', budget });
+  }
 }
 
-function quantile(values, share) {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)];
-}
-
+/** Milliseconds that a program takes to its end, which must be a good one. */
 function finished(program, args, env) {
   const began = performance.now();
   const { status, error } = spawnSync(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -83,44 +70,4 @@ function finished(program, args, env) {
 
 function isThere(program) {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-async function serve(...args) {
-  const given = ['serve', '--port', '0', '--json', '--log-level', 'error', '--data', folder, ...args];
-  const child = spawn(process.execPath, [BIN, ...given], { stdio: ['ignore', 'pipe', 'inherit'] });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  const [line] = await once(child.stdout, 'data');
-  return { child, url: JSON.parse(line).url };
-}
-
-async function readiness() {
-  const began = performance.now();
-  const { child } = await serve();
-  const took = performance.now() - began;
-  await ended(child);
-  return took;
-}
-
-async function ended(child) {
-  child.kill('SIGTERM');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
-}
-
-/** Memory of a server that has nothing to do, a while after it began; told by Linux only. */
-async function idleMemory() {
-  if (process.platform !== 'linux') return true;
-  const { child } = await serve();
-  await sleep(IDLE_SECONDS * 1000);
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  await ended(child);
-  const megabytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
-  say('molar serve, idle memory', `${megabytes.toFixed(0)} MB`, '', megabytes, BUDGETS.megabytes, ' MB');
-  return megabytes <= BUDGETS.megabytes;
-}
-
-/** The environment of a client of the demo practice, from the file that the server writes for shells. */
-function connection(text, url) {
-  const pairs = [...text.matchAll(/^(?:export )?(MOLAR_\w+)='?([^'\n]*)'?$/gm)].map(([, name, value]) => [name, value]);
-  return { ...process.env, ...Object.fromEntries(pairs), MOLAR_URL: url };
 }

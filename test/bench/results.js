@@ -1,0 +1,132 @@
+// What measurements found: ratios of medians with their spread, against budgets, as text and as a page of Markdown.
+
+/**
+ * @typedef {object} Budget
+ * @property {number} [atMost] The largest ratio or value that is accepted.
+ * @property {number} [atLeast] The smallest one.
+ */
+
+/** The middle value, and the ends of the middle half. */
+export function summary(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share) => {
+    const position = (sorted.length - 1) * share;
+    const below = Math.floor(position);
+    return sorted[below] + ((sorted[below + 1] ?? sorted[below]) - sorted[below]) * (position - below);
+  };
+  return { median: at(0.5), low: at(0.25), high: at(0.75), least: at(0), most: at(1) };
+}
+
+/** Takes what one measurement finds, says each line at once, and keeps it for the page. */
+export class Report {
+  /** @param {(text: string) => void} say */
+  constructor(say) {
+    this.say = say;
+    this.sections = [];
+  }
+
+  /** Begins a section; `conditions` tell what was on while it was measured: durability, auth, audit, outbox, rate limit. */
+  section(title, conditions) {
+    this.sections.push({ title, conditions, rows: [], notes: [] });
+    this.say(`\n${title}\n${conditions}`);
+  }
+
+  /**
+   * What molar took against what something else took, round by round in turn (so that what else the machine does meets
+   * both). `ours` and `theirs` hold one figure a round, both times or both rates, in `unit`. The ratio is ours to
+   * theirs; `faster: true` turns it round, for times of which the budget asks how many times faster molar is.
+   */
+  ratio({ what, ours, theirs, against, unit, budget, faster = false }) {
+    const ratios = ours.map((value, round) => (faster ? theirs[round] / value : value / theirs[round]));
+    const [own, other] = [summary(ours), summary(theirs)];
+    const ratio = faster ? other.median / own.median : own.median / other.median;
+    return this.#add({
+      what,
+      ours: figure(own.median, unit),
+      against: `${against}: ${figure(other.median, unit)}`,
+      result: `${digits(ratio)}×`,
+      spread: `${digits(summary(ratios).low)}–${digits(summary(ratios).high)}×`,
+      budget,
+      unit: '×',
+      value: ratio,
+    });
+  }
+
+  /** A figure that is measured by itself, such as memory. */
+  value({ what, values, unit, budget }) {
+    const own = summary(values);
+    return this.#add({
+      what,
+      ours: figure(own.median, unit),
+      against: '',
+      result: figure(own.median, unit),
+      spread: values.length > 1 ? `${figure(own.low, unit)}–${figure(own.high, unit)}` : '',
+      budget,
+      unit: ` ${unit}`,
+      value: own.median,
+    });
+  }
+
+  /** A sentence under the section: where the time of a miss goes, what was left out and why. */
+  note(text) {
+    this.sections.at(-1).notes.push(text);
+    this.say(text);
+  }
+
+  /** Whether every budget was kept. */
+  get kept() {
+    return this.sections.every(({ rows }) => rows.every(({ verdict }) => verdict !== 'MISS'));
+  }
+
+  #add(row) {
+    const verdict = verdictOf(row);
+    this.sections.at(-1).rows.push({ ...row, verdict });
+    const cells = [row.what.padEnd(44), row.ours.padEnd(12), row.result.padEnd(9), row.spread.padEnd(16), row.against];
+    this.say(`${cells.join('  ').trimEnd()}  ${verdict === '' ? '' : `${verdict} (${budgetText(row)})`}`.trimEnd());
+    return verdict !== 'MISS';
+  }
+
+  /** The whole page; `machine` tells where it was measured. */
+  markdown(machine) {
+    const parts = [
+      '# What molar takes',
+      'Written by `npm run bench`, in one go on one machine. Each figure is a median; the spread is the middle half of the rounds. A ratio compares what was measured in turn in the same run, so it says more than the figures do.',
+      machine,
+    ];
+    for (const { title, conditions, rows, notes } of this.sections) {
+      parts.push(`## ${title}`, conditions, table(rows), ...notes.map((note) => `- ${note}`));
+    }
+    return `${parts.join('\n\n').replaceAll('\n\n- ', '\n- ')}\n`;
+  }
+}
+
+function verdictOf({ budget, value }) {
+  if (budget === undefined) return '';
+  const kept = value <= (budget.atMost ?? Infinity) && value >= (budget.atLeast ?? -Infinity);
+  return kept ? 'kept' : 'MISS';
+}
+
+function budgetText({ budget, unit }) {
+  if (budget === undefined) return '';
+  return budget.atMost === undefined ? `≥ ${budget.atLeast}${unit}` : `≤ ${budget.atMost}${unit}`;
+}
+
+function table(rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(['What', 'molar', 'against', 'result', 'spread', 'budget', '']),
+    line(['---', '---', '---', '---', '---', '---', '---']),
+    ...rows.map((row) => line([row.what, row.ours, row.against, row.result, row.spread, budgetText(row), row.verdict])),
+  ].join('\n');
+}
+
+const figure = (value, unit) => `${digits(value)} ${unit}`;
+
+/** Three digits that say something: 0.0123, 1.23, 12.3, 1,234. */
+function digits(value) {
+  const places = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toLocaleString('en', {
+    minimumFractionDigits: Math.min(places, 4),
+    maximumFractionDigits: Math.min(places, 4),
+  });
+}
