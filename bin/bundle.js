@@ -105,14 +105,26 @@ export function lazyRequires(text) {
   );
 }
 
-/** The parts of undici that are used, since its index loads fetch, caches, mocks and web sockets too. */
+/**
+ * The parts of undici that are used, since its index loads fetch, caches, mocks and web sockets too; and without Node's
+ * own HTTP, of which undici takes a limit for headers and the name of a class, and HTTP/2, which is never spoken.
+ */
 const smallUndici = (root) => ({
   name: 'small-undici',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'small' }));
     onLoad({ filter: /^undici$/, namespace: 'small' }, () => ({ contents: UNDICI, resolveDir: root }));
+    onResolve({ filter: /^node:http2?$/ }, ({ path, importer }) =>
+      OF_UNDICI.test(importer) ? { path, namespace: 'small' } : undefined,
+    );
+    onLoad({ filter: /^node:http$/, namespace: 'small' }, () => ({
+      contents: 'module.exports = { IncomingMessage: class IncomingMessage {}, maxHeaderSize: 16_384 };',
+    }));
+    onLoad({ filter: /^node:http2$/, namespace: 'small' }, () => ({ contents: 'module.exports = { constants: {} };' }));
   },
 });
+
+const OF_UNDICI = /[/\\]undici[/\\]lib[/\\]/;
 
 const UNDICI = `
   import connect from 'undici/lib/api/api-connect.js';

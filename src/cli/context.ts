@@ -5,8 +5,9 @@ import type { Environment } from '../core/connection/settings.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
-import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
+import type { Network, NetworkOptions } from '../core/transport/network.ts';
 import { type Interrupts, processInterrupts } from './interrupts.ts';
+import { openQuickNetwork } from './quicknetwork.ts';
 import { processStreams, type Streams } from './streams.ts';
 
 /** What a command has of the world around it; tests give their own. */
@@ -45,7 +46,7 @@ export function processContext(interrupts: Interrupts): Context {
     random: Math.random,
     newId: () => randomUUID(),
     temporaryFolder: tmpdir(),
-    openNetwork,
+    openNetwork: openQuickNetwork,
     keyring: lazyKeyring,
     get signal() {
       return interrupts.signal;

@@ -39,7 +39,7 @@ export class Report {
   ratio({ what, ours, theirs, against, unit, budget, faster = false }) {
     const ratios = ours.map((value, round) => (faster ? theirs[round] / value : value / theirs[round]));
     const [own, other] = [summary(ours), summary(theirs)];
-    const ratio = faster ? other.median / own.median : own.median / other.median;
+    const ratio = summary(ratios).median;
     return this.#add({
       what,
       ours: figure(own.median, unit),

@@ -6,39 +6,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BIN, demoEnvironment, withServer } from './processes.js';
 
 const IDLE_SECONDS = 5;
+
+/** What makes every Node begin later, ours and the floor: certificates to read, modules to load. */
+const SLOWING = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
 const NODE = process.execPath;
 
 /** Measures commands, the readiness of a server on an existing database, and its memory. */
 export async function measure({ folder, signal, small, report }) {
   const rounds = small ? 5 : 25;
   const data = ['--data', join(folder, 'data')];
-  report.section(
-    'Start-up',
-    'Standard output and terminal are not attached. Writes of the server are durable; auth, audit, outbox and rate limit are on.',
-  );
+  const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SLOWING.includes(name)));
+  const slowing = SLOWING.filter((name) => process.env[name] !== undefined);
+  report.section('Start-up', CONDITIONS);
   // The first start fills the practice, which the others find there.
   await withServer([...data, '--demo', 'small'], {}, async (url) => {
-    const env = { ...process.env, ...demoEnvironment(data[1]), MOLAR_URL: url };
-    const molar =
-      (...args) =>
-      () =>
-        finished(NODE, [BIN, ...args], env);
-    const runs = {
-      'molar --version': [molar('--version'), { atMost: 1.6 }],
-      'molar patients list --help': [molar('patients', 'list', '--help'), { atMost: 2 }],
-      'molar patients list --limit 1': [molar('patients', 'list', '--limit', '1'), { atMost: 2.5 }],
-    };
-    for (const other of ['gh', 'heroku']) {
-      if (isThere(other)) runs[`${other} --version`] = [() => finished(other, ['--version'], env), undefined];
-      else report.note(`${other} is left out: it is not installed here.`);
-    }
-    await againstNode(report, rounds, runs, signal);
+    const connection = { ...demoEnvironment(data[1]), MOLAR_URL: url };
+    await againstNode(report, rounds, bare, commands(report, connection), signal);
+    if (slowing.length === 0) return;
+    report.section(`Start-up with ${slowing.join(' and ')}`, `As above, in the environment of this machine as it is.`);
+    await againstNode(report, rounds, process.env, commands(report, connection), signal);
   });
+  report.section('Server', CONDITIONS);
   const ready = async () => {
     const began = performance.now();
     return withServer(data, {}, async () => performance.now() - began);
   };
-  await againstNode(report, small ? 3 : 11, { 'molar serve, until ready': [ready, { atMost: 12 }] }, signal);
+  await againstNode(
+    report,
+    small ? 3 : 11,
+    process.env,
+    { 'molar serve, until ready': [ready, { atMost: 12 }] },
+    signal,
+  );
   await withServer(data, {}, async (_, { child }) => {
     if (process.platform !== 'linux') return report.note('Idle memory is left out: only Linux tells it.');
     await sleep(IDLE_SECONDS * 1000);
@@ -47,13 +46,32 @@ export async function measure({ folder, signal, small, report }) {
   });
 }
 
-async function againstNode(report, rounds, runs, signal) {
+const CONDITIONS = 'Output goes nowhere. Writes of the server are durable; auth, audit, outbox and rate limit are on.';
+
+function commands(report, connection) {
+  const molar =
+    (...args) =>
+    (env) =>
+      finished(NODE, [BIN, ...args], { ...env, ...connection });
+  const runs = {
+    'molar --version': [molar('--version'), { atMost: 1.6 }],
+    'molar patients list --help': [molar('patients', 'list', '--help'), { atMost: 2 }],
+    'molar patients list --limit 1': [molar('patients', 'list', '--limit', '1'), { atMost: 2.5 }],
+  };
+  for (const other of ['gh', 'heroku']) {
+    if (isThere(other)) runs[`${other} --version`] = [(env) => finished(other, ['--version'], env), undefined];
+    else report.note(`${other} is left out: it is not installed here.`);
+  }
+  return runs;
+}
+
+async function againstNode(report, rounds, env, runs, signal) {
   const theirs = [];
   const ours = Object.fromEntries(Object.keys(runs).map((what) => [what, []]));
   for (let round = 0; round < rounds; round++) {
     signal.throwIfAborted();
-    theirs.push(finished(NODE, ['-e', '0'], process.env));
-    for (const [what, [once]] of Object.entries(runs)) ours[what].push(await once());
+    theirs.push(finished(NODE, ['-e', '0'], env));
+    for (const [what, [once]] of Object.entries(runs)) ours[what].push(await once(env));
   }
   for (const [what, [, budget]] of Object.entries(runs)) {
     report.ratio({ what, ours: ours[what], theirs, against: 'node -e 0', unit: 'ms', budget });

@@ -48,7 +48,7 @@ export const OPERATIONS: Page = {
     {
       heading: 'How large it has to be',
       blocks: [
-        'Measured with 500,000 patients and 2 million transactions on two cores and a disk that syncs in 0.2 ms, everything durable and audited (npm run bench -- import):',
+        'Measured with 500,000 patients and 2 million transactions on two cores and a disk that syncs in 0.2 ms, everything durable and audited (npm run bench -- stores):',
         {
           rows: [
             ['SQLite', '6.0 GB on disk; imported in 5 minutes with 210 MB of memory.'],
