@@ -1,0 +1,33 @@
+/** What is accepted: the largest or the smallest ratio or value. */
+export interface Budget {
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+export interface Row {
+  readonly what: string;
+  readonly result: string;
+  readonly spread: string;
+  readonly verdict: '' | 'kept' | 'MISS';
+}
+
+interface Measured {
+  readonly what: string;
+  readonly unit: string;
+  readonly budget?: Budget | undefined;
+}
+
+export function summary(values: readonly number[]): Record<'median' | 'low' | 'high' | 'least' | 'most', number>;
+
+export class Report {
+  constructor(say: (text: string) => void);
+  readonly sections: readonly { readonly title: string; readonly rows: readonly Row[] }[];
+  readonly kept: boolean;
+  section(title: string, conditions: string): void;
+  ratio(
+    measured: Measured & { ours: readonly number[]; theirs: readonly number[]; against: string; faster?: boolean },
+  ): boolean;
+  value(measured: Measured & { values: readonly number[] }): boolean;
+  note(text: string): void;
+  markdown(machine: string): string;
+}
