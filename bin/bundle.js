@@ -17,7 +17,7 @@ const FOR_CHECKOUT = [
 ];
 
 /** Machine code, which no bundle can hold, and what finds its machine code beside itself. */
-const NATIVE = ['better-sqlite3', 'sharp', '@napi-rs/keyring', 'pg-native'];
+const NATIVE = ['better-sqlite3', 'better-sqlite3-node-api', 'sharp', '@napi-rs/keyring', 'pg-native'];
 
 /** What nearly every command needs, and what does without it: the first of these is needed by everything. */
 const COMMON = 'cli/listcommand.ts';

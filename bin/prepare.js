@@ -22,7 +22,8 @@ const FRESH = join(ROOT, 'dist.new');
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.inputs');
 const MANIFEST = join(ROOT, 'oclif.manifest.json');
-const SQLITE = 'better-sqlite3';
+// As src/server/store/sqlite/driver.ts has it: the one that newer versions of Node need comes built.
+const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
@@ -144,7 +145,8 @@ function provideSqlite() {
   const again = isThere ? ['rebuild', SQLITE] : ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((isThere || !isLinked()) && npm(again, { mayFail: true }) && hasSqlite()) return;
   say(`${SQLITE} could not be built: the embedded server (molar serve, server, demo) and its tests cannot run.`);
-  say('It needs python3, make and g++ (macOS: xcode-select --install). Then: rm -rf node_modules && npm ci');
+  if (SQLITE === 'better-sqlite3') say('It needs python3, make and g++ (macOS: xcode-select --install).');
+  say('To try again: rm -rf node_modules && npm ci');
 }
 
 /** One preparation at a time: a lock file holds the process id and is taken over when that process is gone. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadDriver } from '../../../src/server/store/sqlite/driver.ts';
 import { molar, serve, workplace } from '../molar.ts';
 import { writePractice } from './practice.ts';
 import { Connections } from './request.ts';
@@ -31,7 +31,7 @@ function spoilPages(file: string): void {
 }
 
 function makeNewer(file: string): void {
-  const database = new Database(file);
+  const database = new (loadDriver())(file);
   database.prepare("INSERT INTO schema_migrations (version, name, applied_at) VALUES (99, 'later', '')").run();
   database.close();
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type pg from 'pg';
+import { loadDriver } from '../../../src/server/store/sqlite/driver.ts';
 import { onPostgres } from '../../support/postgres.ts';
 import { type Change, TABLE_NAMES, TABLES, type Table, type Verb } from './state.ts';
 
@@ -34,7 +34,7 @@ export interface Entry {
 type Query = <T>(sql: string) => Promise<T[]>;
 
 export async function sqliteEvidence(folder: string): Promise<Evidence> {
-  const database = new Database(join(folder, 'molar.sqlite'), { readonly: true });
+  const database = new (loadDriver())(join(folder, 'molar.sqlite'), { readonly: true });
   try {
     database.exec('BEGIN');
     return await read(async <T>(sql: string) => database.prepare(sql).all() as T[]);

@@ -1,33 +1,25 @@
 import { closeSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type Database from 'better-sqlite3';
 import { StoreUnusable } from '../store.ts';
+import { type Connection, type Constructor, isDriverFault, loadDriver, sqlitePackage } from './driver.ts';
 
-export type Connection = Database.Database;
-type Constructor = new (file: string, options?: Database.Options) => Connection;
+export type { Connection } from './driver.ts';
 
 /** Loads the native driver, or says how to get it: client commands work without it. */
 function driver(): Constructor {
-  const require = createRequire(import.meta.url);
   try {
-    return require('better-sqlite3') as Constructor;
+    return loadDriver();
   } catch (cause) {
     throw driverMissing(cause);
   }
 }
 
 function driverMissing(cause: unknown): StoreUnusable {
-  return new StoreUnusable(
-    'The SQLite driver (better-sqlite3) is not installed, or was not built for this Node.',
-    'Run "npm rebuild better-sqlite3" in the folder of molar; it needs python3, make and a C++ compiler.',
-    cause,
-  );
-}
-
-/** The driver loads its native part when the first database is opened. */
-export function isDriverFault(cause: unknown): boolean {
-  if (!(cause instanceof Error)) return false;
-  return (cause as NodeJS.ErrnoException).code === 'ERR_DLOPEN_FAILED' || /bindings file/.test(cause.message);
+  const name = sqlitePackage(process.version);
+  const next =
+    name === 'better-sqlite3'
+      ? 'Run "npm rebuild better-sqlite3" in the folder of molar; it needs python3, make and a C++ compiler. With Node 22.14 or newer none is needed.'
+      : 'Install molar again with its optional packages and with this Node; where that does not help, serve from PostgreSQL (--database).';
+  return new StoreUnusable(`The SQLite driver (${name}) is not installed, or does not fit this Node.`, next, cause);
 }
 
 /** First release without the WAL-reset bug that can lose committed writes, and its backports. */
@@ -53,7 +45,7 @@ export function openConnection(file: string, options: { readonly readonly?: bool
     connection.close();
     throw new StoreUnusable(
       `SQLite ${version} can lose committed writes in WAL mode (fixed in 3.51.3).`,
-      'Install better-sqlite3 12.11.1, which brings a safe version.',
+      'Install molar again: its own package brings a safe version.',
     );
   }
   try {

@@ -1,5 +1,20 @@
 import { expect, test } from 'vitest';
-import { isDriverFault, isSafeVersion } from '../../../../src/server/store/sqlite/open.ts';
+import { isDriverFault, sqlitePackage } from '../../../../src/server/store/sqlite/driver.ts';
+import { isSafeVersion } from '../../../../src/server/store/sqlite/open.ts';
+
+test.each([
+  ['v20.19.0', 'better-sqlite3'],
+  ['v20.20.2', 'better-sqlite3'],
+  ['v21.7.3', 'better-sqlite3'],
+  ['v22.13.1', 'better-sqlite3'],
+  ['v22.14.0', 'better-sqlite3-node-api'],
+  ['v23.0.0', 'better-sqlite3-node-api'],
+  ['v24.21.0', 'better-sqlite3-node-api'],
+  ['v26.10.0', 'better-sqlite3-node-api'],
+  ['v100.0.0-nightly', 'better-sqlite3-node-api'],
+])('Node %s takes SQLite from %s', (version, name) => {
+  expect(sqlitePackage(version)).toBe(name);
+});
 
 test.each<[string, unknown, boolean]>([
   ['the native part was never built', new Error('Could not locate the bindings file. Tried:\n → build/x.node'), true],
@@ -8,6 +23,7 @@ test.each<[string, unknown, boolean]>([
     Object.assign(new Error('NODE_MODULE_VERSION 108'), { code: 'ERR_DLOPEN_FAILED' }),
     true,
   ],
+  ['no package is there', Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' }), true],
   ['the file is no database', Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' }), false],
   ['the folder may not be read', Object.assign(new Error('EACCES'), { code: 'EACCES' }), false],
   ['something that is no error', 'text', false],
