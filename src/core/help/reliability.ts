@@ -36,7 +36,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Once, however often it is sent',
-              'A POST with the same Idempotency-Key gives the first answer again for 24 hours, after a restart and from another server on the same database, too. Tests: test/contract/idempotency.test.ts, test/server/http/idempotency.test.ts, test/acceptance/cluster/twoservers.test.ts.',
+              'A POST with the same Idempotency-Key gives the first answer again for 24 hours, after a restart and from another server on the same database, too. Tests: test/contract/idempotency.test.ts, test/server/http/idempotency.test.ts, test/server/sharing/sharing.test.ts.',
             ],
             [
               'A full disk, a database or storage that is away',
@@ -44,7 +44,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Several servers',
-              'Two servers on one database lose and double nothing, whichever is killed. Test: test/acceptance/cluster/twoservers.test.ts.',
+              'Two servers on one database lose and double nothing, whichever is killed; they share ids, numbers, keys and limits. Tests: test/acceptance/cluster/twoservers.test.ts, test/server/sharing/sharing.test.ts.',
             ],
             [
               'One writer of a folder',
