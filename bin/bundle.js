@@ -29,7 +29,7 @@ const REQUIRE = {
   given: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);\n",
 };
 
-/** Bundles the sources of a checkout into a folder. Throws what esbuild says. */
+/** Bundles the sources of a checkout into a folder; gives the paths of what went into the bundles. Throws what esbuild says. */
 export async function bundle(root, outdir) {
   const { build } = createRequire(join(root, 'package.json'))('esbuild');
   const common = {
@@ -61,7 +61,7 @@ export async function bundle(root, outdir) {
     writeFileSync(path, REQUIRE.looked.test(text) ? `${REQUIRE.given}${text}` : text);
   }
   await build({ ...common, entryPoints: FOR_CHECKOUT.map((path) => `src/${path}`), packages: 'external' });
-  writeFileSync(join(outdir, 'THIRD-PARTY.txt'), licences(root, Object.keys(metafile.inputs)));
+  return Object.keys(metafile.inputs);
 }
 
 function entries(root) {
@@ -199,22 +199,4 @@ function importedLater(folder) {
         resolve(dirname(file), path),
       ),
     );
-}
-
-/** The licences of the packages that the inputs of a bundle belong to. */
-function licences(root, inputs) {
-  const folders = new Set(inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
-  folders.delete(undefined);
-  return [...folders]
-    .map((folder) => licenceOf(join(root, folder)))
-    .sort()
-    .join(`\n${'-'.repeat(80)}\n\n`);
-}
-
-function licenceOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const texts = readdirSync(folder)
-    .filter((file) => /^(?:licen[cs]e|copying|notice)(?!.*\.[cm]?[jt]s$)/i.test(file))
-    .map((file) => `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`);
-  return `${name} ${version}, ${license}\n${texts.join('')}`;
 }

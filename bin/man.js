@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes man/ anew from what is built: npm run man.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// Writes man/ and its list in package.json anew from what is built: npm run man.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Config } from '@oclif/core/config';
 
@@ -19,4 +19,9 @@ for (const [path, text] of pages) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
+// npm makes pages known to man(1) only when each is named: it does not look into directories.man of a tarball or folder.
+const PACKAGE = join(ROOT, 'package.json');
+const own = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+own.man = [...pages.keys()].sort().map((path) => `man/${path}`);
+writeFileSync(PACKAGE, `${JSON.stringify(own, null, 2)}\n`);
 process.stderr.write(`${pages.size} pages written to man/\n`);

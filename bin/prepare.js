@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.js';
+import { licences } from './licences.js';
+import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.js';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -22,19 +24,24 @@ const FRESH = join(ROOT, 'dist.new');
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.inputs');
 const MANIFEST = join(ROOT, 'oclif.manifest.json');
+const LICENCES = join(ROOT, 'THIRD-PARTY-LICENSES');
+const SBOM = join(ROOT, 'sbom.json');
 // As src/server/store/sqlite/driver.ts has it: the one that newer versions of Node need comes built.
 const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
+
+const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.js`);
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
 /** A step that failed: what the step printed has been shown, so the message is all that is left to say. */
 class Failed extends Error {}
 
-/** Runs a program quietly; shows everything it printed when it fails. */
+/** Runs a program quietly and gives what it did, or undefined when it may fail and did; shows all it printed otherwise. */
 function run(program, args, { mayFail = false } = {}) {
-  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const ok = done.status === 0;
-  if (ok || mayFail) return ok;
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio, maxBuffer: 64 * 2 ** 20 });
+  if (done.status === 0) return done;
+  if (mayFail) return undefined;
   say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim());
   throw new Failed(`${[program, ...args].join(' ')} failed${done.error ? `: ${done.error.message}` : ''}.`);
 }
@@ -81,7 +88,7 @@ function inputsDigest() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const hash = createHash('sha256');
-  const others = ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/bundle.js', 'bin/prepare.js'];
+  const others = ['package.json', 'package-lock.json', 'tsconfig.json', ...BUILDERS];
   for (const file of [...files, ...others].map((name) => resolve(ROOT, name))) {
     hash
       .update(`${file.slice(ROOT.length)}\0`)
@@ -92,7 +99,7 @@ function inputsDigest() {
 }
 
 function isBuilt(digest) {
-  return existsSync(STAMP) && existsSync(MANIFEST) && readFileSync(STAMP, 'utf8') === digest;
+  return [STAMP, MANIFEST, LICENCES, SBOM].every((file) => existsSync(file)) && readFileSync(STAMP, 'utf8') === digest;
 }
 
 /** Checks the types, then bundles beside `dist` and swaps, so that a process that runs from `dist` never sees half of a build. */
@@ -100,12 +107,13 @@ async function build(digest) {
   say('Building …');
   rmSync(FRESH, { recursive: true, force: true });
   run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit']);
-  await bundle(ROOT, FRESH).catch(({ message }) => {
+  const inputs = await bundle(ROOT, FRESH).catch(({ message }) => {
     throw new Failed(`${message}\nThe sources cannot be bundled.`);
   });
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
   await writeManifest();
+  writeSupplies(inputs);
   writeFileSync(STAMP, digest);
 }
 
@@ -127,8 +135,21 @@ async function writeManifest() {
   const { commands, ...rest } = plugin.manifest;
   const lines = Object.entries(commands).map(([id, command]) => `${JSON.stringify(id)}:${JSON.stringify(command)}`);
   const end = JSON.stringify(rest).slice(1);
-  writeFileSync(`${MANIFEST}.new`, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
-  renameSync(`${MANIFEST}.new`, MANIFEST);
+  replace(MANIFEST, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
+}
+
+/** What the package holds of others: their licences, and the list of materials. */
+function writeSupplies(inputs) {
+  const { packages } = readJson(join(ROOT, 'package-lock.json'));
+  replace(LICENCES, licences(ROOT, inputs, packages));
+  const { stdout } = npm(SBOM_ARGUMENTS);
+  const own = readJson(join(ROOT, 'package.json'));
+  replace(SBOM, billOfMaterials(stdout, own, packages, process.env.SOURCE_DATE_EPOCH));
+}
+
+function replace(file, text) {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
 }
 
 /** Whether SQLite can be loaded; tried in another process, since a build for another Node may end the process. */

@@ -15,7 +15,7 @@ export interface Ended {
 type Env = Readonly<Record<string, string>>;
 
 /** A shell's environment without anything of the machine's own that molar reads. */
-function cleanEnv(more: Env): Record<string, string> {
+export function cleanEnv(more: Env): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(MOLAR_|HTTPS?_PROXY|NO_PROXY|CI$|NODE_ENV|NODE_OPTIONS)/i.test(name),
   );

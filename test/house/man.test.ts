@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Config } from '@oclif/core/config';
@@ -23,6 +23,11 @@ describe('man/', () => {
       (path) => kept[path] !== pages.get(path),
     );
     expect(stale, 'Write the pages anew: npm run man').toEqual([]);
+  });
+
+  it('is listed in package.json, where npm looks for what to install for man(1)', () => {
+    const { man } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(man, 'Write the list anew: npm run man').toEqual([...pages.keys()].sort().map((path) => `man/${path}`));
   });
 
   it('has a page for each command, the import format and each page of help', () => {

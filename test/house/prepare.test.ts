@@ -25,12 +25,14 @@ const STARTED = [
   'server/demo/random.ts',
 ];
 
+const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.js`);
+
 let folder: string;
 
 /** A checkout with one command, and the packages of this one. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-prepare-'));
-  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/prepare.js', 'bin/bundle.js']) {
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', ...BUILDERS]) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     cpSync(join(ROOT, name), join(folder, name));
   }
@@ -79,10 +81,12 @@ describe('bin/prepare.js', () => {
     expect([built('commands/hello.js'), built('commands/goodbye.js')]).toEqual([false, true]);
   });
 
-  it('builds when told to, and when the manifest is gone', async () => {
+  it('builds when told to, and when something that was built is gone', async () => {
     expect(await prepare()).toEqual(building);
     expect(await prepare('--build')).toEqual(building);
     rmSync(join(folder, 'oclif.manifest.json'));
+    expect(await prepare()).toEqual(building);
+    for (const name of ['sbom.json', 'THIRD-PARTY-LICENSES']) rmSync(join(folder, name));
     expect(await prepare()).toEqual(building);
   });
 

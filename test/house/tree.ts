@@ -9,7 +9,10 @@ export interface TreeFile {
   readonly text: string;
 }
 
-const NOT_OURS = new Set(['node_modules', 'dist', 'dist.new', 'coverage', '.git', 'oclif.manifest.json']);
+const NOT_OURS = new Set([
+  ...['node_modules', 'dist', 'dist.new', 'coverage', '.git'],
+  ...['oclif.manifest.json', 'sbom.json', 'THIRD-PARTY-LICENSES'],
+]);
 const BINARY = /\.(?:pdf|png|jpe?g|gif|tgz|ico|docx?|xlsx?|pptx?|msg|db)$/i;
 
 /** Paths of every file below a folder of the checkout, without what is installed or built; sorted. */

@@ -7,6 +7,7 @@ import { OUTPUT } from './output.ts';
 import type { Page } from './page.ts';
 import { PAGING } from './paging.ts';
 import { RECURRENCE } from './recurrence.ts';
+import { RELIABILITY } from './reliability.ts';
 import { STREAM } from './stream.ts';
 
 /** The pages of `molar help`, in the order in which they are listed. */
@@ -20,4 +21,5 @@ export const PAGES: readonly Page[] = [
   RECURRENCE,
   STREAM,
   OPERATIONS,
+  RELIABILITY,
 ];

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pathsBelow, ROOT } from './tree.ts';
+
+const MEBIBYTE = 2 ** 20;
+/** How minified modules name others that lie beside them. */
+const LOADS = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+
+interface Packed {
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** What `npm pack` would take of what is built; without scripts, since other tests run from dist/ meanwhile. */
+function packed(): Packed {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  const [one] = Object.values<Packed>(JSON.parse(stdout || '{}'));
+  return one ?? expect.fail(`npm pack printed nothing it was asked for: ${stderr}`);
+}
+
+const { size, unpackedSize, files } = packed();
+const paths = files.map(({ path }) => path).sort();
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const whereBundled = (path: string) => path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
+
+describe('the package', () => {
+  it('holds the program, its pages, and what has to be known about both; nothing else', () => {
+    const wanted = [
+      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES', 'sbom.json'],
+      ...['bin/run.js', 'oclif.manifest.json', 'package.json'],
+      ...['dist/cli/main.js', 'dist/cli/keyring/child.js', 'dist/cli/keyring/systemkeyring.js'],
+      ...pathsBelow('src/commands').map(whereBundled),
+      ...pathsBelow('man'),
+    ];
+    expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());
+  });
+
+  it('holds every file that one of its files loads', () => {
+    const loaded = paths
+      .filter((path) => /^dist\/.*\.js$/.test(path))
+      .flatMap((path) => [...textOf(path).matchAll(LOADS)].map(([, to = '']) => join(path, '..', to)));
+    expect(loaded.length).toBeGreaterThan(1000);
+    expect([...new Set(loaded)].filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  it('is small', () => {
+    expect(size).toBeLessThan(2.5 * MEBIBYTE);
+    expect(unpackedSize).toBeLessThan(10 * MEBIBYTE);
+  });
+
+  it('tells nothing of the machine it was made on, and nothing secret', () => {
+    // A short home, such as that of an administrator, also begins other paths.
+    const folders = [ROOT, homedir(), tmpdir()].map((folder) => `${folder}/`);
+    const machine = new RegExp(
+      `(?<![\\w.-])/(?:ho${'me'}|Us${'ers'})/\\w+/|sourceMapp${'ingURL'}=|-----BEGIN [A-Z ]*PRIVATE KEY`,
+    );
+    const told = paths.flatMap((path) => {
+      const text = textOf(path);
+      return [...folders.filter((folder) => text.includes(folder)), ...(machine.exec(text) ?? [])].map(
+        (what) => `${path}: ${what}`,
+      );
+    });
+    expect(told).toEqual([]);
+  });
+});
