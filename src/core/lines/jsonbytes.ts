@@ -17,8 +17,8 @@ const LONGEST_FRACTION = 6;
  * step over it; then the text is for a parser. Valid UTF-8 is taken for granted.
  */
 export class JsonBytes {
-  readonly bytes: Uint8Array;
-  at: number;
+  bytes: Uint8Array = new Uint8Array(0);
+  at = 0;
   /**
    * What was stepped over stands as JSON.stringify writes what JSON.parse reads from it. Without that it may even be
    * wrong JSON: who steps over it must parse it. To be set before a step.
@@ -26,12 +26,13 @@ export class JsonBytes {
   plain = true;
   /** The string that was stepped over has a comma. To be cleared before a step. */
   comma = false;
-  private readonly view: DataView;
+  private view: DataView = new DataView(new ArrayBuffer(0));
 
-  constructor(bytes: Uint8Array, at = 0) {
+  /** Begins with another text. */
+  open(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.at = at;
+    this.at = 0;
   }
 
   /** Steps over what is given, where it stands here. */
