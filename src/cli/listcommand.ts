@@ -5,7 +5,7 @@ import { readSettings } from '../core/connection/settings.ts';
 import type { Increment } from '../core/exports/increment.ts';
 import type { WalkedPage } from '../core/pages/walk.ts';
 import { expectedTotal } from './exporting/expectedtotal.ts';
-import { exportToFile, filterOf, incrementOf, pagesOf, type Reading } from './exporting/resourceexport.ts';
+import { exportToFile, filterOf, incrementOf, linesOf, pagesOf, type Reading } from './exporting/resourceexport.ts';
 import { exportSummary, sinceText } from './exporting/summary.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { exportFlags, readExportWishes } from './flags/exports.ts';
@@ -64,8 +64,10 @@ export abstract class ListCommand extends ResourceCommand {
       readFrom = Math.min(readFrom, time);
     };
     const filter = filterOf(reading, increment);
+    const lines = await linesOf(reading, flags);
     const counting = new AbortController();
     await writeRows({
+      lines,
       context,
       flags,
       plan: reading.plan,
@@ -73,7 +75,7 @@ export abstract class ListCommand extends ResourceCommand {
       open: async (progress) => {
         const client = await this.connect(flags);
         if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
-        const pages = pagesOf(client, reading, { filter, onServerTime }, context.signal);
+        const pages = pagesOf(client, reading, { filter, onServerTime, read: lines?.read }, context.signal);
         return increment === undefined ? pages : withoutKnown(pages, increment);
       },
       note: (text) => this.note(text),

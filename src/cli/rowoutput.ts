@@ -1,6 +1,7 @@
+import type { LineForm } from '../core/lines/lineform.ts';
 import { openAtomicFile } from '../core/output/atomicfile.ts';
 import { project } from '../core/output/columns.ts';
-import { type ByteSink, streamSink } from '../core/output/sink.ts';
+import { type Sink, streamSink } from '../core/output/sink.ts';
 import { openSpool } from '../core/output/spooled.ts';
 import { writePages } from '../core/output/writepages.ts';
 import type { Page, Row } from '../core/pages/page.ts';
@@ -19,6 +20,8 @@ export interface RowWriting {
   /** What one record is called, and what several are: `patient`, `patients`. */
   readonly one?: string;
   readonly many: string;
+  /** Where `open` gives pages that were read for it. */
+  readonly lines?: LineForm | undefined;
   /** Called once the output is known to be writable, so that nothing is asked of the server in vain. */
   readonly open: (progress: RowProgress) => Promise<AsyncIterable<Pick<Page, 'rows'>>>;
   /** Prints a line for people. */
@@ -29,7 +32,7 @@ export interface RowWriting {
 export async function writeRows(writing: RowWriting): Promise<void> {
   const { context, flags, plan, one = 'record', many, note } = writing;
   const hidden: string[] = [];
-  const formatter = await formatterOf(plan, flags, context, { hidden });
+  const formatter = writing.lines?.formatter(0) ?? (await formatterOf(plan, flags, context, { hidden }));
   const pack = await packing(plan, many);
   const sink = pack(await placeOf(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
@@ -41,7 +44,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
       {
         formatter,
         sink,
-        ...shaping(plan),
+        ...(writing.lines === undefined && shaping(plan)),
         onRows: (rows) => {
           progress.at(rows);
           keepMemory(rows);
@@ -68,7 +71,7 @@ export function shaping(plan: RowPlan): { readonly shape?: (row: Row) => Row } {
 }
 
 /** A file; else stdout, where `json` and `xlsx`, worth nothing in part, are whole or not there at all. */
-async function placeOf(plan: RowPlan, context: Context): Promise<ByteSink> {
+async function placeOf(plan: RowPlan, context: Context): Promise<Sink> {
   const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
   if (plan.out !== undefined) return openAtomicFile(plan.out);
   const isWhole = plan.format === 'json' || plan.format === 'xlsx';

@@ -6,7 +6,9 @@ import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/identity.ts';
 import { Increment, incrementFilter } from '../../core/exports/increment.ts';
+import type { LineForm } from '../../core/lines/lineform.ts';
 import { withEarlyBound } from '../../core/pages/earlybound.ts';
+import type { PageQuestion } from '../../core/pages/page.ts';
 import { walkParallel } from '../../core/pages/parallel.ts';
 import type { WalkedPage } from '../../core/pages/walk.ts';
 import { configFolder } from '../../core/profiles/config.ts';
@@ -17,7 +19,7 @@ import { type ExportWishes, isResumable } from '../flags/exports.ts';
 import type { FlagValues } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
 import { memoryKeeper } from '../memory.ts';
-import { csvOptions, formatterOf, packing } from '../rowformatter.ts';
+import { csvOptions, formatterOf, lineFormOf, packing } from '../rowformatter.ts';
 import { shaping } from '../rowoutput.ts';
 import type { RowPlan } from '../rowplan.ts';
 import type { RowProgress } from '../rowprogress.ts';
@@ -58,19 +60,24 @@ export function boundedFilter({ filter, operation, serverDefaults }: Reading): s
   return serverDefaults ? filter : withEarlyBound(filter, operation);
 }
 
+/** Lines for a reading that looks into no record. */
+export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Promise<LineForm | undefined> {
+  return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
+}
+
 /** The pages of a reading, from wherever it is to begin. */
 export function pagesOf(
   client: ApiClient,
   reading: Reading,
-  start: Pick<ExportStart, 'filter' | 'onServerTime'> & Partial<ExportStart>,
+  start: Pick<ExportStart, 'filter' | 'onServerTime'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
   signal: AbortSignal,
 ): AsyncGenerator<WalkedPage> {
   const { operation, plan, wishes } = reading;
   const { limit, pageSize } = plan;
-  const { filter, from, onServerTime, onWarnings } = start;
+  const { filter, from, onServerTime, onWarnings, read } = start;
   const fields = askedFields(reading);
   return walkParallel(client, operation, {
-    ...{ filter, fields, limit, pageSize, from, signal, onServerTime, onWarnings },
+    ...{ filter, fields, limit, pageSize, from, signal, onServerTime, onWarnings, read },
     parallel: wishes.parallel,
   });
 }
@@ -99,6 +106,7 @@ export async function exportToFile(
   const { context, flags, path, progress, signal } = more;
   const { plan, wishes } = reading;
   const increment = await incrementOf(reading, context);
+  const lines = await linesOf(reading, flags);
   const keepMemory = memoryKeeper();
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
@@ -112,14 +120,15 @@ export async function exportToFile(
         resume: wishes.resume,
         receipt: wishes.receipt,
         resumable: isResumable(plan.format),
-        formatter: (written) => formatterOf(plan, flags, context, { hidden: [], written }),
+        formatter: async (written) =>
+          lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
         wrap: await packing(plan, reading.resource.many),
-        ...shaping(plan),
+        ...(lines === undefined && shaping(plan)),
         open: async (start) => {
           const client = await more.connect();
           statistics = statisticsFromNow(client);
           if (progress.isShown) void expectedTotal(client, reading, start.filter, counting.signal, progress);
-          return pagesOf(client, reading, start, signal);
+          return pagesOf(client, reading, { ...start, read: lines?.read }, signal);
         },
         ...(increment && { isNew: increment.isNew }),
         onRows: (rows) => {

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import { redirectTarget } from '../transport/client.ts';
-import { readEnvelope } from '../transport/envelope.ts';
+import { bodyText, readEnvelope } from '../transport/envelope.ts';
 import { type Exchange, exchange } from '../transport/exchange.ts';
 import { SharedWork } from '../transport/sharedwork.ts';
 import type { TokenSource } from '../transport/token.ts';
@@ -84,7 +84,7 @@ async function askForToken(credentials: ClientCredentials, deps: Exchange, signa
     // A second token does no harm.
     repeatable: true,
     keyed: false,
-    accept: (text) => text,
+    accept: bodyText,
     ...(signal && { signal }),
   });
   const { status, headers, requestId, value = '' } = answer;

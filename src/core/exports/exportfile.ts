@@ -1,5 +1,5 @@
 import { usageFailure } from '../failure.ts';
-import type { ByteSink, Sink } from '../output/sink.ts';
+import type { Sink } from '../output/sink.ts';
 import { differences, type ExportIdentity } from './identity.ts';
 import { type Journal, journalPath, readJournal, removeJournal, writeJournal } from './journal.ts';
 import { KeptPart, type PartMark, partPath } from './keptpart.ts';
@@ -56,7 +56,7 @@ export class ExportFile {
   }
 
   /** Where formatted text goes; it ends with this file, not by itself. */
-  sink(wrap: (inner: ByteSink) => Sink): Sink {
+  sink(wrap: (inner: Sink) => Sink): Sink {
     const nothing = () => Promise.resolve();
     return wrap({ write: (data) => this.part.write(data), commit: nothing, abort: nothing });
   }

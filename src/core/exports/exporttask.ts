@@ -1,7 +1,7 @@
 import type { Warning } from '../../catalog/failures.ts';
 import type { LockOwner } from '../lockfile.ts';
 import type { Formatter } from '../output/format.ts';
-import type { ByteSink, Sink } from '../output/sink.ts';
+import type { Sink } from '../output/sink.ts';
 import type { Row } from '../pages/page.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walk.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
@@ -32,8 +32,8 @@ export interface ExportTask {
   /** Whether the form can be gone on with after an early end. */
   readonly resumable: boolean;
   /** Made once the output is known to be writable; told the records that stand in it already. */
-  readonly formatter: (written: number) => Promise<Formatter>;
-  readonly wrap: (inner: ByteSink) => Sink;
+  readonly formatter: (written: number) => Promise<Formatter<string | Uint8Array>>;
+  readonly wrap: (inner: Sink) => Sink;
   readonly shape?: (row: Row) => Row;
   /** Connects and opens the pages; called once nothing local stands in the way. */
   readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;

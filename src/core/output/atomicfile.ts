@@ -1,5 +1,5 @@
 import { createPart, discard, guarded, publish, replaceable } from './replacement.ts';
-import type { ByteSink } from './sink.ts';
+import type { Sink } from './sink.ts';
 
 /**
  * A file that is there whole or not at all (contract §5): written to `FILE.part` beside it with mode 0600, flushed to
@@ -7,7 +7,7 @@ import type { ByteSink } from './sink.ts';
  * stays and its target is replaced; a link planted as `FILE.part` is removed, not followed. Throws a Failure with exit
  * code 9 before anything else is done when FILE cannot be written.
  */
-export async function openAtomicFile(path: string): Promise<ByteSink> {
+export async function openAtomicFile(path: string): Promise<Sink> {
   const doing = `write ${path}`;
   const target = await guarded(doing, () => replaceable(path));
   const part = `${target}.part`;

@@ -29,11 +29,12 @@ export function csvFormatter(columns: readonly Column[], options: CsvOptions): F
 const BLANK = '""';
 
 function csvCells(row: Row, columns: readonly Column[], escapeFormulas: boolean): string {
-  const cells = columns.map((column) => {
-    const value = valueAt(row, column);
-    return quoted(typeof value === 'string' && escapeFormulas ? neutralised(value) : cellText(value));
-  });
-  return cells.join(',');
+  return columns.map((column) => csvCell(valueAt(row, column), escapeFormulas)).join(',');
+}
+
+/** A value as it stands between two commas. */
+export function csvCell(value: unknown, escapeFormulas: boolean): string {
+  return quoted(typeof value === 'string' && escapeFormulas ? neutralised(value) : cellText(value));
 }
 
 function quoted(cell: string): string {

@@ -1,12 +1,15 @@
 import type { Row } from '../pages/page.ts';
 
-/** Turns records into text, page by page; holds no more than a page. Writing it is the business of a sink. */
-export interface Formatter {
+/**
+ * Turns records into text, or the bytes of text in UTF-8, page by page; holds no more than a page. Writing it is the
+ * business of a sink.
+ */
+export interface Formatter<Text extends string | Uint8Array = string> {
   /** Before the first record, also when there is none. */
   readonly begin: () => string;
   /** Told a page before its records come in slices. */
   readonly page?: (rows: readonly Row[]) => void;
-  readonly rows: (rows: readonly Row[]) => string;
+  readonly rows: (rows: readonly Row[]) => Text;
   readonly end: () => string;
 }
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileFailure } from '../failure.ts';
-import type { ByteSink } from './sink.ts';
+import type { Sink } from './sink.ts';
 
 const CHUNK = 64 * 1024;
 
@@ -12,7 +12,7 @@ const CHUNK = 64 * 1024;
  * there to `write` at commit. Nothing is written when the run fails before. Throws a Failure with exit code 9 when the
  * disk fails.
  */
-export async function openSpool(folder: string, write: (chunk: Uint8Array) => Promise<void>): Promise<ByteSink> {
+export async function openSpool(folder: string, write: (chunk: Uint8Array) => Promise<void>): Promise<Sink> {
   const doing = `hold the output back in ${folder}`;
   const file = await createUnlinked(folder).catch((cause: unknown) => {
     throw fileFailure(doing, cause);

@@ -3,7 +3,7 @@ import type { Formatter } from './format.ts';
 import type { Sink } from './sink.ts';
 
 export interface Writing {
-  readonly formatter: Formatter;
+  readonly formatter: Formatter<string | Uint8Array>;
   readonly sink: Sink;
   /** Applied to every record before it is formatted. */
   readonly shape?: (row: Row) => Row;
@@ -32,8 +32,9 @@ export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writi
       for (let at = 0; at === 0 || at < rows.length; at += SLICE) {
         const slice = rows.slice(at, at + SLICE);
         const text = formatter.rows(shape === undefined ? slice : slice.map(shape));
-        await sink.write(begun ? text : formatter.begin() + text);
+        if (!begun) await sink.write(formatter.begin());
         begun = true;
+        await sink.write(text);
       }
       total += rows.length;
       onRows?.(total);

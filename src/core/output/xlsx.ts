@@ -1,6 +1,6 @@
 import { strToU8, Zip, ZipDeflate } from 'fflate';
 import { localFailure } from '../failure.ts';
-import type { ByteSink, Sink } from './sink.ts';
+import type { Sink } from './sink.ts';
 import { SHEET_PATH, workbookParts } from './xlsxworkbook.ts';
 
 /** Bytes that a part may have without the 64-bit form of ZIP, which the library does not write. */
@@ -13,7 +13,7 @@ const MODIFIED = new Date(1980, 0, 1);
  * An Excel workbook of one sheet: takes the XML of the sheet (`sheetFormatter`) piece by piece and writes the packed
  * file to `inner`, holding no more than a piece. Throws a Failure when the sheet is over 4 GB.
  */
-export function xlsxSink(inner: ByteSink, sheet: string): Sink {
+export function xlsxSink(inner: Sink, sheet: string): Sink {
   let packed: Uint8Array[] = [];
   let size = 0;
   const zip = new Zip((problem, chunk) => {
@@ -34,8 +34,8 @@ export function xlsxSink(inner: ByteSink, sheet: string): Sink {
     if (bytes.length > 0) await inner.write(bytes);
   };
   return {
-    async write(text) {
-      const bytes = Buffer.from(text);
+    async write(data) {
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       size += bytes.length;
       if (size > MOST_BYTES) throw tooLarge();
       rows.push(bytes);

@@ -30,7 +30,7 @@ export interface WalkedPage extends Page {
  * Every page of a bulk read, in ascending id order (contract §5): by cursor, or by page number where the endpoint has
  * no cursor (appointment histories). The first call by cursor sends `lastId=0`, which
  * also keeps endpoints that would answer newest first in id order (D16); only an empty `data` ends the walk. The next
- * page is fetched while the caller works on this one. Throws a Failure with exit code 8 (`pages.order`) on an id that
+ * page is asked for as soon as the last id of this one is seen, and fetched while the caller works on this one. Throws a Failure with exit code 8 (`pages.order`) on an id that
  * does not increase, and whatever a request throws: a failed page fails the walk.
  */
 export async function* walkPages(
@@ -55,11 +55,20 @@ export async function* walkPages(
   }
 }
 
+/** A page that has been asked for. */
+interface Asked {
+  readonly after: bigint;
+  readonly page: Promise<Page>;
+  /** It is the next one to be given out. */
+  isWanted: boolean;
+}
+
 class Walk {
   left: number;
   private last: bigint;
   private fetched: number;
   private asked: number;
+  private ahead: Asked | undefined;
   private readonly size: PageSize;
   private readonly byNumber: boolean;
   private readonly client: ApiClient;
@@ -82,19 +91,42 @@ class Walk {
   }
 
   async fetch(): Promise<WalkedPage> {
-    const page = await fetchPage(this.client, this.operation, {
-      question: this.options,
-      place: this.byNumber ? { before: this.asked } : { after: this.last, most: this.left },
-      size: this.size,
-      last: this.last,
-      signal: this.stopping.signal,
-    });
+    const { ahead } = this;
+    this.ahead = undefined;
+    // What was asked for behind another id than the last one comes to nothing.
+    const asked = ahead?.after === this.last ? ahead : this.ask(this.last);
+    asked.isWanted = true;
+    const page = await asked.page;
     const cut = cutPage(page, this.left);
     this.last = cut.lastId === null ? this.last : BigInt(cut.lastId);
     this.left -= cut.rows.length;
     this.fetched += cut.rows.length;
     this.asked += page.pageSize;
     return { ...cut, place: { lastId: this.last.toString(), fetched: this.fetched, asked: this.asked } };
+  }
+
+  private ask(after: bigint): Asked {
+    const page = fetchPage(this.client, this.operation, {
+      question: this.options,
+      place: this.byNumber ? { before: this.asked } : { after, most: this.left },
+      size: this.size,
+      last: after,
+      onLastId: (id) => this.goAhead(asked, id),
+      signal: this.stopping.signal,
+    });
+    const asked: Asked = { after, page, isWanted: false };
+    // Its failure surfaces where the page is awaited.
+    page.catch(() => undefined);
+    return asked;
+  }
+
+  /**
+   * Asks for the page after one that has come, before its records are read: the server works on it meanwhile. Only
+   * for a page that is waited for, so that no more than one is ahead; and not near a limit, which may end the walk.
+   */
+  private goAhead(asked: Asked, lastId: bigint): void {
+    const isEarly = asked.isWanted && !this.byNumber && this.left >= 2 * this.size.current;
+    if (isEarly && lastId > asked.after && this.ahead?.after !== lastId) this.ahead = this.ask(lastId);
   }
 
   stop(): void {

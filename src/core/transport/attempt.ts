@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { ByteText } from '../bytetext.ts';
 import { codeOf, type Failure, localFailure } from '../failure.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';
@@ -26,12 +28,12 @@ export interface AttemptResult<T> {
 
 /**
  * Sends a request once and reads the whole answer. The timeout runs from the last byte sent, so a large upload is not
- * cut while it moves. Throws only the reason of the caller's signal.
+ * cut while it moves. What `accept` is given is used again once it returns. Throws only the reason of the caller's signal.
  */
 export async function attempt<T>(
   deps: Attempting,
   request: OutgoingRequest,
-  accept: (text: string) => T | undefined,
+  accept: (body: Uint8Array) => T | undefined,
 ): Promise<AttemptResult<T>> {
   request.signal?.throwIfAborted();
   const started = deps.clock.now();
@@ -43,12 +45,13 @@ export async function attempt<T>(
     requestId: requestId ?? request.headers['x-request-id'] ?? null,
   });
   const deadline = new Deadline(deps.timeout, request.signal);
+  const memory = spare.pop() ?? new ByteText(SMALLEST_BODY);
   let response: IncomingResponse | undefined;
   try {
     response = await deps.send(deadline.guard(request));
-    const text = await readText(response);
+    const body = await readBody(response, memory);
     const { status, headers } = response;
-    const value = accept(text);
+    const value = accept(body);
     if (status >= 200 && status < 300 && value === undefined)
       throw new Malformed('The answer is not an envelope of the API.');
     return {
@@ -63,8 +66,18 @@ export async function attempt<T>(
     return lost(response, deadline.passed ? deadline.failure(cause) : cause, about);
   } finally {
     deadline.clear();
+    memory.clear();
+    if (memory.bytes.length <= LARGEST_SPARE && spare.length < MOST_SPARE) spare.push(memory);
   }
 }
+
+/** Bytes of memory for a body at first, and the most that is kept for the next. */
+const SMALLEST_BODY = 64 * 1024;
+const LARGEST_SPARE = 4 * 1024 * 1024;
+const MOST_SPARE = 8;
+
+/** Memory of bodies that have been read: new memory for each page would have to be collected every few pages. */
+const spare: ByteText[] = [];
 
 function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice: AttemptNotice): AttemptResult<T> {
   const { requestId } = notice;
@@ -90,26 +103,16 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
 
 class Malformed extends Error {}
 
-async function readText(response: IncomingResponse): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
-  let length = 0;
-  try {
-    for await (const chunk of response.body) {
-      text += decoder.decode(chunk, { stream: true });
-      length += chunk.byteLength;
-    }
-    text += decoder.decode();
-  } catch (cause) {
-    throw codeOf(cause) === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-      ? new Malformed('The answer is not valid UTF-8.')
-      : cause;
-  }
+async function readBody(response: IncomingResponse, memory: ByteText): Promise<Uint8Array> {
+  for await (const chunk of response.body) memory.append(chunk);
+  const body = memory.bytes.subarray(0, memory.length);
   const announced = response.headers['content-length'];
-  if (announced !== undefined && response.headers['content-encoding'] === undefined && Number(announced) !== length) {
-    throw new Malformed(`The answer was cut off after ${length} of ${announced} bytes.`);
+  const isPacked = response.headers['content-encoding'] !== undefined;
+  if (announced !== undefined && !isPacked && Number(announced) !== body.length) {
+    throw new Malformed(`The answer was cut off after ${body.length} of ${announced} bytes.`);
   }
-  return text;
+  if (!isUtf8(body)) throw new Malformed('The answer is not valid UTF-8.');
+  return body;
 }
 
 /** Path and the names of the query's parameters: values may be about patients. */

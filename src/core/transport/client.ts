@@ -3,7 +3,7 @@ import type { Warning } from '../../catalog/failures.ts';
 import { localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
 import { targetOf } from './attempt.ts';
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
 import { type Answer, type Clock, type Exchange, exchange, type RetryNotice, systemClock } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -59,6 +59,8 @@ export interface ApiRequest {
    * not be made twice on a server that takes no notice of the Idempotency-Key.
    */
   readonly lookUpFirst?: boolean;
+  /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
+  readonly read?: (body: Uint8Array) => Envelope | undefined;
   /** Told right before the request is sent again. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
@@ -111,7 +113,7 @@ export class ApiClient {
         make: () => this.outgoing(request, token, key),
         repeatable: request.repeatable ?? request.method !== 'POST',
         keyed: key !== undefined,
-        accept: readEnvelope,
+        accept: request.read ?? ((body) => readEnvelope(bodyText(body))),
         ...(request.lookUp && { lookUp: request.lookUp }),
         ...(request.lookUpFirst && { lookUpFirst: request.lookUpFirst }),
         ...(request.onRetry && { onRetry: request.onRetry }),

@@ -10,7 +10,13 @@ export interface Envelope {
   readonly meta: Readonly<Record<string, unknown>> | null;
 }
 
-/** The envelope in a body, undefined when it holds none: cut off, not JSON, or JSON of another shape. */
+/** The text of a body in valid UTF-8, without the mark that may stand before it. */
+export function bodyText(body: Uint8Array): string {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+/** The envelope in a text, undefined when it holds none: cut off, not JSON, or JSON of another shape. */
 export function readEnvelope(text: string): Envelope | undefined {
   let body: unknown;
   try {

@@ -64,8 +64,8 @@ export interface Exchanging<T> {
   readonly make: () => OutgoingRequest;
   readonly repeatable: boolean;
   readonly keyed: boolean;
-  /** Reads the body; undefined when it is not what it should be, which fails a 2xx answer. */
-  readonly accept: (text: string) => T | undefined;
+  /** Reads the body, valid UTF-8; undefined when it is not what it should be, which fails a 2xx answer. Must not keep it. */
+  readonly accept: (body: Uint8Array) => T | undefined;
   readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
   readonly lookUpFirst?: boolean;
   readonly onRetry?: (notice: RetryNotice) => void;

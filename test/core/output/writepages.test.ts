@@ -6,8 +6,8 @@ import type { Row } from '../../../src/core/pages/page.ts';
 
 class Recorder implements Sink {
   readonly events: string[] = [];
-  write = async (text: string) => {
-    this.events.push(text);
+  write = async (data: string | Uint8Array) => {
+    if (data.length > 0) this.events.push(Buffer.from(data).toString());
   };
   commit = async () => {
     this.events.push('(commit)');

@@ -18,7 +18,7 @@ const silent: Send = async ({ body, signal }) => {
   });
 };
 
-const accept = (text: string) => text;
+const accept = (body: Uint8Array) => Buffer.from(body).toString();
 
 describe('an attempt', () => {
   it('ends when no answer comes in time', async () => {

@@ -1,0 +1,46 @@
+/** Text in UTF-8 that grows at its end, in one piece of memory that is used again after `clear`. */
+export class ByteText {
+  bytes: Buffer;
+  length = 0;
+
+  constructor(capacity: number) {
+    this.bytes = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  /** Makes room for so many bytes more: `put` and `copy` do not look for it. */
+  reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length));
+    this.bytes.copy(larger, 0, 0, this.length);
+    this.bytes = larger;
+  }
+
+  put(byte: number): void {
+    this.bytes[this.length++] = byte;
+  }
+
+  copy(source: Uint8Array, start: number, end: number): void {
+    const { bytes } = this;
+    let to = this.length;
+    // Most cells are a few bytes, for which a loop takes less than a call.
+    for (let from = start; from < end; from++) bytes[to++] = source[from] as number;
+    this.length = to;
+  }
+
+  append(source: Uint8Array): void {
+    this.reserve(source.length);
+    this.bytes.set(source, this.length);
+    this.length += source.length;
+  }
+
+  text(text: string): void {
+    // No character of a string takes more than three bytes for each of its units.
+    this.reserve(3 * text.length);
+    this.length += this.bytes.write(text, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+}
