@@ -25,3 +25,8 @@ export function instantIn(zone: string): (wall: WallClock) => number {
 export function localDate(instant: string, zone: string): string {
   return DateTime.fromISO(instant, { zone }).toFormat('yyyy-MM-dd');
 }
+
+/** Local calendar date `YYYY-MM-DD` of an instant in UTC milliseconds. */
+export function dateAt(instant: number, zone: string): string {
+  return new Date(instant + IANAZone.create(zone).offset(instant) * 60_000).toISOString().slice(0, 10);
+}

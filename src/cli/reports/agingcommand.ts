@@ -26,7 +26,7 @@ import { planRows, type RowPlan } from '../rowplan.ts';
 import { styleOf } from '../terminalstyle.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
 import { pageProgress } from './pageprogress.ts';
-import { jsonDocument, noFields, writeWhole } from './wholeoutput.ts';
+import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
 export abstract class AgingCommand extends ResourceCommand {
@@ -46,10 +46,11 @@ export abstract class AgingCommand extends ResourceCommand {
     if (plan.format === 'json') {
       return writeWhole(plan, context, async () => {
         const report = sound(await this.read(flags, questions));
-        const shaped = (rows: readonly Row[]) => rows.slice(0, plan.limit).map((row) => project(row, plan.selection));
+        const shaped = (row: Row) => project(row, plan.selection);
+        const locations = locationRows(report);
         return jsonDocument({
-          ...(!totalsOnly && { records: shaped(recordRows(report)) }),
-          locations: totalsOnly ? shaped(locationRows(report)) : locationRows(report),
+          ...(!totalsOnly && { records: mapped(recordRows(report, plan.limit), shaped) }),
+          locations: totalsOnly ? locations.slice(0, plan.limit).map(shaped) : locations,
           totals: totalsRow(report),
           check: checkOf(report),
         });
@@ -63,8 +64,7 @@ export abstract class AgingCommand extends ResourceCommand {
       many: totalsOnly ? 'locations' : aging.many,
       open: async () => {
         const report = sound(await this.read(flags, questions));
-        const rows = totalsOnly ? totalRows(report) : recordRows(report);
-        return onePage(rows.slice(0, plan.limit));
+        return totalsOnly ? onePage(totalRows(report).slice(0, plan.limit)) : inPages(recordRows(report, plan.limit));
       },
       note: (text) => this.note(text),
     });

@@ -8,15 +8,20 @@ import type { RowPlan } from '../rowplan.ts';
 import { unlessAborted } from '../streams.ts';
 
 /**
- * Writes text that is made as a whole. The output is opened before the text is made, so that nothing is asked of the
- * server in vain, and stays as it was when anything fails.
+ * Writes text that is made as a whole, or piece by piece once all is known that it is made of. The output is opened
+ * before that, so that nothing is asked of the server in vain, and stays as it was when anything fails.
  */
-export async function writeWhole(plan: RowPlan, context: Context, make: () => Promise<string>): Promise<void> {
+export async function writeWhole(
+  plan: RowPlan,
+  context: Context,
+  make: () => Promise<string | Generator<string>>,
+): Promise<void> {
   const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
   const sink = plan.out === undefined ? streamSink(write) : await openAtomicFile(plan.out);
   try {
     const text = await make();
-    await sink.write(plan.toTerminal ? terminalSafe(plan.format)(text) : text);
+    const safe = plan.toTerminal ? terminalSafe(plan.format) : (piece: string) => piece;
+    for (const piece of typeof text === 'string' ? [text] : text) await sink.write(safe(piece));
     await sink.commit();
   } catch (cause) {
     await sink.abort();
@@ -31,13 +36,50 @@ export function noFields(form: string): Failure {
   });
 }
 
-/** A JSON object whose lists have an entry a line. */
-export function jsonDocument(parts: Row): string {
-  const members = Object.entries(parts).map(([name, value]) => `${JSON.stringify(name)}: ${jsonMember(value)}`);
-  return `{\n${members.join(',\n')}\n}\n`;
+/** A JSON object whose lists have an entry a line, in pieces of whole lines. A list may be made while it is written. */
+export function* jsonDocument(parts: Row): Generator<string> {
+  let before = '{\n';
+  for (const [name, value] of Object.entries(parts)) {
+    yield `${before}${JSON.stringify(name)}: `;
+    if (isList(value)) yield* jsonList(value);
+    else yield JSON.stringify(value);
+    before = ',\n';
+  }
+  yield '\n}\n';
 }
 
-function jsonMember(value: unknown): string {
-  if (!Array.isArray(value) || value.length === 0) return JSON.stringify(value);
-  return `[\n${value.map((entry) => JSON.stringify(entry)).join(',\n')}\n]`;
+function isList(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value;
+}
+
+function* jsonList(entries: Iterable<unknown>): Generator<string> {
+  let isEmpty = true;
+  for (const rows of slices(entries)) {
+    yield `${isEmpty ? '[\n' : ',\n'}${rows.map((entry) => JSON.stringify(entry)).join(',\n')}`;
+    isEmpty = false;
+  }
+  yield isEmpty ? '[]' : '\n]';
+}
+
+/** Rows that are made and written at a time. */
+const AT_A_TIME = 500;
+
+function* slices<T>(all: Iterable<T>): Generator<T[]> {
+  let slice: T[] = [];
+  for (const one of all) {
+    slice.push(one);
+    if (slice.length < AT_A_TIME) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/** Rows that are known already, made into pages one after another. */
+export async function* inPages<T>(rows: Iterable<T>): AsyncGenerator<{ readonly rows: readonly T[] }> {
+  for (const slice of slices(rows)) yield { rows: slice };
+}
+
+export function* mapped<T, R>(all: Iterable<T>, of: (one: T) => R): Generator<R> {
+  for (const one of all) yield of(one);
 }

@@ -1,5 +1,6 @@
 import type { Row } from '../pages/page.ts';
-import { type AgingMoney, added, centsIn, moneyOf, NotMoney, sumsMoney, totalOf } from './agingmoney.ts';
+import type { Guarantor } from './agingmerge.ts';
+import { type AgingCents, added, centsIn, isBalanced, moneyOf, NotMoney, sumsMoney, totalOf } from './agingmoney.ts';
 import { dollarsText } from './money.ts';
 
 /**
@@ -7,11 +8,10 @@ import { dollarsText } from './money.ts';
  * balance, and sums that are not those of the guarantors (specification, Aging balances report, Paging rule 5). Sums
  * that the server leaves out are not checked. Throws NotMoney.
  */
-export function wrongSums(data: Row, records: readonly Row[]): string[] {
-  const money = records.map(moneyOf);
-  const sums = added(money);
+export function wrongSums(data: Row, guarantors: readonly Guarantor[]): string[] {
+  const sums = moneyOf(added(guarantors.map(({ cents }) => cents)));
   return [
-    ...records.flatMap((record, at) => wrongBalance(`guarantor ${String(record.id)}`, money[at])),
+    ...guarantors.filter(({ cents }) => !isBalanced(cents)).map(({ id, cents }) => wrongBalance(id, cents)),
     ...Object.entries(sumsMoney(sums)).flatMap(([name, cents]) => {
       if (data[name] === undefined || data[name] === null) return [];
       return typeof cents === 'number' ? differing(name, data, cents) : differingParts(name, data[name], cents as Row);
@@ -19,10 +19,10 @@ export function wrongSums(data: Row, records: readonly Row[]): string[] {
   ];
 }
 
-function wrongBalance(whose: string, money: AgingMoney | undefined): string[] {
-  if (money === undefined || totalOf(money) + money.credits === money.balance) return [];
+function wrongBalance(id: string, cents: AgingCents): string {
+  const money = moneyOf(cents);
   const figures = `${dollarsText(totalOf(money))} and credits ${dollarsText(money.credits)}`;
-  return [`${whose} has buckets of ${figures} but a balance of ${dollarsText(money.balance)}`];
+  return `guarantor ${id} has buckets of ${figures} but a balance of ${dollarsText(money.balance)}`;
 }
 
 function differing(name: string, data: Row, cents: number, shown = name): string[] {

@@ -1,67 +1,75 @@
 import type { Row } from '../pages/page.ts';
-import { type AgingMoney, added, inDollars, moneyOf, recordMoney } from './agingmoney.ts';
+import { type AgingCents, added, BUCKETS, bucketCents, readCents, setDollars } from './agingmoney.ts';
 
-/** One guarantor at one location, whole: money in cents. */
+/** One guarantor at one location. */
 export interface Guarantor {
   readonly id: string;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  readonly money: AgingMoney;
+  readonly cents: AgingCents;
   readonly claimsPending: number;
 }
 
-/**
- * Guarantors of all pages of one location, each once, ascending by id (D35): the money of one that stands on several
- * pages is added; `claimsPending` is a count at a point in time, so the largest stays. Throws NotMoney.
- */
-export function mergeGuarantors(records: readonly Row[]): Guarantor[] {
-  const byId = new Map<string, Row[]>();
-  for (const record of records) {
-    const id = String(record.id);
-    const same = byId.get(id);
-    if (same === undefined) byId.set(id, [record]);
-    else same.push(record);
-  }
-  const collator = new Intl.Collator('en', { numeric: true });
-  return [...byId].map(([id, same]) => merged(id, same)).sort((a, b) => collator.compare(a.id, b.id));
-}
-
-function merged(id: string, records: readonly Row[]): Guarantor {
+/** A record of `patientReports`. Throws NotMoney. */
+export function readGuarantor(record: Row): Guarantor {
   return {
-    id,
-    firstName: firstText(records, 'firstName'),
-    lastName: firstText(records, 'lastName'),
-    money: added(records.map(moneyOf)),
-    claimsPending: Math.max(0, ...records.map(({ claimsPending }) => Number(claimsPending) || 0)),
+    id: String(record.id),
+    firstName: textIn(record, 'firstName'),
+    lastName: textIn(record, 'lastName'),
+    cents: readCents(record),
+    claimsPending: Math.max(0, Number(record.claimsPending) || 0),
   };
 }
 
-function firstText(records: readonly Row[], name: string): string | null {
-  return records.map((record) => record[name]).find((value) => typeof value === 'string') ?? null;
+function textIn(record: Row, name: string): string | null {
+  const value = record[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/**
+ * Guarantors of all pages of one location, each once (D35): the money of one that stands on several pages is added;
+ * `claimsPending` is a count at a point in time, so the largest stays.
+ */
+export class Guarantors {
+  private readonly byId = new Map<string, Guarantor>();
+
+  add(guarantor: Guarantor): void {
+    const same = this.byId.get(guarantor.id);
+    this.byId.set(guarantor.id, same === undefined ? guarantor : merged(same, guarantor));
+  }
+
+  /** Ascending by id. */
+  sorted(): Guarantor[] {
+    const collator = new Intl.Collator('en', { numeric: true });
+    return [...this.byId.values()].sort((a, b) => collator.compare(a.id, b.id));
+  }
+}
+
+function merged(before: Guarantor, after: Guarantor): Guarantor {
+  return {
+    id: before.id,
+    firstName: before.firstName ?? after.firstName,
+    lastName: before.lastName ?? after.lastName,
+    cents: added([before.cents, after.cents]),
+    claimsPending: Math.max(before.claimsPending, after.claimsPending),
+  };
 }
 
 /** Oldest money first: by what is over 90 days, then 60, then 30, then current; equal ones by id. */
 export function oldestFirst(a: Guarantor, b: Guarantor): number {
-  const [left, right] = [a.money.buckets, b.money.buckets];
-  return (
-    right.ninetyDays - left.ninetyDays ||
-    right.sixtyDays - left.sixtyDays ||
-    right.thirtyDays - left.thirtyDays ||
-    right.current - left.current
-  );
+  for (let bucket = BUCKETS.length - 1; bucket >= 0; bucket--) {
+    const more = bucketCents(b.cents, bucket) - bucketCents(a.cents, bucket);
+    if (more !== 0) return more;
+  }
+  return 0;
 }
 
 /** A guarantor as a record of the API, its location in front; dollars. */
-export function guarantorRow(location: string, guarantor: Guarantor): Row {
-  const { id, firstName, lastName, money, claimsPending } = guarantor;
-  return {
-    location: locationValue(location),
-    id,
-    firstName,
-    lastName,
-    ...inDollars(recordMoney(money)),
-    claimsPending,
-  };
+export function guarantorRow(location: string, { id, firstName, lastName, cents, claimsPending }: Guarantor): Row {
+  const row: Record<string, unknown> = { location: locationValue(location), id, firstName, lastName };
+  setDollars(row, cents);
+  row.claimsPending = claimsPending;
+  return row;
 }
 
 /** A location as it stands in output: a number as every linked id (D1), or `ALL`. */

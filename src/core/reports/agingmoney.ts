@@ -39,41 +39,79 @@ export function centsIn(record: Row, name: string): number {
   return cents;
 }
 
+/**
+ * Whole cents of one guarantor in a form of few bytes, since there may be a million of them: the buckets, then the
+ * portions bucket by bucket, then the balances, in the orders of `BUCKETS`, `PORTIONS` and `BALANCES`.
+ */
+export type AgingCents = readonly number[];
+
+const BALANCES = [
+  'unAppliedCredits',
+  'balance',
+  'guarantorPortionBalance',
+  'insurancePortionBalance',
+  'writeOffBalance',
+] as const;
+
+const PORTION_NAMES = BUCKETS.map((bucket) => `${bucket}Portion`);
+const FIRST_PORTION = BUCKETS.length;
+const FIRST_BALANCE = FIRST_PORTION + BUCKETS.length * PORTIONS.length;
+const LENGTH = FIRST_BALANCE + BALANCES.length;
+
 /** The money of a record of `patientReports` (specification, Aging balance report). Throws NotMoney. */
-export function moneyOf(record: Row): AgingMoney {
-  return {
-    buckets: each(BUCKETS, (bucket) => centsIn(record, bucket)),
-    portions: each(BUCKETS, (bucket) => splitOf(record, `${bucket}Portion`)),
-    credits: centsIn(record, 'unAppliedCredits'),
-    balance: centsIn(record, 'balance'),
-    guarantorPortionBalance: centsIn(record, 'guarantorPortionBalance'),
-    insurancePortionBalance: centsIn(record, 'insurancePortionBalance'),
-    writeOffBalance: centsIn(record, 'writeOffBalance'),
-  };
+export function readCents(record: Row): AgingCents {
+  const cents: number[] = [];
+  for (const bucket of BUCKETS) cents.push(centsIn(record, bucket));
+  for (const name of PORTION_NAMES) pushSplit(cents, record[name] ?? {}, name);
+  for (const name of BALANCES) cents.push(centsIn(record, name));
+  return cents;
 }
 
-function splitOf(record: Row, name: string): Record<Portion, number> {
-  const split = record[name] ?? {};
+function pushSplit(cents: number[], split: unknown, name: string): void {
   if (!isPlainObject(split)) throw new NotMoney(name);
-  return each(PORTIONS, (portion) => {
-    const cents = centsOf(split[portion]);
-    if (cents === undefined) throw new NotMoney(`${name}.${portion}`);
-    return cents;
-  });
+  for (const portion of PORTIONS) {
+    const amount = centsOf(split[portion]);
+    if (amount === undefined) throw new NotMoney(`${name}.${portion}`);
+    cents.push(amount);
+  }
 }
 
 /** Sums, cent by cent. */
-export function added(all: readonly AgingMoney[]): AgingMoney {
-  const sum = (of: (money: AgingMoney) => number) => all.reduce((total, money) => total + of(money), 0);
+export function added(all: Iterable<AgingCents>): AgingCents {
+  const sums = new Array<number>(LENGTH).fill(0);
+  for (const cents of all) {
+    for (let at = 0; at < LENGTH; at++) sums[at] = (sums[at] ?? 0) + (cents[at] ?? 0);
+  }
+  return sums;
+}
+
+/** Amounts by their names. */
+export function moneyOf(cents: AgingCents): AgingMoney {
+  const at = (place: number) => cents[place] ?? 0;
+  const balance = (name: (typeof BALANCES)[number]) => at(FIRST_BALANCE + BALANCES.indexOf(name));
   return {
-    buckets: each(BUCKETS, (bucket) => sum((money) => money.buckets[bucket])),
-    portions: each(BUCKETS, (bucket) => each(PORTIONS, (portion) => sum((money) => money.portions[bucket][portion]))),
-    credits: sum((money) => money.credits),
-    balance: sum((money) => money.balance),
-    guarantorPortionBalance: sum((money) => money.guarantorPortionBalance),
-    insurancePortionBalance: sum((money) => money.insurancePortionBalance),
-    writeOffBalance: sum((money) => money.writeOffBalance),
+    buckets: each(BUCKETS, (_, bucket) => at(bucket)),
+    portions: each(BUCKETS, (_, bucket) =>
+      each(PORTIONS, (_, portion) => at(FIRST_PORTION + bucket * PORTIONS.length + portion)),
+    ),
+    credits: balance('unAppliedCredits'),
+    balance: balance('balance'),
+    guarantorPortionBalance: balance('guarantorPortionBalance'),
+    insurancePortionBalance: balance('insurancePortionBalance'),
+    writeOffBalance: balance('writeOffBalance'),
   };
+}
+
+/** Whether buckets and credits are the balance. */
+export function isBalanced(cents: AgingCents): boolean {
+  let sum = cents[FIRST_BALANCE] ?? 0;
+  for (let bucket = 0; bucket < BUCKETS.length; bucket++) sum += cents[bucket] ?? 0;
+  return sum === cents[FIRST_BALANCE + 1];
+}
+
+/** What is owed in a bucket, by its place in `BUCKETS`. */
+export function bucketCents(cents: AgingCents, bucket: number): number {
+  return cents[bucket] ?? 0;
 }
 
 /** All buckets together. */
@@ -81,17 +119,23 @@ export function totalOf(money: AgingMoney): number {
   return BUCKETS.reduce((sum, bucket) => sum + money.buckets[bucket], 0);
 }
 
-/** The money of a guarantor under the names of the API, in cents. */
-export function recordMoney(money: AgingMoney): Row {
-  return {
-    ...money.buckets,
-    ...Object.fromEntries(BUCKETS.map((bucket) => [`${bucket}Portion`, money.portions[bucket]])),
-    balance: money.balance,
-    guarantorPortionBalance: money.guarantorPortionBalance,
-    insurancePortionBalance: money.insurancePortionBalance,
-    writeOffBalance: money.writeOffBalance,
-    unAppliedCredits: money.credits,
-  };
+/** The money of a guarantor under the names of the API, in dollars, set into a record. */
+export function setDollars(record: Record<string, unknown>, cents: AgingCents): void {
+  const dollars = (place: number) => dollarsOf(cents[place] ?? 0);
+  for (const [bucket, name] of BUCKETS.entries()) record[name] = dollars(bucket);
+  for (const [bucket, name] of PORTION_NAMES.entries()) {
+    const first = FIRST_PORTION + bucket * PORTIONS.length;
+    record[name] = {
+      guarantorPortion: dollars(first),
+      insurancePortion: dollars(first + 1),
+      writeOff: dollars(first + 2),
+    };
+  }
+  record.balance = dollars(FIRST_BALANCE + 1);
+  record.guarantorPortionBalance = dollars(FIRST_BALANCE + 2);
+  record.insurancePortionBalance = dollars(FIRST_BALANCE + 3);
+  record.writeOffBalance = dollars(FIRST_BALANCE + 4);
+  record.unAppliedCredits = dollars(FIRST_BALANCE);
 }
 
 /** The money of a page or location under the names that the API gives its sums, in cents. */
@@ -119,6 +163,6 @@ export function inDollars(amounts: Row): Record<string, unknown> {
   );
 }
 
-function each<K extends string, T>(names: readonly K[], value: (name: K) => T): Record<K, T> {
-  return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, T>;
+function each<K extends string, T>(names: readonly K[], value: (name: K, at: number) => T): Record<K, T> {
+  return Object.fromEntries(names.map((name, at) => [name, value(name, at)])) as Record<K, T>;
 }

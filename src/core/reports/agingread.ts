@@ -3,11 +3,12 @@ import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { localFailure } from '../failure.ts';
+import { inOrder } from '../inorder.ts';
 import type { Row } from '../pages/page.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { wrongSums } from './agingcheck.ts';
-import { type Guarantor, mergeGuarantors } from './agingmerge.ts';
-import { type AgingMoney, added, NotMoney } from './agingmoney.ts';
+import { type Guarantor, Guarantors, readGuarantor } from './agingmerge.ts';
+import { type AgingCents, type AgingMoney, added, moneyOf, NotMoney } from './agingmoney.ts';
 
 export interface AgingQuestion {
   /** An id, or `ALL` for the whole organization in one. */
@@ -41,6 +42,9 @@ const MOST_GUARANTORS = 50;
 /** A ledger that changes while its pages are read is read again, this often in all. */
 const READINGS = 3;
 
+/** Pages that are asked for at once: the server makes one while another is read here. */
+const AT_ONCE = 3;
+
 /**
  * Every page of a location, or all guarantors asked for, merged (D35). Page 1 tells how many pages there are and is
  * asked for again at the end, since a transaction entered in between moves guarantors from page to page. Throws an
@@ -54,31 +58,42 @@ export async function readLocation(
   const reader = new Reader(client, operation, question);
   let changed = false;
   for (let reading = 1; reading <= READINGS; reading++) {
-    const answers = question.guarantors === undefined ? await reader.pages() : await reader.named(question.guarantors);
-    changed = answers.length > 1 && question.guarantors === undefined && (await reader.hasChanged());
-    if (!changed || reading === READINGS) return whole(question.location, answers, changed);
+    const found = question.guarantors === undefined ? await reader.pages() : await reader.named(question.guarantors);
+    changed = found.pages > 1 && question.guarantors === undefined && (await reader.hasChanged());
+    if (!changed || reading === READINGS) return whole(question.location, found, changed);
   }
   throw new RangeError('A location is read at least once.');
 }
 
-interface Answered {
-  readonly name: string;
-  readonly records: readonly Row[];
-  readonly problems: readonly string[];
+/** What answers held, merged as they came, so that none of them has to be kept. */
+class Found {
+  readonly guarantors = new Guarantors();
+  readonly problems: string[] = [];
+  pages = 0;
+
+  take(answer: ApiAnswer, name: string): void {
+    const { guarantors, problems } = readAnswer(answer, name);
+    for (const guarantor of guarantors) this.guarantors.add(guarantor);
+    for (const problem of problems) this.problems.push(`${name}: ${problem}`);
+    this.pages++;
+  }
 }
 
-function whole(location: string, answers: readonly Answered[], changed: boolean): LocationAging {
-  const guarantors = mergeGuarantors(answers.flatMap(({ records }) => records));
+function whole(location: string, found: Found, changed: boolean): LocationAging {
+  const guarantors = found.guarantors.sorted();
   return {
     location,
     guarantors,
-    money: added(guarantors.map(({ money }) => money)),
-    pages: answers.length,
-    problems: answers.flatMap(({ name, problems }) =>
-      problems.map((problem) => `Location ${location}, ${name}: ${problem}.`),
-    ),
+    money: moneyOf(added(centsOfAll(guarantors))),
+    pages: found.pages,
+    problems: found.problems.map((problem) => `Location ${location}, ${problem}.`),
     changed,
   };
+}
+
+/** Not as a list of its own: there may be a million. */
+export function* centsOfAll(guarantors: readonly Guarantor[]): Generator<AgingCents> {
+  for (const { cents } of guarantors) yield cents;
 }
 
 class Reader {
@@ -93,32 +108,33 @@ class Reader {
     this.question = question;
   }
 
-  async pages(): Promise<Answered[]> {
+  async pages(): Promise<Found> {
     const first = await this.page(1);
     const { limit, total } = paginationOf(first);
     this.transactions = total;
     const pages = Math.max(1, Math.ceil(total / limit));
-    const answers = [readAnswer(first, 'page 1')];
+    const found = new Found();
+    found.take(first, 'page 1');
     this.question.onPage?.(1, pages);
-    for (let page = 2; page <= pages; page++) {
-      answers.push(readAnswer(await this.page(page), `page ${page}`));
-      this.question.onPage?.(page, pages);
+    for await (const answer of inOrder(numbers(2, pages), AT_ONCE, (page) => this.page(page))) {
+      found.take(answer, `page ${found.pages + 1}`);
+      this.question.onPage?.(found.pages, pages);
     }
-    return answers;
+    return found;
   }
 
   async hasChanged(): Promise<boolean> {
     return paginationOf(await this.page(1)).total !== this.transactions;
   }
 
-  async named(guarantors: readonly string[]): Promise<Answered[]> {
-    const answers: Answered[] = [];
+  async named(guarantors: readonly string[]): Promise<Found> {
+    const found = new Found();
     for (let at = 0; at < guarantors.length; at += MOST_GUARANTORS) {
       const values = guarantors.slice(at, at + MOST_GUARANTORS);
       const answer = await this.ask({ key: 'patient.id', operator: '->', values });
-      answers.push(readAnswer(answer, `guarantors ${at + 1} to ${at + values.length}`));
+      found.take(answer, `guarantors ${at + 1} to ${at + values.length}`);
     }
-    return answers;
+    return found;
   }
 
   private page(number: number): Promise<ApiAnswer> {
@@ -133,6 +149,10 @@ class Reader {
   }
 }
 
+async function* numbers(first: number, last: number): AsyncGenerator<number> {
+  for (let number = first; number <= last; number++) yield number;
+}
+
 function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
   const { limit, total } = isPlainObject(meta?.pagination) ? meta.pagination : {};
   if (isCount(limit) && limit > 0 && isCount(total)) return { limit, total };
@@ -144,14 +164,15 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function readAnswer({ data, requestId }: ApiAnswer, name: string): Answered {
+function readAnswer({ data, requestId }: ApiAnswer, name: string) {
   const malformed = (what: string) =>
     localFailure('response.malformed', `The aging report cannot be read: ${name} ${what}.`, { requestId });
   if (!isPlainObject(data)) throw malformed('has no data');
   const records = data.patientReports ?? [];
   if (!Array.isArray(records) || !records.every(isRecord)) throw malformed('has guarantors without an id');
   try {
-    return { name, records, problems: wrongSums(data, records) };
+    const guarantors = records.map(readGuarantor);
+    return { guarantors, problems: wrongSums(data, guarantors) };
   } catch (cause) {
     throw cause instanceof NotMoney ? malformed(`has an amount that is none: ${cause.message}`) : cause;
   }

@@ -1,7 +1,7 @@
 import type { Row } from '../pages/page.ts';
 import { guarantorRow, locationValue } from './agingmerge.ts';
-import { type AgingMoney, added, inDollars, sumsMoney, totalOf } from './agingmoney.ts';
-import type { LocationAging } from './agingread.ts';
+import { type AgingMoney, added, inDollars, moneyOf, sumsMoney, totalOf } from './agingmoney.ts';
+import { centsOfAll, type LocationAging } from './agingread.ts';
 import { dollarsOf, dollarsText } from './money.ts';
 
 /** The aging report over all locations that have data; money in cents. */
@@ -16,15 +16,27 @@ export interface AgingReport {
 export function agingReport(locations: readonly LocationAging[]): AgingReport {
   return {
     locations,
-    money: added(locations.map(({ money }) => money)),
-    guarantors: new Set(locations.flatMap(({ guarantors }) => guarantors.map(({ id }) => id))).size,
+    money: moneyOf(added(locations.map(({ guarantors }) => added(centsOfAll(guarantors))))),
+    guarantors: idsOf(locations),
     problems: locations.flatMap(({ problems }) => problems),
   };
 }
 
-/** Records of all locations as rows in dollars: by location as asked for, then by id. */
-export function recordRows({ locations }: AgingReport): Row[] {
-  return locations.flatMap(({ location, guarantors }) => guarantors.map((each) => guarantorRow(location, each)));
+function idsOf(locations: readonly LocationAging[]): number {
+  const ids = new Set<string>();
+  for (const { guarantors } of locations) for (const { id } of guarantors) ids.add(id);
+  return ids.size;
+}
+
+/** Records of all locations as rows in dollars, made one by one: by location as asked for, then by id; `limit` at most. */
+export function* recordRows({ locations }: AgingReport, limit = Number.POSITIVE_INFINITY): Generator<Row> {
+  let left = limit;
+  for (const { location, guarantors } of locations) {
+    for (const guarantor of guarantors) {
+      if (left-- <= 0) return;
+      yield guarantorRow(location, guarantor);
+    }
+  }
 }
 
 /** One row a location, in dollars, under the names that the API gives its sums. */

@@ -2,7 +2,7 @@ import { type Column, valueAt } from '../output/columns.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type Look, PLAIN, type Style } from '../output/style.ts';
 import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
-import { type AgingMoney, BUCKETS, totalOf } from './agingmoney.ts';
+import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, checkLine } from './agingreport.ts';
 import { bar, countText, dollarsText } from './money.ts';
 import { type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
@@ -22,14 +22,16 @@ export interface AgingLook {
 interface Line {
   readonly location: string;
   readonly guarantor: Guarantor;
+  readonly money: AgingMoney;
 }
 
 /** Guarantors for people, oldest money first, in dollars. */
 export function agingTable({ locations }: AgingReport, look: AgingLook): ReportTable {
   const lines = locations
-    .flatMap(({ location, guarantors }): Line[] => guarantors.map((guarantor) => ({ location, guarantor })))
+    .flatMap(({ location, guarantors }) => guarantors.map((guarantor) => ({ location, guarantor })))
     .sort((a, b) => oldestFirst(a.guarantor, b.guarantor))
-    .slice(0, look.limit);
+    .slice(0, look.limit)
+    .map((line): Line => ({ ...line, money: moneyOf(line.guarantor.cents) }));
   if (look.columns !== undefined) return reportTable(chosenColumns(lines, look.columns), look);
   const column = (title: string, cell: (line: Line) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
     title,
@@ -39,7 +41,7 @@ export function agingTable({ locations }: AgingReport, look: AgingLook): ReportT
     cells: lines.map(cell),
   });
   const money = (title: string, cents: (money: AgingMoney) => number, rank?: number): ReportColumn =>
-    column(title, ({ guarantor }) => dollarsText(cents(guarantor.money)), {
+    column(title, (line) => dollarsText(cents(line.money)), {
       align: 'right',
       ...(rank !== undefined && { rank }),
     });

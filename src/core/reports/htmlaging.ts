@@ -1,5 +1,5 @@
 import { oldestFirst } from './agingmerge.ts';
-import { type AgingMoney, BUCKETS, totalOf } from './agingmoney.ts';
+import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, share } from './agingtext.ts';
 import { lyingBars } from './htmlchart.ts';
@@ -71,7 +71,7 @@ function guarantorTable({ locations, money }: AgingReport, limit: number | undef
     ...(isOne ? [] : [location]),
     guarantor.id,
     nameOf(guarantor),
-    ...moneyCells(guarantor.money),
+    ...moneyCells(moneyOf(guarantor.cents)),
   ]);
   const part =
     shown.length < all.length ? ` (${countText(shown.length)} of ${countText(all.length)}; totals of all)` : '';

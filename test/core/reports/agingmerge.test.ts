@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { guarantorRow, mergeGuarantors, oldestFirst } from '../../../src/core/reports/agingmerge.ts';
-import { moneyOf, NotMoney } from '../../../src/core/reports/agingmoney.ts';
+import { Guarantors, guarantorRow, oldestFirst, readGuarantor } from '../../../src/core/reports/agingmerge.ts';
+import { moneyOf, NotMoney, readCents } from '../../../src/core/reports/agingmoney.ts';
 import { type Cents, decimal, owing, record } from './agingsamples.ts';
 
 const cents = fc.integer({ min: 0, max: 10_000_000 });
@@ -12,11 +12,17 @@ const guarantor: fc.Arbitrary<Cents> = fc.record({
   claimsPending: fc.nat(9),
 });
 
-describe('mergeGuarantors', () => {
+function merge(records: readonly Record<string, unknown>[]) {
+  const guarantors = new Guarantors();
+  for (const each of records) guarantors.add(readGuarantor(each));
+  return guarantors.sorted();
+}
+
+describe('Guarantors', () => {
   it('gives each guarantor once, money added to the cent, the largest count of claims', () => {
     fc.assert(
       fc.property(fc.array(guarantor, { maxLength: 12 }), (all) => {
-        const merged = mergeGuarantors(all.map(record));
+        const merged = merge(all.map(record));
         const expected = ['8', '7000000000009', '7000000000010'].flatMap((id) => {
           const same = all.filter((each) => each.id === id);
           if (same.length === 0) return [];
@@ -41,13 +47,13 @@ describe('mergeGuarantors', () => {
   });
 
   it('adds what floating point would get wrong', () => {
-    const [merged] = mergeGuarantors([record(owing('1', [10])), record(owing('1', [20]))]);
+    const [merged] = merge([record(owing('1', [10])), record(owing('1', [20]))]);
     expect(merged && guarantorRow('ALL', merged)).toMatchObject({ location: 'ALL', current: 0.3, balance: 0.3 });
   });
 
   it('takes a name from the page that has one', () => {
     const nameless = { ...record(owing('1', [10])), firstName: null };
-    expect(mergeGuarantors([nameless, record(owing('1', [10]))])[0]).toMatchObject({ firstName: 'First 1' });
+    expect(merge([nameless, record(owing('1', [10]))])[0]).toMatchObject({ firstName: 'First 1' });
   });
 });
 
@@ -61,25 +67,25 @@ describe('oldestFirst', () => {
       owing('5', [0, 0, 0, 2]),
       owing('6', [], -500),
     ];
-    const sorted = mergeGuarantors(all.map(record)).sort(oldestFirst);
+    const sorted = merge(all.map(record)).sort(oldestFirst);
     expect(sorted.map(({ id }) => id)).toEqual(['5', '3', '2', '4', '1', '6']);
   });
 });
 
-describe('moneyOf', () => {
+describe('readCents', () => {
   it.each([
     ['current', { current: '12' }],
     ['balance', { balance: Number.NaN }],
     ['sixtyDaysPortion', { sixtyDaysPortion: 3 }],
     ['ninetyDaysPortion.writeOff', { ninetyDaysPortion: { writeOff: true } }],
   ])('refuses %s that is no amount', (field, wrong) => {
-    const read = () => moneyOf({ ...record(owing('1', [10])), ...wrong });
+    const read = () => readCents({ ...record(owing('1', [10])), ...wrong });
     expect(read).toThrow(NotMoney);
     expect(read).toThrow(`${field} is not`);
   });
 
   it('reads what is absent as nothing', () => {
-    expect(moneyOf({ id: '1', current: decimal(5), balance: decimal(5) })).toMatchObject({
+    expect(moneyOf(readCents({ id: '1', current: decimal(5), balance: decimal(5) }))).toMatchObject({
       buckets: { current: 5, thirtyDays: 0, sixtyDays: 0, ninetyDays: 0 },
       credits: 0,
       balance: 5,

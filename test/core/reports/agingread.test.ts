@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import { aging } from '../../../src/catalog/resources/reports.ts';
 import { Failure } from '../../../src/core/failure.ts';
+import { moneyOf } from '../../../src/core/reports/agingmoney.ts';
 import { type AgingQuestion, readLocation } from '../../../src/core/reports/agingread.ts';
 import { agingReport, checkLine, checkOf, totalRows, totalsRow } from '../../../src/core/reports/agingreport.ts';
 import { clientOf, Script, type Step, success } from '../transport/script.ts';
@@ -37,7 +38,9 @@ describe('readLocation', () => {
     expect(filters).toEqual([1, 2, 3, 1].map((number) => `location.id==5,page==${number}`));
     expect(told).toEqual(['1/3', '2/3', '3/3']);
     expect(location).toMatchObject({ location: '5', pages: 3, problems: [], changed: false });
-    expect(location.guarantors.map(({ id, claimsPending, money }) => [id, claimsPending, money.balance])).toEqual([
+    expect(
+      location.guarantors.map(({ id, claimsPending, cents }) => [id, claimsPending, moneyOf(cents).balance]),
+    ).toEqual([
       ['7', 3, 620],
       ['8', 1, 30],
     ]);

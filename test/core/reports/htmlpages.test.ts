@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mergeGuarantors } from '../../../src/core/reports/agingmerge.ts';
-import { added } from '../../../src/core/reports/agingmoney.ts';
+import { readGuarantor } from '../../../src/core/reports/agingmerge.ts';
+import { added, moneyOf } from '../../../src/core/reports/agingmoney.ts';
 import type { LocationAging } from '../../../src/core/reports/agingread.ts';
 import { agingReport } from '../../../src/core/reports/agingreport.ts';
 import { agingHtml } from '../../../src/core/reports/htmlaging.ts';
@@ -28,8 +28,8 @@ function location(name: string, from: number, count: number): LocationAging {
     }),
     lastName: at % 2 === 0 ? '<b>"Bold" & Co</b>' : LONG,
   }));
-  const guarantors = mergeGuarantors(records);
-  const money = added(guarantors.map((each) => each.money));
+  const guarantors = records.map(readGuarantor);
+  const money = moneyOf(added(guarantors.map(({ cents }) => cents)));
   return { location: name, guarantors, money, pages: 1, problems: [], changed: false };
 }
 

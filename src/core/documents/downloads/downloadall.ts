@@ -2,6 +2,7 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Breaker, notTried } from '../../breaker.ts';
 import { Failure, fileFailure } from '../../failure.ts';
+import { inOrder } from '../../inorder.ts';
 import type { LockOwner } from '../../lockfile.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
@@ -9,7 +10,6 @@ import { downloadTo, type Landed } from './downloadfile.ts';
 import { DownloadJournal } from './downloadjournal.ts';
 import type { DownloadedFile, DownloadResult } from './downloadoutcome.ts';
 import { FileNames } from './filenames.ts';
-import { inOrder } from './inorder.ts';
 import { hashOfFile, sizeOfFile, tidyPart } from './localfile.ts';
 import type { LocalPlace } from './partfile.ts';
 

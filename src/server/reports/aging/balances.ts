@@ -1,12 +1,6 @@
 import type { Term } from '../../../catalog/filter/check.ts';
-import { localDate } from '../../zones.ts';
-import { addDays } from '../days.ts';
-import { remembered } from '../remembered.ts';
-import type { OpenItem } from './openitems.ts';
-
-/** Age buckets, the youngest first, by their names on the wire, and how many days old a charge in them may be. */
-export const BUCKETS = ['current', 'thirtyDays', 'sixtyDays', 'ninetyDays'] as const;
-const OLDEST = [30, 60, 90] as const;
+import { BUCKETS } from './ages.ts';
+import { CREDITS, type OpenSum } from './opensums.ts';
 
 /** An outstanding amount, split by who is to pay it. Cents. */
 export interface Split {
@@ -40,47 +34,20 @@ function add(a: Split, b: Split): Split {
   };
 }
 
-/** How an outstanding charge is split (D34). */
-function splitOf({ open_cents, insurance_cents, write_off_cents }: OpenItem): Split {
-  const writeOff = Math.min(write_off_cents, open_cents);
-  const insurance = Math.min(Math.max(insurance_cents, 0), open_cents - writeOff);
-  return { guarantor: open_cents - writeOff - insurance, insurance, writeOff };
-}
-
-/** The bucket of a date in a zone: whole calendar days old, a future date is current (D34). */
-function bucketsAt(now: number): (zone: string) => (date: string) => number {
-  return remembered((zone) => {
-    const today = localDate(new Date(now).toISOString(), zone);
-    const firsts = OLDEST.map((days) => addDays(today, -days));
-    return (date) => {
-      const bucket = firsts.findIndex((first) => date >= first);
-      return bucket < 0 ? BUCKETS.length - 1 : bucket;
-    };
-  });
-}
-
-/**
- * Balances of guarantors from their open items, which come in the order of guarantors; those that owe nothing and
- * have nothing unapplied are left out (D34).
- */
-export function balancesOf(
-  items: readonly OpenItem[],
-  now: number,
-  zoneOf: (location: number) => string,
-): readonly Balance[] {
-  const bucketIn = bucketsAt(now);
+/** Balances of guarantors from what is open of them; those that owe nothing and have nothing unapplied are left out (D34). */
+export function balancesOf(sums: readonly OpenSum[]): readonly Balance[] {
   const balances: { id: number; buckets: Split[]; unapplied: number }[] = [];
-  for (const item of items) {
+  for (const { guarantor_id, bucket, open_cents, insurance_cents, write_off_cents } of sums) {
     let balance = balances.at(-1);
-    if (balance?.id !== item.guarantor_id) {
-      balance = { id: item.guarantor_id, buckets: BUCKETS.map(() => NOTHING), unapplied: 0 };
+    if (balance?.id !== guarantor_id) {
+      balance = { id: guarantor_id, buckets: BUCKETS.map(() => NOTHING), unapplied: 0 };
       balances.push(balance);
     }
-    if (item.is_charge === 1) {
-      const bucket = bucketIn(zoneOf(item.location_id))(item.transaction_date);
-      balance.buckets[bucket] = add(balance.buckets[bucket] ?? NOTHING, splitOf(item));
+    if (bucket === CREDITS) {
+      balance.unapplied = open_cents;
     } else {
-      balance.unapplied += item.open_cents;
+      const guarantor = open_cents - insurance_cents - write_off_cents;
+      balance.buckets[bucket] = { guarantor, insurance: insurance_cents, writeOff: write_off_cents };
     }
   }
   return balances.filter(({ buckets, unapplied }) => unapplied !== 0 || buckets.some((split) => amountOf(split) !== 0));

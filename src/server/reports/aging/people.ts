@@ -19,15 +19,19 @@ export async function guarantorFacts(
 ): Promise<ReadonlyMap<number, GuarantorFacts>> {
   const facts = new Map<number, GuarantorFacts>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
-    const rows = await read.all<{ id: number; json: string; pending: number }>(sql`
-      SELECT p.id, p.json,
+    const rows = await read.all<{
+      id: number;
+      first_name: string | null;
+      last_name: string | null;
+      pending: number;
+    }>(sql`
+      SELECT p.id, json_extract(p.json, '$.firstName') AS first_name, json_extract(p.json, '$.lastName') AS last_name,
         (SELECT COUNT(*) FROM patients m
           JOIN reference_records c ON c.org = m.org AND c.type = 'InsuranceClaim' AND c.filed_under = m.id
           WHERE m.org = p.org AND m.primary_guarantor_id = p.id) AS pending
       FROM patients p WHERE p.org = ${org} AND p.id IN (${join(ids.slice(from, from + AT_ONCE))})`);
-    for (const { id, json, pending } of rows) {
-      const { firstName, lastName } = JSON.parse(json) as Pick<GuarantorFacts, 'firstName' | 'lastName'>;
-      facts.set(id, { firstName, lastName, claimsPending: pending });
+    for (const { id, first_name, last_name, pending } of rows) {
+      facts.set(id, { firstName: first_name, lastName: last_name, claimsPending: pending });
     }
   }
   return facts;

@@ -1,8 +1,9 @@
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
-import { zonesOfLocations } from '../places.ts';
-import { amountOf, type Balance, BUCKETS, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
-import { openItems } from './openitems.ts';
+import { locationZones } from '../places.ts';
+import { BUCKETS, sameDays } from './ages.ts';
+import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
+import { openSums } from './opensums.ts';
 import { pagesOf } from './pages.ts';
 import { type GuarantorFacts, guarantorFacts } from './people.ts';
 import { readAgingQuestion } from './question.ts';
@@ -14,9 +15,13 @@ export const agingHandler: Handler = async (request) => {
   const { location, guarantors, page, terms } = await readAgingQuestion(request);
   const directory = guarantors === undefined ? await pagesOf(request, location) : undefined;
   const chosen = guarantors ?? directory?.pages.get(page) ?? [];
-  const zoneOf = await zonesOfLocations(read, organization);
-  const items = await openItems(read, organization.org, location, chosen);
-  const balances = balancesOf(items, service.clock(), zoneOf).filter((balance) => passes(balance, terms));
+  const zones = await locationZones(read, organization.org);
+  const days =
+    location === 'ALL'
+      ? sameDays(zones, organization.timezone, service.clock())
+      : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
+  const sums = await openSums(read, organization.org, location, chosen, days);
+  const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
   const facts = await guarantorFacts(
     read,
     organization.org,

@@ -4,6 +4,7 @@ import { FIRST } from './0001-first.ts';
 import { STREAM } from './0002-stream.ts';
 import { LOGS } from './0003-logs.ts';
 import { SHARING } from './0004-sharing.ts';
+import { AGING } from './0005-aging.ts';
 import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
 
 export type { Dialect } from './dialects.ts';
@@ -14,7 +15,7 @@ export interface Migration {
   readonly statements: readonly SchemaStatement[];
 }
 
-const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING];
+const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING];
 
 const VERSIONS =
   'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inOrder } from '../../../../src/core/documents/downloads/inorder.ts';
+import { inOrder } from '../../src/core/inorder.ts';
 
 async function* upTo(count: number, fail?: Error): AsyncGenerator<number> {
   for (let number = 0; number < count; number++) yield number;
