@@ -13,7 +13,7 @@ const DELIVERED = 'event: READ_COMPLETE\n';
 
 /** Measures a replay of the outbox, and messages of an async delivery as they are made. */
 export async function measure({ folder, signal, small, report }) {
-  const [listeners, patients, rounds] = small ? [20, 2000, 3] : [50, 10_000, 7];
+  const [listeners, patients, rounds] = small ? [100, 2000, 3] : [100, 5000, 9];
   const env = ownFolders(folder);
   const data = ['--data', join(folder, 'data'), '--rate-limit', '1000000'];
   const practice = join(folder, 'practice.ndjson');
