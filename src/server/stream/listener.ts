@@ -3,6 +3,7 @@ import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Organization } from '../service.ts';
 import type { StreamFormat } from './formats.ts';
 import type { StoredMessage } from './outbox.ts';
+import type { Piece, StreamPage } from './pages.ts';
 import { resyncMessage } from './resync.ts';
 import type { ListenerSocket } from './socket.ts';
 import type { Stream } from './stream.ts';
@@ -33,9 +34,6 @@ export interface Listening {
   readonly check: () => Promise<void>;
 }
 
-/** Text written at once; a page is written in pieces of this size. */
-const PIECE = 32 * 1024;
-
 /** A listener that has no room for so long lets go of the page it has read, and reads it again later. */
 const PATIENCE_MS = 250;
 
@@ -62,7 +60,7 @@ export async function serveListener(
     if (position < stream.floor) {
       missed(position, stream.floor);
       position = stream.floor;
-    } else if (page.length > 0) {
+    } else if (page.messages.length > 0) {
       const sent = await sendPage(listening, page, signal);
       if (sent.anything) quietSince = performance.now();
       position = sent.position;
@@ -86,19 +84,33 @@ export async function serveListener(
 /** Writes what matches of a page, up to where the socket has no room for long. */
 async function sendPage(
   { matches, format, socket }: Listening,
-  page: readonly StoredMessage[],
+  page: StreamPage,
   signal: AbortSignal,
 ): Promise<{ position: number; anything: boolean }> {
-  let piece = '';
+  let position = 0;
   let anything = false;
-  for (const message of page) {
-    if (matches(message.routingKey)) piece += format.message(message);
-    if (piece.length < PIECE && message !== page.at(-1)) continue;
-    if (piece === '') continue;
+  for (const piece of page.pieces(format)) {
+    position = (piece.messages.at(-1) as StoredMessage).id;
+    const bytes = matchingBytes(piece, matches);
+    if (bytes.length === 0) continue;
     anything = true;
-    const roomy = socket.write(piece) || (await socket.drained(PATIENCE_MS, signal));
-    if (!roomy) return { position: message.id, anything };
-    piece = '';
+    const roomy = socket.write(bytes) || (await socket.drained(PATIENCE_MS, signal));
+    if (!roomy) break;
   }
-  return { position: (page.at(-1) as StoredMessage).id, anything };
+  return { position, anything };
+}
+
+/** The bytes of the messages that match: those of the piece themselves when all do, as for most listeners. */
+function matchingBytes({ messages, ends, bytes }: Piece, matches: RoutingKeyMatch): Buffer {
+  const parts: Buffer[] = [];
+  let begin = 0;
+  for (const [index, { routingKey }] of messages.entries()) {
+    const end = ends[index] as number;
+    if (matches(routingKey)) continue;
+    if (begin < (ends[index - 1] ?? 0)) parts.push(bytes.subarray(begin, ends[index - 1]));
+    begin = end;
+  }
+  if (begin === 0) return bytes;
+  if (begin < bytes.length) parts.push(bytes.subarray(begin));
+  return Buffer.concat(parts);
 }

@@ -16,8 +16,8 @@ export class ListenerSocket {
   }
 
   /** False: nothing more is to be written before `drained`. */
-  write(text: string): boolean {
-    this.full = !this.response.write(text);
+  write(content: string | Uint8Array): boolean {
+    this.full = !this.response.write(content);
     return !this.full;
   }
 

@@ -2,14 +2,12 @@ import { Hourly } from '../hourly.ts';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
+import { SharedPages, type StreamPage } from './pages.ts';
 import { DAY_MS, deleteOldMessages, readFloor } from './retention.ts';
 import { Tip } from './tip.ts';
 
 /** Messages in a page that listeners read at once. */
 const PAGE_MESSAGES = 500;
-
-/** Pages held for listeners that stand at the same place; most of them stand at the end. */
-const SHARED_PAGES = 4;
 
 /**
  * The stream of an open store, for everybody who reads it: listeners over HTTP and relays alike. A reader keeps the
@@ -33,7 +31,7 @@ export class Stream {
   private readonly tip: Tip;
   private lowest: number;
   private readonly began: number;
-  private readonly pages = new Map<string, Promise<readonly StoredMessage[]>>();
+  private readonly pages: SharedPages;
   private readonly tidying: Hourly;
 
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
@@ -44,7 +42,8 @@ export class Stream {
     this.began = newest;
     this.tidying = new Hourly(store, 'stream', (signal) => this.tidy(signal));
     this.tip = new Tip(store, newest);
-    this.tip.onAdvance = () => this.pages.clear();
+    this.pages = new SharedPages((org, after) => this.pageAfter(after, PAGE_MESSAGES, org));
+    this.tip.onAdvance = () => this.pages.advance();
   }
 
   /** Opens the stream of a store. `retentionDays`: how long messages are kept. */
@@ -89,15 +88,8 @@ export class Stream {
   }
 
   /** As `readMessages`, of one organization, and shared between all who stand at the same place. */
-  page(org: number, after: number): Promise<readonly StoredMessage[]> {
-    const name = `${org} ${after}`;
-    const known = this.pages.get(name);
-    if (known !== undefined) return known;
-    const page = this.pageAfter(after, PAGE_MESSAGES, org);
-    page.catch(() => this.pages.delete(name));
-    if (this.pages.size >= SHARED_PAGES) this.pages.delete(this.pages.keys().next().value as string);
-    this.pages.set(name, page);
-    return page;
+  page(org: number, after: number): Promise<StreamPage> {
+    return this.pages.page(org, after);
   }
 
   private async pageAfter(after: number, limit: number, org?: number): Promise<readonly StoredMessage[]> {
