@@ -2,7 +2,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
-import type { Handler, OperationRequest } from '../service.ts';
+import type { Answer, Handler, OperationRequest } from '../service.ts';
 import { findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
 import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
 
@@ -41,12 +41,19 @@ async function readPage(
   const { org } = request.organization;
   if (asked.fields === undefined && behaviour.render === undefined && slice.order === undefined) {
     const page = await readPageText(read, org, behaviour.resource, asked.terms, slice);
-    return { data: `[${page.data ?? ''}]`, lastId: page.last_id ?? undefined, found: page.found };
+    return { data: arrayOf(page.data ?? ''), lastId: page.last_id ?? undefined, found: page.found };
   }
   const rows = await listRecords(read, org, behaviour.resource, asked.terms, slice, behaviour.own);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
 }
+
+/** JSON of an array from that of its inside, which stays in bytes when it is. */
+function arrayOf(inside: string | Buffer): Answer['data'] {
+  return typeof inside === 'string' ? `[${inside}]` : [OPENED, inside, CLOSED];
+}
+
+const [OPENED, CLOSED] = [Buffer.from('['), Buffer.from(']')];
 
 function showsTotal({ paging }: Operation, { page }: BulkQuery): boolean {
   return paging?.counts === 'always' || (paging?.counts === 'without a page' && page === undefined);

@@ -11,7 +11,7 @@ import { type Found, type Handler, nowOf, type Organization, type Service } from
 import type { Transaction } from '../store/store.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf, auditedRead } from './audited.ts';
-import { successText } from './envelope.ts';
+import { successBody, successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
 import { type RateLimit, tooMany } from './ratelimit.ts';
@@ -142,14 +142,14 @@ async function dropStaged(service: Service, request: FastifyRequest): Promise<vo
     await service.files.discard(request.body.content.name);
 }
 
-/** The envelope's text; `keep` gets it inside the transaction of a write. */
+/** The envelope; `keep` gets its text inside the transaction of a write. */
 async function run(
   mounting: Mounting,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
   keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
-): Promise<string> {
+): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings: Warning[] = unknownParameters(operation, query);
@@ -175,7 +175,7 @@ async function run(
     reads.note({ org: organization.org, at: nowOf(mounting.service), actor, ...read });
   }
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  return successText(answer, warnings);
+  return successBody(answer, warnings);
 }
 
 function pathIdOf(request: FastifyRequest): string | undefined {

@@ -53,7 +53,8 @@ async function selectPage(
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
 export interface PageText {
-  readonly data: string | null;
+  /** Bytes in UTF-8 where the store has them so: text would be decoded only to be encoded again. */
+  readonly data: string | Buffer | null;
   readonly last_id: number | null;
   readonly found: number;
 }
@@ -67,9 +68,13 @@ export async function readPageText(
   slice: Slice,
 ): Promise<PageText> {
   const page = await selectPage(read, org, resource, terms, slice, []);
-  const row = await read.get<PageText>(
-    sql`SELECT string_agg(p.json, ',') AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${page}) AS p`,
-  );
+  const joined = (data: string, from: string) =>
+    `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
+  const row = await read.get<PageText>({
+    sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", page.sql),
+    text: joined("string_agg(p.json, ',')", page.text),
+    values: page.values,
+  });
   return row ?? { data: null, last_id: null, found: 0 };
 }
 
