@@ -1,5 +1,7 @@
 // Servers on one core of a machine and their load on the other, so that the rate of a server is what one core gives.
+
 import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -55,27 +57,20 @@ export async function withCeiling(args, work) {
 }
 
 /**
- * Does the work with the load of `sockets.js` on named targets: the work gets a function that runs one of them for some
- * milliseconds and answers what came of it.
+ * Does the work with the load of `sockets.js` on named targets: the work gets a function that runs some of them for some
+ * milliseconds at the same time, and answers what came of each.
  */
 export async function withLoad(folder, targets, work) {
-  const file = join(folder, 'targets.json');
+  const file = join(folder, `targets-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(targets));
   const { child, line } = startScript('sockets.js', [file]);
   pin(child.pid, LOAD_CORE);
   try {
-    return await work(async (target, milliseconds) => {
-      child.stdin.write(`${JSON.stringify({ target, milliseconds })}\n`);
+    return await work(async (names, milliseconds) => {
+      child.stdin.write(`${JSON.stringify({ targets: names, milliseconds })}\n`);
       return JSON.parse(await line());
     });
   } finally {
     await end(child);
   }
-}
-
-/** The whole text of a request of HTTP/1.1. */
-export function requestText(method, path, headers, body = '') {
-  const all = { host: '127.0.0.1', ...headers, ...(body !== '' && { 'content-length': Buffer.byteLength(body) }) };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${Buffer.from(body).toString('latin1')}`;
 }

@@ -1,12 +1,10 @@
 // Requests a second of a server that has one core: against the ceilings of that core, and against json-server.
 import { deepStrictEqual } from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownFolders } from './import.js';
 import { withJsonServer } from './jsonserver.js';
-import { canPin, pinServer, requestText, withCeiling, withLoad } from './pinned.js';
-import { FIRST, LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
-import { textOf, withServer } from './processes.js';
+import { canPin, withCeiling, withLoad } from './pinned.js';
+import { FIRST } from './practice.js';
+import { HEADERS, NEW_PATIENT, requestText, withPractice } from './served.js';
 
 const PATIENTS = 20_000;
 /** json-server keeps all its records in one file, which it writes anew for each post. */
@@ -14,8 +12,6 @@ const FEW = 2_000;
 const CONNECTIONS = 32;
 /** Different requests of a kind. */
 const REQUESTS = 512;
-
-const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
 /** Measures reads against the ceilings of a core, then every row against json-server on fewer records. */
 export async function measure({ folder, signal, small, report }) {
@@ -25,31 +21,12 @@ export async function measure({ folder, signal, small, report }) {
   );
   if (!canPin()) report.note('Processes could not be bound to cores here: the servers may have used more than one.');
   const rounds = { count: small ? 3 : 9, milliseconds: small ? 400 : 1000, signal };
-  await withPractice(join(folder, 'many'), small ? FEW : PATIENTS, signal, (ours) =>
+  await withPractice(join(folder, 'many'), { patients: small ? FEW : PATIENTS }, signal, (ours) =>
     againstCeilings(folder, ours, rounds, report),
   );
-  await withPractice(join(folder, 'few'), FEW, signal, (ours) => againstJsonServer(folder, ours, rounds, report));
-}
-
-/** Does the work with a server of a practice of so many patients, bound to the core of servers. */
-export async function withPractice(folder, patients, signal, work, transactions = 0) {
-  const file = join(folder, 'practice.ndjson');
-  const data = join(folder, 'data');
-  mkdirSync(folder);
-  await writePractice(file, patients, transactions, signal);
-  const env = ownFolders(folder);
-  await textOf(['server', 'import', file, '--data', data, '--json'], env);
-  return withServer(['--data', data, '--rate-limit', '1000000'], env, async (url, { child }) => {
-    pinServer(child.pid);
-    return work({
-      url,
-      port: Number(new URL(url).port),
-      pid: child.pid,
-      patients,
-      database: join(data, 'molar.sqlite'),
-      env,
-    });
-  });
+  await withPractice(join(folder, 'few'), { patients: FEW }, signal, (ours) =>
+    againstJsonServer(folder, ours, rounds, report),
+  );
 }
 
 const spread = (patients, index) => Math.floor((index / REQUESTS) * patients * 0.97);
@@ -102,11 +79,11 @@ async function compare(folder, pairs, { count, milliseconds, signal }, report) {
   );
   const found = Object.fromEntries(Object.keys(targets).map((name) => [name, { rates: [], costs: [] }]));
   await withLoad(folder, targets, async (run) => {
-    for (const name of Object.keys(targets)) await run(name, milliseconds * 2);
+    for (const name of Object.keys(targets)) await run([name], milliseconds * 2);
     for (let round = 0; round < count; round++) {
       for (const name of Object.keys(targets)) {
         signal.throwIfAborted();
-        const { rate, cost } = await run(name, milliseconds);
+        const [{ rate, cost }] = await run([name], milliseconds);
         found[name].rates.push(rate);
         found[name].costs.push(cost);
       }
@@ -155,22 +132,6 @@ async function againstJsonServer(folder, ours, rounds, report) {
     for (const pair of pairs) await compare(folder, [pair], few, report);
   });
 }
-
-const NEW_PATIENT = JSON.stringify({
-  firstName: 'Marigold',
-  lastName: 'Fenwick',
-  gender: 'F',
-  dateOfBirth: '1980-04-30',
-  patientStatus: 'ACTIVE',
-  contactMethod: 'Call me',
-  languageType: 'English',
-  phones: [{ phoneType: 'HOME', number: '(303) 555-0100', sequence: 1 }],
-  preferredLocation: { id: LOCATIONS[0].id },
-  address1: '12 Windmill Way',
-  city: 'Alder Springs',
-  state: 'CO',
-  postalCode: '80437',
-});
 
 async function bodyOf(address) {
   const answer = await fetch(address, { headers: HEADERS });

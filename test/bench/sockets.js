@@ -1,14 +1,14 @@
 // The load of the measurements of servers, in a process of its own: as little work a request as there can be, so that
 // the servers are what is measured. Raw connections, each with its next prepared request as soon as the last one is
-// answered. Reads its targets from the file that is its argument, then lines `{"target", "milliseconds"}` from its
-// standard input, and answers each with a line of what the run took.
+// answered. Reads its targets from the file that is its argument, then lines `{"targets", "milliseconds"}` from
+// its standard input, which are run at the same time; a line tells what came of each.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { processSeconds } from './machine.js';
 
-/** `{ [name]: { port, pid, connections, requests: [whole text of a request…] } }` */
+/** `{ [name]: { port, pid, connections, requests: [whole text of a request…], pause? } }`; `pause` is in milliseconds. */
 const targets = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const END_OF_HEADERS = Buffer.from('\r\n\r\n');
 
@@ -37,7 +37,7 @@ function readAnswers(socket, finished) {
 }
 
 /** One connection: requests one after another until the time is over. */
-async function client({ port, requests }, first, until, times) {
+async function client({ port, requests, pause = 0 }, first, until, times) {
   const socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true);
   await once(socket, 'connect');
@@ -54,15 +54,16 @@ async function client({ port, requests }, first, until, times) {
       if (status >= 300) return reject(new Error(`A request was answered by ${status}.`));
       const now = performance.now();
       times.push(now - began);
-      return now < until ? ask() : resolve();
+      if (now >= until) return resolve();
+      return pause === 0 ? ask() : setTimeout(ask, pause);
     });
     ask();
   });
   socket.removeAllListeners('close').destroy();
 }
 
-/** Answers a second, and microseconds of the server's processor time for each. */
-async function run({ target, milliseconds }) {
+/** Answers a second, milliseconds that 99 of 100 took at most, and microseconds of the server's processor time for each. */
+async function run(target, milliseconds) {
   const { connections, pid, ...asked } = targets[target];
   const times = [];
   const used = processSeconds(pid);
@@ -73,9 +74,12 @@ async function run({ target, milliseconds }) {
   );
   const took = performance.now() - began;
   const cost = ((processSeconds(pid) - used) * 1e6) / times.length;
-  return { rate: (times.length / took) * 1000, cost };
+  times.sort((a, b) => a - b);
+  return { rate: (times.length / took) * 1000, p99: times[Math.floor(times.length * 0.99)], cost };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${JSON.stringify(await run(JSON.parse(line)))}\n`);
+  const { targets: names, milliseconds } = JSON.parse(line);
+  const found = await Promise.all(names.map((name) => run(name, milliseconds)));
+  process.stdout.write(`${JSON.stringify(found)}\n`);
 }
