@@ -4,6 +4,7 @@ import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readT
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Answer, Handler, OperationRequest } from '../service.ts';
 import { findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
+import { ownTurn } from '../turns.ts';
 import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
@@ -15,6 +16,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
     const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
     const question = { org: organization.org, resource, terms: asked.terms };
+    await ownTurn();
     const { data, lastId, found } = await readNumberedPage(service.store, question, slice, (from) =>
       readPage(behaviour, request, asked, from),
     );
@@ -71,6 +73,7 @@ export function countHandler(behaviour: Behaviour, operation: Operation): Handle
   return async (request) => {
     const { organization, service } = request;
     const terms = readTerms(request, operation);
+    await ownTurn();
     const total = await countOnce(service.store, { org: organization.org, resource: behaviour.resource, terms });
     return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
   };

@@ -1,5 +1,6 @@
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
+import { ownTurn } from '../../turns.ts';
 import { zonesOfLocations } from '../places.ts';
 import { amountOf, type Balance, BUCKETS, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
 import { openItems } from './openitems.ts';
@@ -15,14 +16,17 @@ export const agingHandler: Handler = async (request) => {
   const directory = guarantors === undefined ? await pagesOf(request, location) : undefined;
   const chosen = guarantors ?? directory?.pages.get(page) ?? [];
   const zoneOf = await zonesOfLocations(read, organization);
+  await ownTurn();
   const items = await openItems(read, organization.org, location, chosen);
   const balances = balancesOf(items, service.clock(), zoneOf).filter((balance) => passes(balance, terms));
+  await ownTurn();
   const facts = await guarantorFacts(
     read,
     organization.org,
     balances.map(({ id }) => id),
   );
   request.found.count = balances.length;
+  await ownTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Paging rules 1 and 3).
