@@ -58,7 +58,7 @@ export async function withCeiling(args, work) {
 
 /**
  * Does the work with the load of `sockets.js` on named targets: the work gets a function that runs some of them for some
- * milliseconds at the same time, and answers what came of each.
+ * milliseconds at the same time, and answers what came of each; `awake` keeps the load from ever waiting.
  */
 export async function withLoad(folder, targets, work) {
   const file = join(folder, `targets-${randomUUID()}.json`);
@@ -66,8 +66,8 @@ export async function withLoad(folder, targets, work) {
   const { child, line } = startScript('sockets.js', [file]);
   pin(child.pid, LOAD_CORE);
   try {
-    return await work(async (names, milliseconds) => {
-      child.stdin.write(`${JSON.stringify({ targets: names, milliseconds })}\n`);
+    return await work(async (names, milliseconds, { awake = false } = {}) => {
+      child.stdin.write(`${JSON.stringify({ targets: names, milliseconds, awake })}\n`);
       return JSON.parse(await line());
     });
   } finally {

@@ -79,11 +79,11 @@ async function compare(folder, pairs, { count, milliseconds, signal }, report) {
   );
   const found = Object.fromEntries(Object.keys(targets).map((name) => [name, { rates: [], costs: [] }]));
   await withLoad(folder, targets, async (run) => {
-    for (const name of Object.keys(targets)) await run([name], milliseconds * 2);
+    for (const name of Object.keys(targets)) await run([name], milliseconds * 2, { awake: true });
     for (let round = 0; round < count; round++) {
       for (const name of Object.keys(targets)) {
         signal.throwIfAborted();
-        const [{ rate, cost }] = await run([name], milliseconds);
+        const [{ rate, cost }] = await run([name], milliseconds, { awake: true });
         found[name].rates.push(rate);
         found[name].costs.push(cost);
       }

@@ -1,7 +1,7 @@
 // The load of the measurements of servers, in a process of its own: as little work a request as there can be, so that
 // the servers are what is measured. Raw connections, each with its next prepared request as soon as the last one is
-// answered. Reads its targets from the file that is its argument, then lines `{"targets", "milliseconds"}` from
-// its standard input, which are run at the same time; a line tells what came of each.
+// answered. Reads its targets from the file that is its argument, then lines `{"targets", "milliseconds", "awake"}`
+// from its standard input, which are run at the same time; a line tells what came of each.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -78,8 +78,20 @@ async function run(target, milliseconds) {
   return { rate: (times.length / took) * 1000, p99: times[Math.floor(times.length * 0.99)], cost };
 }
 
+/** Keeps this process from waiting, until the function that it answers is called: to wake it costs a server more than some answers do. */
+function stayAwake() {
+  let isOver = false;
+  const again = () => isOver || setImmediate(again);
+  again();
+  return () => {
+    isOver = true;
+  };
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const { targets: names, milliseconds } = JSON.parse(line);
+  const { targets: names, milliseconds, awake } = JSON.parse(line);
+  const sleep = awake ? stayAwake() : () => {};
   const found = await Promise.all(names.map((name) => run(name, milliseconds)));
+  sleep();
   process.stdout.write(`${JSON.stringify(found)}\n`);
 }

@@ -1,10 +1,10 @@
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
-import { findOrganization } from '../organizations.ts';
 import type { Organization, Service } from '../service.ts';
 import { tokenHash } from '../tokens/hashes.ts';
-import { findGrant, type Grant } from '../tokens/tokens.ts';
+import type { Grant } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
+import { knownGrant, knownOrganization } from './known.ts';
 
 /** What requests are identified with. */
 export interface Gate {
@@ -33,7 +33,7 @@ export async function authenticate({ service, attempts }: Gate, { ip, headers }:
   }
   const hash = tokenHash(token);
   const wasNone = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await findGrant(service.store.read, token).catch((error: unknown) => {
+  const grant = await knownGrant(service.store, hash).catch((error: unknown) => {
     wasNone();
     throw error;
   });
@@ -59,7 +59,7 @@ export async function identifyOrganization(
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
-  const organization = grant.organizations.includes(id) ? await findOrganization(service.store.read, id) : undefined;
+  const organization = grant.organizations.includes(id) ? await knownOrganization(service.store, id) : undefined;
   if (organization === undefined) {
     throw refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
   }

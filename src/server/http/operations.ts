@@ -152,7 +152,7 @@ async function run(
 ): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
-  const warnings: Warning[] = unknownParameters(operation, query);
+  const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;
   const { reads } = mounting.service;
   if (operation.method === 'GET') reads.admit();
@@ -193,8 +193,10 @@ function singleValues(query: Record<string, string | string[]>): Record<string, 
 }
 
 function unknownParameters(operation: Operation, query: Record<string, string | undefined>): Warning[] {
+  const names = Object.keys(query);
+  if (names.length === 0) return [];
   const known = parametersOf(operation);
-  return Object.keys(query)
+  return names
     .filter((name) => !known.includes(name))
     .map((name) => ({
       title: 'Unknown parameter',

@@ -119,9 +119,21 @@ export function findRecord<T extends StoredRecord>(
   id: number,
   own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>(
-    sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`,
-  );
+  return read.get<T>({ ...findText(tableOf(resource), own), values: [org, id] });
+}
+
+const finds = new Map<string, { readonly sql: string; readonly text: string }>();
+
+/** Text of the statement that finds a record, made once for a table and its own columns. */
+function findText(table: string, own: readonly string[]): { readonly sql: string; readonly text: string } {
+  const name = own.length === 0 ? table : `${table} ${own.join(' ')}`;
+  const known = finds.get(name);
+  if (known !== undefined) return known;
+  const { sql: plain, text } =
+    sql`SELECT ${columns(own)} FROM ${raw(table)} r WHERE r.org = ${null} AND r.id = ${null}`;
+  const texts = { sql: plain, text };
+  finds.set(name, texts);
+  return texts;
 }
 
 function orderOf({ order }: Slice): Sql {
