@@ -3,7 +3,7 @@ import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Answer, Handler, OperationRequest } from '../service.ts';
-import { findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
+import { findRecord, listRecords, readPageText, readRecordText, type Slice } from '../store/records.ts';
 import { ownTurn } from '../turns.ts';
 import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
 
@@ -85,7 +85,14 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
   return async (request) => {
     const selected = readSelection(request, operation);
     const id = pathIdOf(request, resource);
-    const row = await findRecord(request.service.store.read, request.organization.org, resource, id, behaviour.own);
+    const { read } = request.service.store;
+    const { org } = request.organization;
+    if (selected === undefined && behaviour.render === undefined) {
+      const json = await readRecordText(read, org, resource, id);
+      if (json === undefined) throw notFound(resource.one, id);
+      return { data: typeof json === 'string' ? json : [json] };
+    }
+    const row = await findRecord(read, org, resource, id, behaviour.own);
     if (row === undefined) throw notFound(resource.one, id);
     return { data: projectText(renderRecord(behaviour, row, request), selected) };
   };

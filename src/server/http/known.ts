@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant } from '../tokens/tokens.ts';
 
 /** Tokens and organizations that were looked up since somebody last committed. */
-interface Known {
+export interface Known {
   readonly grants: Map<string, Grant>;
   readonly organizations: Map<string, Organization>;
 }
@@ -14,23 +14,28 @@ const MOST = 10_000;
 
 const kept = new WeakMap<object, Known>();
 
-/** What a token allows, by its hash; a token that was revoked, by whichever process, is not known from then on. */
-export async function knownGrant(store: Store, hash: string): Promise<Grant | undefined> {
-  const { grants } = knownNow(store);
+/** What a token allows, by its hash. */
+export async function knownGrant(store: Store, { grants }: Known, hash: string): Promise<Grant | undefined> {
   const grant = grants.get(hash) ?? (await findGrantByHash(store.read, hash));
   if (grant !== undefined) keep(grants, hash, grant);
   return grant;
 }
 
-export async function knownOrganization(store: Store, id: string): Promise<Organization | undefined> {
-  const { organizations } = knownNow(store);
+export async function knownOrganization(
+  store: Store,
+  { organizations }: Known,
+  id: string,
+): Promise<Organization | undefined> {
   const organization = organizations.get(id) ?? (await findOrganization(store.read, id));
   if (organization !== undefined) keep(organizations, id, organization);
   return organization;
 }
 
-/** Empty on a store of several servers: that one of them has revoked a token is heard only a moment later. */
-function knownNow(store: Store): Known {
+/**
+ * What is known when a request comes in: a token that was revoked before, by whichever process, is not. Empty on a store
+ * of several servers, where it is heard only a moment later that one of them has revoked a token.
+ */
+export function knownNow(store: Store): Known {
   if (store.shared !== undefined) return none();
   const unchanged = store.whileUnchanged();
   const known = kept.get(unchanged) ?? none();

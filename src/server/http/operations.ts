@@ -14,6 +14,7 @@ import { actorOf, auditedRead } from './audited.ts';
 import { successBody, successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
+import { knownNow } from './known.ts';
 import { type RateLimit, tooMany } from './ratelimit.ts';
 import { rateLimitOf } from './sharedratelimit.ts';
 
@@ -69,8 +70,9 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
     ...(limit !== undefined && { bodyLimit: limit }),
     config: { operation: operation.id },
     onRequest: async (request, reply) => {
-      const grant = await authenticate(mounting.gate, request);
-      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
+      const known = knownNow(service.store);
+      const grant = await authenticate(mounting.gate, request, known);
+      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']), known);
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
         const { allowed, headers } = await mounting.limit.take(`${organization.id} ${grant.id}`);

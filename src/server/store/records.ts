@@ -122,6 +122,23 @@ export function findRecord<T extends StoredRecord>(
   return read.get<T>({ ...findText(tableOf(resource), own), values: [org, id] });
 }
 
+/** The wire JSON of a record, in bytes where the store has it so. */
+export async function readRecordText(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  id: number,
+): Promise<string | Buffer | undefined> {
+  const select = (json: string, place: (index: number) => string) =>
+    `SELECT ${json} AS json FROM ${tableOf(resource)} WHERE org = ${place(1)} AND id = ${place(2)}`;
+  const row = await read.get<{ json: string | Buffer }>({
+    sql: select('CAST(json AS BLOB)', () => '?'),
+    text: select('json', (index) => `$${index}`),
+    values: [org, id],
+  });
+  return row?.json;
+}
+
 const finds = new Map<string, { readonly sql: string; readonly text: string }>();
 
 /** Text of the statement that finds a record, made once for a table and its own columns. */
