@@ -2,9 +2,9 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop that no other caller gets. Lists and reports take one before they begin, and
- * longer ones between their parts: what is quick, such as reading one record, then waits for one such part at most, and
- * not for all that came in before it. The event loop is one for the process, and so are the turns.
+ * Resolves in a turn of the event loop that no other caller gets. Lists, reports and groups of writes take one before
+ * they begin, and long reports between their parts: what is quick, such as reading one record, then waits for one such
+ * part at most, and not for all that came in before it. The event loop is one for the process, and so are the turns.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
