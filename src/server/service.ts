@@ -67,9 +67,9 @@ export interface Found {
   filterKeys?: readonly string[];
 }
 
-/** The envelope's `data` as JSON text, so that stored records are joined rather than parsed. */
+/** The envelope's `data` as JSON, so that stored records are joined rather than parsed: a text, or its parts in UTF-8. */
 export interface Answer {
-  readonly data: string;
+  readonly data: string | readonly Buffer[];
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Headers of this answer alone. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 // What figures depend on beside molar: the machine, its disk, and what else runs on it.
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +24,16 @@ export async function machineText(folder) {
 /** Seconds of work that all cores together have done. */
 export function machineSeconds() {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0) / 1000;
+}
+
+/** Seconds of processor time that a process and its threads have used, in hundredths; 0 where nobody tells. */
+export function processSeconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return 0;
+  }
 }
 
 /** Milliseconds that the disk of a folder takes to keep a block: the median of a hundred. A disk in memory takes none. */

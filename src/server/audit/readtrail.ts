@@ -6,8 +6,8 @@ import { type AuditEntry, auditRow } from './entries.ts';
 /** Entries wait so long at most until they are written together: a write for each read would cost more than the read. */
 const DELAY_MS = 250;
 
-/** Entries of one write. */
-const GROUP = 2000;
+/** Entries of one write: nobody else is answered while they are written. */
+const GROUP = 500;
 
 /** So many that cannot be written mean that nobody could tell any more who has read what: reading ends there. */
 const MOST_WAITING = 10_000;

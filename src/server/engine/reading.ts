@@ -2,8 +2,9 @@ import type { Operation } from '../../catalog/define.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
-import type { Handler, OperationRequest } from '../service.ts';
-import { findRecord, listRecords, readPageText, type Slice } from '../store/records.ts';
+import type { Answer, Handler, OperationRequest } from '../service.ts';
+import { findRecord, listRecords, readPageText, readRecordText, type Slice } from '../store/records.ts';
+import { ownTurn } from '../turns.ts';
 import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
@@ -15,6 +16,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const offset = asked.page === undefined ? 0 : (asked.page - 1) * asked.limit;
     const slice: Slice = { lastId: asked.lastId, offset, limit: asked.limit, ...orderOf(operation, asked) };
     const question = { org: organization.org, resource, terms: asked.terms };
+    await ownTurn();
     const { data, lastId, found } = await readNumberedPage(service.store, question, slice, (from) =>
       readPage(behaviour, request, asked, from),
     );
@@ -41,12 +43,19 @@ async function readPage(
   const { org } = request.organization;
   if (asked.fields === undefined && behaviour.render === undefined && slice.order === undefined) {
     const page = await readPageText(read, org, behaviour.resource, asked.terms, slice);
-    return { data: `[${page.data ?? ''}]`, lastId: page.last_id ?? undefined, found: page.found };
+    return { data: arrayOf(page.data ?? ''), lastId: page.last_id ?? undefined, found: page.found };
   }
   const rows = await listRecords(read, org, behaviour.resource, asked.terms, slice, behaviour.own);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), asked.fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
 }
+
+/** JSON of an array from that of its inside, which stays in bytes when it is. */
+function arrayOf(inside: string | Buffer): Answer['data'] {
+  return typeof inside === 'string' ? `[${inside}]` : [OPENED, inside, CLOSED];
+}
+
+const [OPENED, CLOSED] = [Buffer.from('['), Buffer.from(']')];
 
 function showsTotal({ paging }: Operation, { page }: BulkQuery): boolean {
   return paging?.counts === 'always' || (paging?.counts === 'without a page' && page === undefined);
@@ -64,6 +73,7 @@ export function countHandler(behaviour: Behaviour, operation: Operation): Handle
   return async (request) => {
     const { organization, service } = request;
     const terms = readTerms(request, operation);
+    await ownTurn();
     const total = await countOnce(service.store, { org: organization.org, resource: behaviour.resource, terms });
     return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
   };
@@ -75,7 +85,14 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
   return async (request) => {
     const selected = readSelection(request, operation);
     const id = pathIdOf(request, resource);
-    const row = await findRecord(request.service.store.read, request.organization.org, resource, id, behaviour.own);
+    const { read } = request.service.store;
+    const { org } = request.organization;
+    if (selected === undefined && behaviour.render === undefined) {
+      const json = await readRecordText(read, org, resource, id);
+      if (json === undefined) throw notFound(resource.one, id);
+      return { data: typeof json === 'string' ? json : [json] };
+    }
+    const row = await findRecord(read, org, resource, id, behaviour.own);
     if (row === undefined) throw notFound(resource.one, id);
     return { data: projectText(renderRecord(behaviour, row, request), selected) };
   };

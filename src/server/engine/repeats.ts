@@ -1,5 +1,6 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
+import type { Answer } from '../service.ts';
 import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -10,9 +11,9 @@ export interface Question {
   readonly terms: readonly Term[];
 }
 
-/** A page as JSON text, and the id of its last record; undefined for an empty one. */
+/** A page as JSON, and the id of its last record; undefined for an empty one. */
 export interface ReadPage {
-  readonly data: string;
+  readonly data: Answer['data'];
   readonly lastId: number | undefined;
   /** How many records it has. */
   readonly found: number;

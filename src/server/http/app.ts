@@ -79,11 +79,12 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     ...connectionReadings(service.store),
     ...(options.readings ?? []),
   ]);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headersOf(request));
-    if (lacksHost(request.raw)) throw refusal('request.malformed', 'Host', 'The Host header is missing.');
+    if (lacksHost(request.raw)) return done(refusal('request.malformed', 'Host', 'The Host header is missing.'));
+    if (!request.is404) return done();
     // Before its body is looked at: an unknown route is told before a wrong body (D2).
-    if (request.is404) await refuseUnknown(gate, routes, request, (allow) => reply.header('allow', allow));
+    refuseUnknown(gate, routes, request, (allow) => reply.header('allow', allow)).catch(done);
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, problems, unexpected } = failureOf(error);

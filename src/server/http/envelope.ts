@@ -1,10 +1,24 @@
 import { FAILURES, type FailureCode, type Problem, Refusal, type Warning, wireError } from '../../catalog/failures.ts';
 import type { Answer } from '../service.ts';
 
-/** Body of a successful answer (D6); `data` is JSON text already. */
+const BEFORE_DATA = '{"data":';
+const BYTES_BEFORE_DATA = Buffer.from(BEFORE_DATA);
+
+/** Body of a successful answer (D6), in bytes when its `data` is. */
+export function successBody(answer: Answer, warnings: readonly Warning[]): string | Buffer {
+  const { data } = answer;
+  if (typeof data === 'string') return BEFORE_DATA + data + afterData(answer, warnings);
+  return Buffer.concat([BYTES_BEFORE_DATA, ...data, Buffer.from(afterData(answer, warnings))]);
+}
+
+/** Body of a successful answer as text, to be kept. */
 export function successText(answer: Answer, warnings: readonly Warning[]): string {
-  const meta = answer.meta === undefined ? '' : `,"meta":${JSON.stringify(answer.meta)}`;
-  return `{"data":${answer.data},"warnings":${JSON.stringify(warnings)},"errors":[]${meta}}`;
+  return successBody(answer, warnings).toString();
+}
+
+function afterData({ meta }: Answer, warnings: readonly Warning[]): string {
+  const told = warnings.length === 0 ? '[]' : JSON.stringify(warnings);
+  return `,"warnings":${told},"errors":[]${meta === undefined ? '' : `,"meta":${JSON.stringify(meta)}`}}`;
 }
 
 /** Body of every other answer (D5). */

@@ -1,10 +1,10 @@
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
-import { findOrganization } from '../organizations.ts';
 import type { Organization, Service } from '../service.ts';
 import { tokenHash } from '../tokens/hashes.ts';
-import { findGrant, type Grant } from '../tokens/tokens.ts';
+import type { Grant } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
+import { knownGrant, knownNow, knownOrganization } from './known.ts';
 
 /** What requests are identified with. */
 export interface Gate {
@@ -22,7 +22,11 @@ export interface Sender {
  * Who a request comes from: 401 for a token that is missing, malformed, unknown or expired (D2); 429 for a new token
  * from an address that sent too many unknown ones, before the token is looked at.
  */
-export async function authenticate({ service, attempts }: Gate, { ip, headers }: Sender): Promise<Grant> {
+export async function authenticate(
+  { service, attempts }: Gate,
+  { ip, headers }: Sender,
+  known = knownNow(service.store),
+): Promise<Grant> {
   const { authorization } = headers;
   if (authorization === undefined || authorization.trim() === '') {
     throw refusal('auth.token_missing', 'Authorization', 'The Authorization header is missing: send "Bearer <token>".');
@@ -33,7 +37,7 @@ export async function authenticate({ service, attempts }: Gate, { ip, headers }:
   }
   const hash = tokenHash(token);
   const wasNone = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await findGrant(service.store.read, token).catch((error: unknown) => {
+  const grant = await knownGrant(service.store, known, hash).catch((error: unknown) => {
     wasNone();
     throw error;
   });
@@ -54,12 +58,13 @@ export async function identifyOrganization(
   service: Service,
   grant: Grant,
   header: string | undefined,
+  known = knownNow(service.store),
 ): Promise<Organization> {
   const id = header?.trim() ?? '';
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
-  const organization = grant.organizations.includes(id) ? await findOrganization(service.store.read, id) : undefined;
+  const organization = grant.organizations.includes(id) ? await knownOrganization(service.store, known, id) : undefined;
   if (organization === undefined) {
     throw refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
   }

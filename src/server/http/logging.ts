@@ -16,7 +16,7 @@ export interface AnsweredRequest {
 }
 
 export function logAnswers(app: FastifyInstance, log: AccessLog): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     log.answered({
       requestId: request.id,
       method: request.method,
@@ -24,5 +24,6 @@ export function logAnswers(app: FastifyInstance, log: AccessLog): void {
       status: reply.statusCode,
       milliseconds: Math.round(reply.elapsedTime * 10) / 10,
     });
+    done();
   });
 }

@@ -11,9 +11,10 @@ import { type Found, type Handler, nowOf, type Organization, type Service } from
 import type { Transaction } from '../store/store.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf, auditedRead } from './audited.ts';
-import { successText } from './envelope.ts';
+import { successBody, successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
+import { knownNow } from './known.ts';
 import { type RateLimit, tooMany } from './ratelimit.ts';
 import { rateLimitOf } from './sharedratelimit.ts';
 
@@ -69,8 +70,9 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
     ...(limit !== undefined && { bodyLimit: limit }),
     config: { operation: operation.id },
     onRequest: async (request, reply) => {
-      const grant = await authenticate(mounting.gate, request);
-      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']));
+      const known = knownNow(service.store);
+      const grant = await authenticate(mounting.gate, request, known);
+      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']), known);
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
         const { allowed, headers } = await mounting.limit.take(`${organization.id} ${grant.id}`);
@@ -142,17 +144,17 @@ async function dropStaged(service: Service, request: FastifyRequest): Promise<vo
     await service.files.discard(request.body.content.name);
 }
 
-/** The envelope's text; `keep` gets it inside the transaction of a write. */
+/** The envelope; `keep` gets its text inside the transaction of a write. */
 async function run(
   mounting: Mounting,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
   keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
-): Promise<string> {
+): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
-  const warnings: Warning[] = unknownParameters(operation, query);
+  const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;
   const { reads } = mounting.service;
   if (operation.method === 'GET') reads.admit();
@@ -175,7 +177,7 @@ async function run(
     reads.note({ org: organization.org, at: nowOf(mounting.service), actor, ...read });
   }
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  return successText(answer, warnings);
+  return successBody(answer, warnings);
 }
 
 function pathIdOf(request: FastifyRequest): string | undefined {
@@ -193,8 +195,10 @@ function singleValues(query: Record<string, string | string[]>): Record<string, 
 }
 
 function unknownParameters(operation: Operation, query: Record<string, string | undefined>): Warning[] {
+  const names = Object.keys(query);
+  if (names.length === 0) return [];
   const known = parametersOf(operation);
-  return Object.keys(query)
+  return names
     .filter((name) => !known.includes(name))
     .map((name) => ({
       title: 'Unknown parameter',

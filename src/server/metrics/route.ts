@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Store } from '../store/store.ts';
 import type { Reading, Recorder } from './recorder.ts';
+import { RequestTimes } from './requesttimes.ts';
 
 /** A server that listens begins to watch its process when it has been up for so long, so that starting stays quick. */
 const SETTLED_MS = 1000;
@@ -11,16 +12,17 @@ export function mountMetrics(
   store: Pick<Store, 'counts'>,
   others: readonly Reading[] = [],
 ): void {
+  const requests = new RequestTimes();
   let inFlight = 0;
   let opened: Promise<Recorder> | undefined;
   const recorder = () => {
     opened ??= import('./recorder.ts').then(({ openRecorder }) =>
-      openRecorder({ inFlight: () => inFlight, store: () => store.counts, others }),
+      openRecorder(requests, { inFlight: () => inFlight, store: () => store.counts, others }),
     );
     return opened;
   };
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const began = performance.now();
     let finished = false;
     inFlight++;
@@ -30,14 +32,14 @@ export function mountMetrics(
     // A caller that goes away gets no `finish`, but every answer closes.
     reply.raw.once('close', () => {
       inFlight--;
-      const answered = {
+      requests.record({
         method: request.method,
         route: request.routeOptions.url ?? 'unknown',
-        status: finished ? reply.statusCode : ('aborted' as const),
+        status: finished ? reply.statusCode : 'aborted',
         seconds: (performance.now() - began) / 1000,
-      };
-      recorder().then((open) => open.record(answered), ignore);
+      });
     });
+    done();
   });
 
   let settling: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import sql, { join, raw } from 'sql-template-tag';
 import type { Reader, Statement } from './store.ts';
 
@@ -38,9 +38,7 @@ export const NO_HASH = '';
 
 /** The hash of a row of a chained log: SHA-256 over the one before it, its number and its values, in hexadecimal. */
 export function chainHash(before: string, id: number, values: LogValues): string {
-  return createHash('sha256')
-    .update(JSON.stringify([before, id, ...values]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([before, id, ...values]), 'hex');
 }
 
 /** Rows of one statement: few sizes, so that few statements have to be kept. */
@@ -63,7 +61,7 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
 }
 
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
-  const { table, columns, chained } = LOGS[name];
+  const { chained } = LOGS[name];
   const head = await tx.get<{ last_id: number; hash: string }>(
     sql`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
   );
@@ -76,12 +74,24 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
     hash = chainHash(hash, id, values);
     return [id, ...values, hash];
   });
-  const names = ['id', ...columns, ...(chained ? ['hash'] : [])].join(', ');
-  for (const part of parts(numbered)) {
-    const places = join(part.map((values) => sql`(${join(values)})`));
-    await tx.run(sql`INSERT INTO ${raw(table)} (${raw(names)}) VALUES ${places}`);
-  }
+  for (const part of parts(numbered)) await tx.run({ ...insertText(name, part.length), values: part.flat() });
   if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${hash} WHERE name = ${name}`);
+}
+
+const inserts = new Map<string, { readonly sql: string; readonly text: string }>();
+
+/** Text of the statement that writes so many rows of a log, made once. */
+function insertText(name: LogName, rows: number): { readonly sql: string; readonly text: string } {
+  const known = inserts.get(`${name} ${rows}`);
+  if (known !== undefined) return known;
+  const { table, columns, chained } = LOGS[name];
+  const names = ['id', ...columns, ...(chained ? ['hash'] : [])];
+  const row = sql`(${join(names.map(() => null))})`;
+  const { sql: plain, text } =
+    sql`INSERT INTO ${raw(table)} (${raw(names.join(', '))}) VALUES ${join(Array.from({ length: rows }, () => row))}`;
+  const texts = { sql: plain, text };
+  inserts.set(`${name} ${rows}`, texts);
+  return texts;
 }
 
 function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {

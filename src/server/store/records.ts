@@ -53,7 +53,8 @@ async function selectPage(
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
 export interface PageText {
-  readonly data: string | null;
+  /** Bytes in UTF-8 where the store has them so: text would be decoded only to be encoded again. */
+  readonly data: string | Buffer | null;
   readonly last_id: number | null;
   readonly found: number;
 }
@@ -67,9 +68,13 @@ export async function readPageText(
   slice: Slice,
 ): Promise<PageText> {
   const page = await selectPage(read, org, resource, terms, slice, []);
-  const row = await read.get<PageText>(
-    sql`SELECT string_agg(p.json, ',') AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${page}) AS p`,
-  );
+  const joined = (data: string, from: string) =>
+    `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
+  const row = await read.get<PageText>({
+    sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", page.sql),
+    text: joined("string_agg(p.json, ',')", page.text),
+    values: page.values,
+  });
   return row ?? { data: null, last_id: null, found: 0 };
 }
 
@@ -114,9 +119,38 @@ export function findRecord<T extends StoredRecord>(
   id: number,
   own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>(
-    sql`SELECT ${columns(own)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id}`,
-  );
+  return read.get<T>({ ...findText(tableOf(resource), own), values: [org, id] });
+}
+
+/** The wire JSON of a record, in bytes where the store has it so. */
+export async function readRecordText(
+  read: Reader,
+  org: number,
+  resource: Resource,
+  id: number,
+): Promise<string | Buffer | undefined> {
+  const select = (json: string, place: (index: number) => string) =>
+    `SELECT ${json} AS json FROM ${tableOf(resource)} WHERE org = ${place(1)} AND id = ${place(2)}`;
+  const row = await read.get<{ json: string | Buffer }>({
+    sql: select('CAST(json AS BLOB)', () => '?'),
+    text: select('json', (index) => `$${index}`),
+    values: [org, id],
+  });
+  return row?.json;
+}
+
+const finds = new Map<string, { readonly sql: string; readonly text: string }>();
+
+/** Text of the statement that finds a record, made once for a table and its own columns. */
+function findText(table: string, own: readonly string[]): { readonly sql: string; readonly text: string } {
+  const name = own.length === 0 ? table : `${table} ${own.join(' ')}`;
+  const known = finds.get(name);
+  if (known !== undefined) return known;
+  const { sql: plain, text } =
+    sql`SELECT ${columns(own)} FROM ${raw(table)} r WHERE r.org = ${null} AND r.id = ${null}`;
+  const texts = { sql: plain, text };
+  finds.set(name, texts);
+  return texts;
 }
 
 function orderOf({ order }: Slice): Sql {

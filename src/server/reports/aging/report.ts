@@ -1,5 +1,6 @@
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
+import { ownTurn } from '../../turns.ts';
 import { locationZones } from '../places.ts';
 import { BUCKETS, sameDays } from './ages.ts';
 import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
@@ -20,14 +21,17 @@ export const agingHandler: Handler = async (request) => {
     location === 'ALL'
       ? sameDays(zones, organization.timezone, service.clock())
       : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
+  await ownTurn();
   const sums = await openSums(read, organization.org, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
+  await ownTurn();
   const facts = await guarantorFacts(
     read,
     organization.org,
     balances.map(({ id }) => id),
   );
   request.found.count = balances.length;
+  await ownTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Paging rules 1 and 3).

@@ -41,6 +41,7 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   const reading = openConnection(file, { readonly: true });
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
+  const dataVersion = logging.prepare('PRAGMA data_version').pluck();
   const logWriter = new GroupWriter(logging);
   const statements = new Statements(reading);
   const read: Reader = {
@@ -52,7 +53,7 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     read,
     whileUnchanged() {
       // Other than before whenever another connection has committed: the writing one, or another process.
-      const version = logging.pragma('data_version', { simple: true }) as number;
+      const version = dataVersion.get() as number;
       if (version !== unchanged.version) unchanged = { version, known: new Map() };
       return unchanged.known;
     },

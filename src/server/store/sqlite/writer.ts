@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownTurn } from '../../turns.ts';
 import { type LogRow, writeLogs } from '../logs.ts';
 import type { StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
@@ -70,8 +71,8 @@ export class GroupWriter {
   }
 
   private async drain(): Promise<void> {
-    // One turn, so that requests read from other sockets in this turn join the group.
-    await new Promise((resolve) => setImmediate(resolve));
+    // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
+    await ownTurn();
     while (this.queue.length > 0) {
       const group = this.queue.splice(0, GROUP_LIMIT);
       await this.runGroup(group);

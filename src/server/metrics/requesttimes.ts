@@ -1,0 +1,79 @@
+/** One answered request. `status` is `aborted` when the caller went away before the answer was whole. */
+export interface Answered {
+  readonly method: string;
+  /** Route template, so that ids and queries stay out; `unknown` where no route matched. */
+  readonly route: string;
+  readonly status: number | 'aborted';
+  readonly seconds: number;
+}
+
+/** Seconds: from answers out of memory to uploads that take a minute. */
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+
+const COUNTER = 'molar_http_requests_total';
+const HISTOGRAM = 'molar_http_request_duration_seconds';
+
+/** Requests of one method, route and status. */
+interface Series {
+  readonly labels: string;
+  /** By the first bucket that a request fits into; beyond the last one there is none. */
+  readonly buckets: number[];
+  count: number;
+  seconds: number;
+}
+
+/**
+ * How many requests were answered, and how long they took: what every request pays for, so it is a look into a map and
+ * a few sums, and becomes text only when it is asked for.
+ */
+export class RequestTimes {
+  private readonly series = new Map<string, Series>();
+
+  record({ method, route, status, seconds }: Answered): void {
+    const series = this.seriesOf(method, route, String(status));
+    series.count++;
+    series.seconds += seconds;
+    const bucket = BUCKETS.findIndex((most) => seconds <= most);
+    if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+  }
+
+  private seriesOf(method: string, route: string, status: string): Series {
+    const name = `${method} ${status} ${route}`;
+    const known = this.series.get(name);
+    if (known !== undefined) return known;
+    // None of these can hold a character that would have to be escaped.
+    const labels = `method="${method}",route="${route}",status="${status}"`;
+    const series = { labels, buckets: BUCKETS.map(() => 0), count: 0, seconds: 0 };
+    this.series.set(name, series);
+    return series;
+  }
+
+  /** A counter and a histogram as Prometheus text. */
+  text(): string {
+    const all = [...this.series.values()];
+    const lines = [
+      `# HELP ${COUNTER} Requests answered.`,
+      `# TYPE ${COUNTER} counter`,
+      ...all.map(({ labels, count }) => `${COUNTER}{${labels}} ${count}`),
+      '',
+      `# HELP ${HISTOGRAM} Time from the headers of a request to the end of its answer.`,
+      `# TYPE ${HISTOGRAM} histogram`,
+      ...all.flatMap(histogramLines),
+    ];
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+function histogramLines({ labels, buckets, count, seconds }: Series): string[] {
+  let fitting = 0;
+  const lines = BUCKETS.map((most, index) => {
+    fitting += buckets[index] ?? 0;
+    return `${HISTOGRAM}_bucket{le="${most}",${labels}} ${fitting}`;
+  });
+  return [
+    ...lines,
+    `${HISTOGRAM}_bucket{le="+Inf",${labels}} ${count}`,
+    `${HISTOGRAM}_sum{${labels}} ${seconds}`,
+    `${HISTOGRAM}_count{${labels}} ${count}`,
+  ];
+}

@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
+import { revokeTokenText } from '../../../src/server/tokens/tokens.ts';
+import { ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { testPostgres } from '../../support/services.ts';
+
+let opened: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+  opened = [];
+});
+
+/** The store as another process has it. */
+function another({ path, database }: TestService) {
+  return database === undefined ? openSqliteStore(path, { serving: false }) : openPostgresStore(database);
+}
+
+describe.each(['sqlite', 'postgres'] as const)('a token on %s', (store) => {
+  it('that another process revokes is refused at once, however often it was accepted', async (context) => {
+    if (store === 'postgres' && (await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
+    const service = await testService(undefined, { store });
+    const other = await another(service);
+    opened.push(other, service);
+    const status = async () => (await service.call('GET', `/patients/${PATIENTS.ann}`, { token: TOKENS.read })).status;
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 200]);
+    await other.write((tx) => revokeTokenText(tx, TOKENS.read));
+    expect(await status()).toBe(401);
+  });
+
+  it('that expires is refused, though nobody has written since it was accepted', async (context) => {
+    if (store === 'postgres' && (await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
+    const service = await testService(undefined, { store });
+    opened.push(service);
+    const token = 'a-token-that-expires-in-a-minute';
+    const expiresAt = new Date(service.clock.now() + 60_000).toISOString();
+    await service.import([
+      { type: 'AccessToken', token, organizations: [ORGANIZATION], scopes: ['model:read'], expiresAt },
+    ]);
+    const status = async () => (await service.call('GET', `/patients/${PATIENTS.ann}`, { token })).status;
+    expect([await status(), await status()]).toEqual([200, 200]);
+    service.clock.advance(60_000);
+    expect(await status()).toBe(401);
+  });
+});
