@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import sql, { join, raw } from 'sql-template-tag';
+import { hash } from 'node:crypto';
+import sql from 'sql-template-tag';
 import type { Reader, Statement } from './store.ts';
 
 /** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
@@ -38,13 +38,11 @@ export const NO_HASH = '';
 
 /** The hash of a row of a chained log: SHA-256 over the one before it, its number and its values, in hexadecimal. */
 export function chainHash(before: string, id: number, values: LogValues): string {
-  return createHash('sha256')
-    .update(JSON.stringify([before, id, ...values]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([before, id, ...values]), 'hex');
 }
 
 /** Rows of one statement: few sizes, so that few statements have to be kept. */
-const SIZES = [100, 10, 1] as const;
+const SIZES = [100, 20, 5, 1] as const;
 
 interface Writing extends Pick<Reader, 'get'> {
   run(statement: Statement): Promise<number>;
@@ -63,25 +61,41 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
 }
 
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
-  const { table, columns, chained } = LOGS[name];
+  const { chained } = LOGS[name];
   const head = await tx.get<{ last_id: number; hash: string }>(
     sql`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
   );
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
-  let { hash } = head;
+  let last = head.hash;
   const numbered = rows.map((values) => {
     id++;
     if (!chained) return [id, ...values];
-    hash = chainHash(hash, id, values);
-    return [id, ...values, hash];
+    last = chainHash(last, id, values);
+    return [id, ...values, last];
   });
-  const names = ['id', ...columns, ...(chained ? ['hash'] : [])].join(', ');
-  for (const part of parts(numbered)) {
-    const places = join(part.map((values) => sql`(${join(values)})`));
-    await tx.run(sql`INSERT INTO ${raw(table)} (${raw(names)}) VALUES ${places}`);
-  }
-  if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${hash} WHERE name = ${name}`);
+  for (const part of parts(numbered)) await tx.run({ ...insertTexts(name, part.length), values: part.flat() });
+  if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+}
+
+type Texts = Pick<Statement, 'sql' | 'text'>;
+
+const texts = new Map<string, Texts>();
+
+/** The statement that writes so many rows of a log, made once. */
+function insertTexts(name: LogName, rows: number): Texts {
+  const key = `${name} ${rows}`;
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const { table, columns, chained } = LOGS[name];
+  const names = ['id', ...columns, ...(chained ? ['hash'] : [])];
+  const insert = (place: (index: number) => string) => {
+    const row = (at: number) => `(${names.map((_, index) => place(at * names.length + index + 1)).join(', ')})`;
+    return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${Array.from({ length: rows }, (_, at) => row(at)).join(', ')}`;
+  };
+  const made = { sql: insert(() => '?'), text: insert((index) => `$${index}`) };
+  texts.set(key, made);
+  return made;
 }
 
 function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {
