@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
@@ -7,6 +7,7 @@ import { findOrganizationByKey } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import type { Organization } from '../service.ts';
 import { type JsonRecord, tableOf } from '../store/layout.ts';
+import { Rows } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
 
 const PAGE = 500;
@@ -32,24 +33,39 @@ export class ChangeBook {
 
   private noted = 0;
 
+  /** Records that were not there before. */
+  private readonly fresh: Rows;
+  private indexed = false;
+
   constructor(tx: Transaction) {
     this.tx = tx;
+    this.fresh = new Rows(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
   }
 
   async open(): Promise<void> {
     await this.tx.run(sql`CREATE TEMP TABLE import_changes (seq BIGINT PRIMARY KEY, org BIGINT NOT NULL,
-      type TEXT NOT NULL, id BIGINT NOT NULL, before TEXT, UNIQUE (org, type, id))`);
+      type TEXT NOT NULL, id BIGINT NOT NULL, before TEXT)`);
   }
 
-  /** Keeps what a record is now, the first time it is named; call it before the record is written or removed. */
-  async note(org: number, resource: Resource, id: number): Promise<void> {
+  /**
+   * Keeps what a record is now, the first time it is named; call it before the record is written or removed. `fresh`:
+   * no record has the id, and no line has named it.
+   */
+  async note(org: number, resource: Resource, id: number, fresh = false): Promise<void> {
     this.noted++;
+    if (fresh) return this.fresh.add([this.noted, org, resource.type, id]);
+    await this.fresh.flush();
+    // Few imports name a record twice, or one that is there: the others do without.
+    if (!this.indexed)
+      await this.tx.run(sql`CREATE UNIQUE INDEX import_changes_by_id ON import_changes (org, type, id)`);
+    this.indexed = true;
     await this.tx.run(sql`INSERT INTO import_changes (seq, org, type, id, before) VALUES (${this.noted}, ${org}, ${resource.type}, ${id},
       (SELECT r.json FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id})) ON CONFLICT DO NOTHING`);
   }
 
   /** Tells of all changes; `at` is the time of the import. */
   async settle(at: string): Promise<void> {
+    await this.fresh.flush();
     const organizations = new Map<number, Organization | undefined>();
     for (let after = 0; ; ) {
       const page = await this.tx.all<NotedChange>(
@@ -75,11 +91,13 @@ export class ChangeBook {
   /** What the records of a page are now, as JSON text. */
   private async read(page: readonly NotedChange[]): Promise<Map<string, string>> {
     const now = new Map<string, string>();
+    // CROSS JOIN keeps SQLite from walking the whole of the other table: the page leads.
+    const [from, to] = [page[0]?.seq ?? 0, page.at(-1)?.seq ?? 0];
     for (const [, noted] of groupsOf(page, ({ org, type }) => `${org} ${type}`)) {
       const { org, type } = noted[0] as NotedChange;
-      const ids = join(noted.map(({ id }) => id));
       const rows = await this.tx.all<{ id: number; json: string }>(
-        sql`SELECT id, json FROM ${raw(tableOf(BY_TYPE.get(type) as Resource))} WHERE org = ${org} AND id IN (${ids})`,
+        sql`SELECT r.id, r.json FROM import_changes c CROSS JOIN ${raw(tableOf(BY_TYPE.get(type) as Resource))} r
+          WHERE r.org = c.org AND r.id = c.id AND c.seq >= ${from} AND c.seq <= ${to} AND c.org = ${org} AND c.type = ${type}`,
       );
       for (const { id, json } of rows) now.set(nameOf({ org, type, id }), json);
     }
@@ -95,8 +113,9 @@ export class ChangeBook {
     const resource = BY_TYPE.get(type) as Resource;
     // Most lines of a repeated import change nothing: equal texts need no reading.
     if ((now ?? null) === before) return;
-    const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(now), at };
-    await recordChange(this.tx, change);
+    const [was, is] = [parsed(before), parsed(now)];
+    const text = now === undefined ? {} : { json: now };
+    await recordChange(this.tx, { organization, actor: undefined, resource, before: was, after: is, ...text, at });
     const verb = before === null ? 'create' : now === undefined ? 'delete' : 'update';
     const operation = `${resource.name}.${verb}`;
     const counted = this.told.get(`${org} ${operation}`) ?? { org, operation, count: 0 };

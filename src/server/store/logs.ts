@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import sql from 'sql-template-tag';
+import { manyRows, statement } from './statement.ts';
 import type { Reader, Statement } from './store.ts';
 
 /** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
@@ -63,7 +63,7 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
   const { chained } = LOGS[name];
   const head = await tx.get<{ last_id: number; hash: string }>(
-    sql`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
+    statement`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
   );
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
@@ -75,7 +75,7 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
     return [id, ...values, last];
   });
   for (const part of parts(numbered)) await tx.run({ ...insertTexts(name, part.length), values: part.flat() });
-  if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+  if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
 }
 
 type Texts = Pick<Statement, 'sql' | 'text'>;
@@ -89,11 +89,7 @@ function insertTexts(name: LogName, rows: number): Texts {
   if (known !== undefined) return known;
   const { table, columns, chained } = LOGS[name];
   const names = ['id', ...columns, ...(chained ? ['hash'] : [])];
-  const insert = (place: (index: number) => string) => {
-    const row = (at: number) => `(${names.map((_, index) => place(at * names.length + index + 1)).join(', ')})`;
-    return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${Array.from({ length: rows }, (_, at) => row(at)).join(', ')}`;
-  };
-  const made = { sql: insert(() => '?'), text: insert((index) => `$${index}`) };
+  const made = manyRows(`INSERT INTO ${table} (${names.join(', ')})`, names.length, rows);
   texts.set(key, made);
   return made;
 }

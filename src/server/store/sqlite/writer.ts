@@ -99,10 +99,7 @@ export class GroupWriter {
    * Runs a group in one transaction and answers its jobs. Returns the job that is reason to do it in another way;
    * nothing is answered then.
    */
-  private async tryGroup(
-    group: readonly Job[],
-    run: (job: Job) => Promise<() => void>,
-  ): Promise<Failed | undefined> {
+  private async tryGroup(group: readonly Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
     this.alone = group.length === 1;
     const answers: (() => void)[] = [];
     try {
