@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { manyRows, statement } from './statement.ts';
 import type { Reader, Statement } from './store.ts';
 
@@ -76,6 +77,18 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
   });
   for (const part of parts(numbered)) await tx.run({ ...insertTexts(name, part.length), values: part.flat() });
   if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+}
+
+/** Numbers the rows that a statement selects, and writes them to the stream's log (`Transaction.appendSelected`). */
+export async function writeSelected(tx: Writing, select: Sql, rows: number): Promise<void> {
+  const { table, columns } = LOGS.stream;
+  const names = raw(columns.join(', '));
+  const head = await tx.get<{ last_id: number }>(
+    statement`UPDATE log_heads SET last_id = last_id + ${rows} WHERE name = 'stream' RETURNING last_id`,
+  );
+  if (head === undefined) throw new Error('The log stream has no head.');
+  await tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
+    SELECT s.position + CAST(${head.last_id - rows} AS BIGINT), ${names} FROM (${select}) AS s ORDER BY s.position`);
 }
 
 type Texts = Pick<Statement, 'sql' | 'text'>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LogRow, writeLogs } from '../logs.ts';
+import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
@@ -50,6 +50,10 @@ export class GroupWriter {
       append: async (row) => {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
+      },
+      appendSelected: async (select, rows) => {
+        await this.writeAppended();
+        await writeSelected(this.transaction, select, rows);
       },
       fillFast: async (tables) => {
         if (!this.alone) throw new NeedsItsOwn();
