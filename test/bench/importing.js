@@ -9,7 +9,7 @@ import { differenceOf } from './rawrows.js';
 
 const SIZES = {
   small: { patients: 2000, transactions: 8000, rounds: 2 },
-  full: { patients: 20_000, transactions: 80_000, rounds: 5 },
+  full: { patients: 40_000, transactions: 160_000, rounds: 4 },
 };
 
 /** Measures `molar server import`, from its start to its end; the driver writes all rows that it made once more. */

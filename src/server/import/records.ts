@@ -65,8 +65,7 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   if (id === undefined || !named) return;
   const organization = await state.organizations.find(organizationId, line);
   if (deleted === true) return remove(state, kind, organization.org, id, line);
-  const context = await contextFor(state, organization, given);
-  const values = readFields(kind.fields, given, context);
+  const { context, values } = await readValues(state, kind, organization, given);
   for (const name of kind.needed) {
     if (given[name] == null)
       context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
@@ -83,23 +82,42 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
 }
 
-/** Local times stand in the zone of the record's location, else of the organization (D7). */
-async function contextFor(
+/** A line has a local time; what it says can be read when its zone has been looked up. */
+const LOCAL_TIME = Symbol('local time');
+
+/**
+ * Reads the values of a line. Local times stand in the zone of the record's location, else of the organization (D7);
+ * few lines have any, so the others are spared the look for it.
+ */
+async function readValues(
   state: ImportState,
-  organization: Organization & { readonly told: boolean },
+  kind: RecordKind,
+  organization: Known,
   given: Readonly<Record<string, unknown>>,
-): Promise<ReadContext> {
+): Promise<{ context: ReadContext; values: Record<string, unknown> }> {
+  const read = (instantOf: (wall: WallClock) => number) => {
+    const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
+    return { context, values: readFields(kind.fields, given, context) };
+  };
+  try {
+    return read(() => {
+      throw LOCAL_TIME;
+    });
+  } catch (error) {
+    if (error !== LOCAL_TIME) throw error;
+  }
   const zone = await zoneOf(state, organization, given);
-  const instantOf = (wall: WallClock) => {
+  return read((wall) => {
     if (zone === undefined && state.last !== true) throw new ZoneUnknown();
     return instantIn(zone ?? organization.timezone)(wall);
-  };
-  return { mode: 'import', problems: [], warnings: [], instantOf };
+  });
 }
+
+type Known = Organization & { readonly told: boolean };
 
 async function zoneOf(
   state: ImportState,
-  organization: Organization & { readonly told: boolean },
+  organization: Known,
   given: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
   const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
