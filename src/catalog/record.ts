@@ -64,8 +64,9 @@ export function readFields(
   prefix = '',
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const [name, input] of Object.entries(body)) {
+  for (const name of Object.keys(body)) {
     if (context.problems.length >= MOST_PROBLEMS) break;
+    const input = body[name];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const at = prefix + shown(name);
     if (field === undefined) {
@@ -94,12 +95,22 @@ function reportMissing(
   context: ReadContext,
   prefix: string,
 ): void {
-  for (const [name, field] of Object.entries(fields)) {
-    const nested = prefix !== '';
-    // Records from elsewhere may lack fields; half a phone or an empty file is no value at all.
-    if (!field.required || (context.mode === 'import' && !nested)) continue;
+  const nested = prefix !== '';
+  // Records from elsewhere may lack fields; half a phone or an empty file is no value at all.
+  if (context.mode === 'import' && !nested) return;
+  for (const name of requiredNames(fields)) {
     const absent = body[name] === undefined && (nested || context.mode === 'create');
     const cleared = values[name] === null && Object.hasOwn(values, name) && body[name] !== undefined;
     if (absent || cleared) fail(context, 'field.missing', prefix + name, `${prefix}${name} is required.`);
   }
+}
+
+const requiredOf = new WeakMap<Fields, readonly string[]>();
+
+function requiredNames(fields: Fields): readonly string[] {
+  const known = requiredOf.get(fields);
+  if (known !== undefined) return known;
+  const names = Object.keys(fields).filter((name) => fields[name]?.required);
+  requiredOf.set(fields, names);
+  return names;
 }

@@ -3,6 +3,7 @@ import { STORED_RESOURCES } from '../catalog/catalog.ts';
 import type { Problem } from '../catalog/failures.ts';
 import type { Fields } from '../catalog/record.ts';
 import { tableOf } from './store/layout.ts';
+import { statement } from './store/statement.ts';
 import type { Reader } from './store/store.ts';
 
 /** Kinds that cannot be imported: links to them are not checked (contract §7). */
@@ -23,11 +24,21 @@ export interface FoundLink {
 /** Every link of a record's values, those in lists, maps and objects included. */
 export function linksOf(fields: Fields, values: Readonly<Record<string, unknown>>): FoundLink[] {
   const found: FoundLink[] = [];
-  for (const [name, field] of Object.entries(fields)) {
-    const { target } = field.kind;
-    if (target !== undefined && !UNCHECKED.has(target)) collect(values[name], target, name, found);
-  }
+  for (const [name, target] of checkedLinks(fields)) collect(values[name], target, name, found);
   return found;
+}
+
+const checked = new WeakMap<Fields, readonly (readonly [name: string, target: string])[]>();
+
+/** The fields whose links are checked, and what they link to. */
+function checkedLinks(fields: Fields): readonly (readonly [name: string, target: string])[] {
+  const known = checked.get(fields);
+  if (known !== undefined) return known;
+  const made = Object.entries(fields).flatMap(([name, { kind }]) =>
+    kind.target === undefined || UNCHECKED.has(kind.target) ? [] : [[name, kind.target] as const],
+  );
+  checked.set(fields, made);
+  return made;
 }
 
 function collect(value: unknown, target: string, at: string, found: FoundLink[]): void {
@@ -51,6 +62,11 @@ export async function existingIds(
   const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
   const distinct = [...new Set(ids)];
   const found = new Set<number>();
+  const [only] = distinct;
+  if (resource === undefined && distinct.length === 1 && only !== undefined) {
+    const one = statement`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id = ${only}`;
+    return (await read.get(one)) === undefined ? found : found.add(only);
+  }
   for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) {
     const wanted = join(distinct.slice(at, at + IDS_AT_ONCE));
     const rows = await read.all<{ id: number }>(

@@ -27,6 +27,7 @@ export function dateTime(): Kind<string> {
       if (typeof input !== 'string') {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
+      if (isCanonical(input)) return input;
       const instant = parseInstant(input.trim(), context);
       if (instant === undefined || (instant !== 'unresolved' && instant >= LAST_INSTANT + 1)) {
         return fail(context, 'field.format', at, `${at} must be an ISO 8601 date-time, such as 2026-03-02T14:30:00Z.`);
@@ -81,6 +82,13 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 export function isDate(value: string): boolean {
   const match = DATE.exec(value);
   return match !== null && exists(Number(match[1]), Number(match[2]), Number(match[3]));
+}
+
+const CANONICAL = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a date-time is written already as it is emitted: then it is its own value. */
+function isCanonical(value: string): boolean {
+  return CANONICAL.test(value) && isDate(value.slice(0, 10));
 }
 
 function exists(year: number, month: number, day: number): boolean {

@@ -9,6 +9,8 @@ export const JSON_MEDIA_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*
 /** Arrays and objects inside each other: far more than any body has, and too few to exhaust the stack of a reader. */
 export const MOST_LEVELS = 100;
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Parses a body: one JSON document in UTF-8, a byte order mark before it ignored. Throws a Refusal (`body.not_json`). */
 export function parseJson(bytes: Buffer): unknown {
   if (isDeep(bytes)) {
@@ -19,7 +21,7 @@ export function parseJson(bytes: Buffer): unknown {
     );
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(UTF8.decode(bytes));
   } catch {
     throw refusal('body.not_json', 'body', 'The body is not one valid JSON document in UTF-8.');
   }

@@ -21,7 +21,7 @@ export function createHandler(behaviour: Behaviour): Handler {
       ...request,
       before: undefined,
       row: undefined,
-      after: merged(resource, { ...blankRecord(resource), id }, values),
+      after: merged(resource, Object.assign(blankRecord(resource), { id }), values),
       given: new Set(Object.keys(values)),
       problems: [...context.problems],
     });
@@ -122,10 +122,12 @@ export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): 
 export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: Draft, now: string): Promise<void> {
   const { resource } = behaviour;
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
-  await putRecord(tx, draft.organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
-  await behaviour.indexed?.(tx, draft);
   const { organization, actor, before, after } = draft;
-  await recordChange(tx, { organization, actor, resource, before, after, at: now });
+  const json = JSON.stringify(after);
+  // A new record has an id that none ever had (`nextId`).
+  await putRecord(tx, organization.org, resource, after, behaviour.ownColumns?.(draft), before === undefined, json);
+  await behaviour.indexed?.(tx, draft);
+  await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
   await behaviour.stored?.(tx, draft);
 }
 

@@ -1,12 +1,16 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { DocumentBody } from '../body/documentbody.ts';
 import { nowOf, type Service } from '../service.ts';
+import { statement } from '../store/statement.ts';
 import type { Store, Transaction } from '../store/store.ts';
 
 /** How long a key is kept (D46). */
 const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** How often old keys are deleted; until then they count for nothing. */
+const SWEPT_MS = 60 * 1000;
 
 /** What a key counts for: one organization, token and route (D46). */
 export interface KeyPlace {
@@ -24,6 +28,8 @@ interface KeptAnswer {
 /** Answers of POSTs that carried an Idempotency-Key (D46). One for a server: it also knows which requests still run. */
 export class IdempotencyKeys {
   private readonly running = new Set<string>();
+  /** When the old keys of an organization were last deleted, in UTC milliseconds. */
+  private readonly swept = new Map<number, number>();
   private readonly service: Service;
 
   constructor(service: Service) {
@@ -34,7 +40,7 @@ export class IdempotencyKeys {
   async earlier(place: KeyPlace, bodyHash: string): Promise<KeptAnswer | undefined> {
     const { org, token, route, name } = place;
     const row = await this.service.store.read.get<KeptAnswer & { body_hash: string }>(
-      sql`SELECT body_hash, status, answer FROM idempotency_keys
+      statement`SELECT body_hash, status, answer FROM idempotency_keys
         WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`,
     );
     if (row === undefined) return undefined;
@@ -75,13 +81,20 @@ export class IdempotencyKeys {
    */
   async keep(tx: Transaction, place: KeyPlace, bodyHash: string, { status, answer }: KeptAnswer): Promise<void> {
     const { org, token, route, name } = place;
-    await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND created_at <= ${this.oldest()}`);
-    const kept =
-      await tx.run(sql`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
+    const now = this.service.clock();
+    if (!(now - (this.swept.get(org) ?? Number.NEGATIVE_INFINITY) < SWEPT_MS)) {
+      this.swept.set(org, now);
+      await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND created_at <= ${this.oldest()}`);
+    }
+    const row = statement`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
       VALUES (${org}, ${token}, ${route}, ${name}, ${bodyHash}, ${status}, ${answer}, ${nowOf(this.service)})
-      ON CONFLICT DO NOTHING`);
-    // Another server on the same database has done it in the meantime: this one is undone, and asked again it replays.
-    if (kept === 0) throw running();
+      ON CONFLICT DO NOTHING`;
+    if ((await tx.run(row)) > 0) return;
+    // In the way stands a key that has served its time, or one that another server on the same database has kept in the
+    // meantime: then this one is undone, and asked again it replays.
+    const expired = await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND token = ${token}
+      AND route = ${route} AND name = ${name} AND created_at <= ${this.oldest()}`);
+    if (expired === 0 || (await tx.run(row)) === 0) throw running();
   }
 
   private oldest(): string {
@@ -106,7 +119,5 @@ export function readKey(header: string | string[] | undefined): string {
 /** Tells whether two bodies are the same; a document counts with its content. */
 export function hashOf(body: unknown): string {
   const same = body instanceof DocumentBody ? [body.json, body.content?.sha256] : body;
-  return createHash('sha256')
-    .update(JSON.stringify(same) ?? '')
-    .digest('hex');
+  return hash('sha256', JSON.stringify(same) ?? '', 'hex');
 }

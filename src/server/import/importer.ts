@@ -1,19 +1,20 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
+import { transactions } from '../../catalog/resources/transactions.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { collectGarbage } from '../memory.ts';
-import { settleLedger } from '../reports/aging/ledger.ts';
+import { noteAll, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { nowOf } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
-import { raiseSequence } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import { ChangeBook } from './changes.ts';
 import { CorrectionBook } from './corrections.ts';
 import { DeferredLines } from './deferred.ts';
 import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
+import { ImportedIds } from './ids.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
 import { LinkBook } from './links.ts';
@@ -76,9 +77,8 @@ async function importInto(
     places: new Places(tx),
     corrections: new CorrectionBook(tx),
     ...(!untold && { changes: new ChangeBook(tx) }),
-    highest: new Map(),
+    ids: new ImportedIds(tx),
     referrers: new Map(),
-    hadPatients: new Map(),
     counts: {},
     deleted: 0,
   };
@@ -97,6 +97,7 @@ async function importInto(
     }
   }
   for await (const entry of deferred.drain()) await importLine({ ...state, last: true }, entry);
+  await state.links.flush();
   await indexes.restore();
   // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
   await refreshReferrers(state);
@@ -105,8 +106,9 @@ async function importInto(
   problems.throwIfAny();
   await state.corrections.settle(service, now);
   await state.changes?.settle(now);
+  for (const org of state.ids.begun(transactions.type)) await noteAll(tx, org);
   await settleLedger(tx);
-  for (const { org, type, id } of state.highest.values()) await raiseSequence(tx, org, type, id);
+  await state.ids.settle();
   return { imported: state.counts, deleted: state.deleted };
 }
 

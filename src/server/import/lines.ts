@@ -63,7 +63,8 @@ async function* splitLines(source: Readable): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
     let rest = chunk as Buffer;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      yield Buffer.concat([...pending, rest.subarray(0, end)]);
+      const last = rest.subarray(0, end);
+      yield pending.length === 0 ? last : Buffer.concat([...pending, last]);
       pending = [];
       size = 0;
       line++;

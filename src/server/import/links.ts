@@ -1,25 +1,37 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Kind } from '../../catalog/fields/kind.ts';
 import { existingIds, type FoundLink, linksOf } from '../references.ts';
 import { tableOf } from '../store/layout.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Statement, Transaction } from '../store/store.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { LISTED_PROBLEMS, type ProblemList } from './problems.ts';
 
-/** Links to small kinds are looked up once; this bounds what is remembered. */
-const REMEMBERED = 20_000;
+/** Ids of one kind that are remembered to be there: this bounds the memory. */
+const REMEMBERED = 50_000;
 
 /** Records read at once. */
 const PAGE = 500;
+
+/** Links looked up at once. */
+const TOGETHER = 50;
+
+/** Kinds that have a table of their own; there are few records of the others, and many links to them. */
+const STORED = new Map(STORED_RESOURCES.map((resource) => [resource.type, resource]));
+
+type NotedLink = readonly [org: number, id: number, line: number, field: string];
 
 /**
  * Checks links of an import in any order: a link to a record that is not there yet is noted, and looked up again at
  * the end. Memory does not grow with the import.
  */
 export class LinkBook {
-  private readonly known = new Set<string>();
+  /** Ids that are there, by organization and kind. What a later line deletes is found by its own line. */
+  private readonly known = new Map<number, Map<string, Set<number>>>();
   private readonly deleted = new Map<string, { org: number; target: string; ids: Map<number, number> }>();
+  /** Links that nobody has looked up, by kind. */
+  private readonly waiting = new Map<string, NotedLink[]>();
+  private readonly statements = new Map<string, Statement>();
   private readonly tx: Transaction;
 
   constructor(tx: Transaction) {
@@ -34,27 +46,72 @@ export class LinkBook {
 
   async note(org: number, line: number, links: readonly FoundLink[]): Promise<void> {
     for (const { target, id, at } of links) {
-      const name = `${org} ${target} ${id}`;
-      if (this.known.has(name)) continue;
-      const isSmall = !STORED_RESOURCES.some((resource) => resource.type === target);
-      if (isSmall && (await existingIds(this.tx, org, target, [id])).has(id)) {
-        if (this.known.size < REMEMBERED) this.known.add(name);
-      } else {
-        await this.noteMissing(org, target, id, line, `${at}.id`);
-      }
+      const known = this.idsOf(org, target);
+      if (known.has(id)) continue;
+      if (!STORED.has(target) && (await existingIds(this.tx, org, target, [id])).has(id))
+        this.noteWritten(org, target, id);
+      else await this.noteMissing(target, [org, id, line, `${at}.id`]);
     }
   }
 
-  /** Keeps a link that leads nowhere yet, without waiting for the answer whether it does. */
-  private async noteMissing(org: number, target: string, id: number, line: number, field: string): Promise<void> {
-    await this.tx.run(sql`INSERT INTO import_links (org, target, id, line, field)
-      SELECT n.org, n.target, n.id, n.line, n.field
-      FROM (SELECT CAST(${org} AS BIGINT) AS org, CAST(${target} AS TEXT) AS target, CAST(${id} AS BIGINT) AS id,
-        CAST(${line} AS BIGINT) AS line, CAST(${field} AS TEXT) AS field) n
-      WHERE NOT EXISTS (${targetOf(target, 'n')})`);
+  /** Remembers a record that is there now. */
+  noteWritten(org: number, target: string, id: number): void {
+    const ids = this.idsOf(org, target);
+    if (ids.size >= REMEMBERED) ids.clear();
+    ids.add(id);
+  }
+
+  /** Looks up what waits: before links are settled, and before anything is deleted that they may lead to. */
+  async flush(): Promise<void> {
+    for (const target of this.waiting.keys()) await this.lookUp(target);
+  }
+
+  private idsOf(org: number, target: string): Set<number> {
+    let targets = this.known.get(org);
+    if (targets === undefined) {
+      targets = new Map();
+      this.known.set(org, targets);
+    }
+    let ids = targets.get(target);
+    if (ids === undefined) {
+      ids = new Set();
+      targets.set(target, ids);
+    }
+    return ids;
+  }
+
+  private async noteMissing(target: string, link: NotedLink): Promise<void> {
+    const waiting = this.waiting.get(target);
+    if (waiting === undefined) this.waiting.set(target, [link]);
+    else if (waiting.push(link) >= TOGETHER) await this.lookUp(target);
+  }
+
+  /** Keeps the links that lead nowhere yet, without waiting for the answer which do. */
+  private async lookUp(target: string): Promise<void> {
+    const links = this.waiting.get(target) ?? [];
+    this.waiting.set(target, []);
+    if (links.length === 0) return;
+    const { sql: own, text, values } = this.lookingUp(target, links.length);
+    await this.tx.run({ sql: own, text, values: [...links.flat(), ...values] });
+  }
+
+  /** The statement that looks up so many links, and its values after those of the links. */
+  private lookingUp(target: string, links: number): Statement {
+    const key = `${target} ${links}`;
+    const known = this.statements.get(key);
+    if (known !== undefined) return known;
+    const others = Array.from({ length: links - 1 }, () => sql`(${0}, ${0}, ${0}, ${''})`);
+    const typed = sql`(CAST(${0} AS BIGINT), CAST(${0} AS BIGINT), CAST(${0} AS BIGINT), CAST(${''} AS TEXT))`;
+    const made = sql`WITH n (org, id, line, field) AS (VALUES ${join([typed, ...others])})
+      INSERT INTO import_links (org, target, id, line, field)
+      SELECT n.org, CAST(${target} AS TEXT), n.id, n.line, n.field FROM n WHERE NOT EXISTS (${targetOf(target, 'n')})`;
+    const kept = { sql: made.sql, text: made.text, values: made.values.slice(links * 4) };
+    this.statements.set(key, kept);
+    return kept;
   }
 
   noteDeleted(org: number, target: string, id: number, line: number): void {
+    if (STORED.has(target)) this.idsOf(org, target).delete(id);
     const name = `${org} ${target}`;
     const entry = this.deleted.get(name) ?? { org, target, ids: new Map<number, number>() };
     entry.ids.set(id, line);
@@ -115,7 +172,7 @@ export class LinkBook {
 
 /** The record that a link leads to; `link` is the alias of the link's row. */
 function targetOf(target: string, link: 'l' | 'n'): Sql {
-  const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
+  const resource = STORED.get(target);
   const from = raw(link);
   if (resource !== undefined) {
     return sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = ${from}.org AND f.id = ${from}.id`;

@@ -29,7 +29,7 @@ export class Places {
 
   /** What a line writes, or deletes, is read again. */
   forget(org: number, type: string, id: number): void {
-    this.known.delete(nameOf(org, type, id));
+    if (type === 'Location' || type === 'Operatory') this.known.delete(nameOf(org, type, id));
   }
 }
 

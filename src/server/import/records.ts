@@ -3,6 +3,7 @@ import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { type Fields, readFields } from '../../catalog/record.ts';
+import { patients } from '../../catalog/resources/patients.ts';
 import { linksOf } from '../references.ts';
 import { blankRecord, emptyValue } from '../rendering.ts';
 import { forgetTransaction } from '../reports/aging/ledger.ts';
@@ -17,6 +18,7 @@ import type { ChangeBook } from './changes.ts';
 import type { CorrectionBook } from './corrections.ts';
 import { importDocument, removeDocument } from './documents.ts';
 import type { ImportedFiles } from './files.ts';
+import type { ImportedIds } from './ids.ts';
 import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
 import type { LinkBook } from './links.ts';
@@ -37,12 +39,9 @@ export interface ImportState {
   readonly corrections: CorrectionBook;
   /** Undefined: the stream is not told of this import. */
   readonly changes?: ChangeBook;
-  /** Highest id by organization and type. */
-  readonly highest: Map<string, { org: number; type: string; id: number }>;
+  readonly ids: ImportedIds;
   /** Patients whose list of referred patients has to be made again. */
   readonly referrers: Map<number, Set<number>>;
-  /** Organizations that patients came to, and whether they had some before. */
-  readonly hadPatients: Map<number, boolean>;
   readonly counts: Record<string, number>;
   deleted: number;
   /** All lines have been read: a zone that is still unknown stays so. */
@@ -66,41 +65,59 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   if (id === undefined || !named) return;
   const organization = await state.organizations.find(organizationId, line);
   if (deleted === true) return remove(state, kind, organization.org, id, line);
-  const context = await contextFor(state, organization, given);
-  const values = readFields(kind.fields, given, context);
+  const { context, values } = await readValues(state, kind, organization, given);
   for (const name of kind.needed) {
     if (given[name] == null)
       context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
   }
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;
-  noteId(state, organization.org, kind.type, id);
+  const fresh = await state.ids.note(organization.org, kind.type, id, kind.resource);
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
   await state.links.note(organization.org, line, own);
-  if (kind.resource !== undefined) await state.changes?.note(organization.org, kind.resource, id);
+  if (kind.resource !== undefined) await state.changes?.note(organization.org, kind.resource, id, fresh);
   state.places.forget(organization.org, kind.type, id);
-  if (kind.resource === undefined) await putReference(state.tx, organization.org, kind, id, values);
-  else await putResource(state, kind, organization, id, values, line);
+  if (kind.resource === undefined) await putReference(state, organization.org, kind, id, values);
+  else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
 }
 
-/** Local times stand in the zone of the record's location, else of the organization (D7). */
-async function contextFor(
+/** A line has a local time; what it says can be read when its zone has been looked up. */
+const LOCAL_TIME = Symbol('local time');
+
+/**
+ * Reads the values of a line. Local times stand in the zone of the record's location, else of the organization (D7);
+ * few lines have any, so the others are spared the look for it.
+ */
+async function readValues(
   state: ImportState,
-  organization: Organization & { readonly told: boolean },
+  kind: RecordKind,
+  organization: Known,
   given: Readonly<Record<string, unknown>>,
-): Promise<ReadContext> {
+): Promise<{ context: ReadContext; values: Record<string, unknown> }> {
+  const read = (instantOf: (wall: WallClock) => number) => {
+    const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
+    return { context, values: readFields(kind.fields, given, context) };
+  };
+  try {
+    return read(() => {
+      throw LOCAL_TIME;
+    });
+  } catch (error) {
+    if (error !== LOCAL_TIME) throw error;
+  }
   const zone = await zoneOf(state, organization, given);
-  const instantOf = (wall: WallClock) => {
+  return read((wall) => {
     if (zone === undefined && state.last !== true) throw new ZoneUnknown();
     return instantIn(zone ?? organization.timezone)(wall);
-  };
-  return { mode: 'import', problems: [], warnings: [], instantOf };
+  });
 }
+
+type Known = Organization & { readonly told: boolean };
 
 async function zoneOf(
   state: ImportState,
-  organization: Organization & { readonly told: boolean },
+  organization: Known,
   given: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
   const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
@@ -110,11 +127,6 @@ async function zoneOf(
   const place = await state.places.find(organization.org, 'Location', at);
   if (place === undefined) return undefined;
   return place.timezone ?? (organization.told ? organization.timezone : undefined);
-}
-
-function noteId(state: ImportState, org: number, type: string, id: number): void {
-  const name = `${org} ${type}`;
-  if (id > (state.highest.get(name)?.id ?? 0)) state.highest.set(name, { org, type, id });
 }
 
 /** The wire fields of an import line over a blank record; what only the import knows stays out. */
@@ -130,7 +142,7 @@ function wireOf(
 }
 
 async function putReference(
-  tx: Transaction,
+  { tx, links }: ImportState,
   org: number,
   kind: RecordKind,
   id: number,
@@ -144,6 +156,7 @@ async function putReference(
   await tx.run(sql`INSERT INTO reference_records (org, type, id, filed_under, json)
     VALUES (${org}, ${kind.type}, ${id}, ${filedUnder(kind.type, record)}, ${JSON.stringify(record)})
     ON CONFLICT (org, type, id) DO UPDATE SET filed_under = excluded.filed_under, json = excluded.json`);
+  links.noteWritten(org, kind.type, id);
 }
 
 async function putResource(
@@ -153,16 +166,14 @@ async function putResource(
   id: number,
   values: Record<string, unknown>,
   line: number,
+  fresh: boolean,
 ): Promise<void> {
   const resource = kind.resource as NonNullable<RecordKind['resource']>;
   if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
   const behaviour = behaviourOf(resource);
   const blank = blankRecord(resource);
-  const after = {
-    ...wireOf(resource.fields, blank, values),
-    id,
-    ...(Object.hasOwn(blank, 'lastModified') && { lastModified: values.lastModified ?? state.now }),
-  };
+  const after = Object.assign(wireOf(resource.fields, blank, values), { id });
+  if (Object.hasOwn(blank, 'lastModified')) blank.lastModified = values.lastModified ?? state.now;
   const problems: Draft['problems'] = [];
   const draft: Draft = {
     service: state.service,
@@ -171,7 +182,8 @@ async function putResource(
     before: undefined,
     row: undefined,
     after,
-    given: new Set(),
+    fresh,
+    given: NONE,
     problems,
     imported: values,
   };
@@ -180,10 +192,13 @@ async function putResource(
   state.problems.addAll(line, problems);
   if (problems.length > 0) return;
   if (resource.type === 'PatientV1') await noteReferrers(state, organization.org, id, draft.after);
-  await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft));
+  await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft), fresh);
   await behaviour.indexed?.(state.tx, draft);
+  state.links.noteWritten(organization.org, kind.type, id);
   if (resource.type === 'Transaction') await state.corrections.note(organization.org, draft.after);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Notes the patients whose `referredPatients` a patient's line, or its deletion, may change: itself, too. */
 async function noteReferrers(
@@ -192,7 +207,7 @@ async function noteReferrers(
   id: number,
   after?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const before = (await hadPatients(state, org)) ? await storedReferrer(state.tx, org, id) : undefined;
+  const before = (await state.ids.had(org, patients)) ? await storedReferrer(state.tx, org, id) : undefined;
   const claimed = ((after?.referredPatients as readonly unknown[] | undefined) ?? []).length > 0;
   const noted = [
     before?.referrer,
@@ -204,20 +219,12 @@ async function noteReferrers(
   state.referrers.set(org, referrers);
 }
 
-/** Whether the organization had patients before the import; those that it brings itself are noted by their own lines. */
-async function hadPatients(state: ImportState, org: number): Promise<boolean> {
-  const known = state.hadPatients.get(org);
-  if (known !== undefined) return known;
-  const row = await state.tx.get(sql`SELECT 1 AS found FROM patients WHERE org = ${org} LIMIT 1`);
-  state.hadPatients.set(org, row !== undefined);
-  return row !== undefined;
-}
-
 function storedReferrer(tx: Transaction, org: number, id: number): Promise<{ referrer: number | null } | undefined> {
   return tx.get(sql`SELECT referred_by_patient_id AS referrer FROM patients WHERE org = ${org} AND id = ${id}`);
 }
 
 async function remove(state: ImportState, kind: RecordKind, org: number, id: number, line: number): Promise<void> {
+  await state.links.flush();
   if (kind.type === 'PatientV1') await noteReferrers(state, org, id);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id);
   if (kind.type === 'DocumentV1') await removeDocument(state, org, id);
@@ -226,6 +233,6 @@ async function remove(state: ImportState, kind: RecordKind, org: number, id: num
   if (kind.type === 'Transaction') await forgetTransaction(state.tx, org, id);
   state.links.noteDeleted(org, kind.type, id, line);
   state.places.forget(org, kind.type, id);
-  noteId(state, org, kind.type, id);
+  await state.ids.note(org, kind.type, id, kind.resource);
   state.deleted++;
 }

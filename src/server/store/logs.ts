@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { manyRows, statement } from './statement.ts';
 import type { Reader, Statement } from './store.ts';
 
 /** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
@@ -42,7 +43,7 @@ export function chainHash(before: string, id: number, values: LogValues): string
 }
 
 /** Rows of one statement: few sizes, so that few statements have to be kept. */
-const SIZES = [100, 10, 1] as const;
+const SIZES = [100, 20, 5, 1] as const;
 
 interface Writing extends Pick<Reader, 'get'> {
   run(statement: Statement): Promise<number>;
@@ -63,35 +64,47 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
   const { chained } = LOGS[name];
   const head = await tx.get<{ last_id: number; hash: string }>(
-    sql`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
+    statement`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
   );
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
-  let { hash } = head;
+  let last = head.hash;
   const numbered = rows.map((values) => {
     id++;
     if (!chained) return [id, ...values];
-    hash = chainHash(hash, id, values);
-    return [id, ...values, hash];
+    last = chainHash(last, id, values);
+    return [id, ...values, last];
   });
-  for (const part of parts(numbered)) await tx.run({ ...insertText(name, part.length), values: part.flat() });
-  if (chained) await tx.run(sql`UPDATE log_heads SET hash = ${hash} WHERE name = ${name}`);
+  for (const part of parts(numbered)) await tx.run({ ...insertTexts(name, part.length), values: part.flat() });
+  if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
 }
 
-const inserts = new Map<string, { readonly sql: string; readonly text: string }>();
+/** Numbers the rows that a statement selects, and writes them to the stream's log (`Transaction.appendSelected`). */
+export async function writeSelected(tx: Writing, select: Sql, rows: number): Promise<void> {
+  const { table, columns } = LOGS.stream;
+  const names = raw(columns.join(', '));
+  const head = await tx.get<{ last_id: number }>(
+    statement`UPDATE log_heads SET last_id = last_id + ${rows} WHERE name = 'stream' RETURNING last_id`,
+  );
+  if (head === undefined) throw new Error('The log stream has no head.');
+  await tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
+    SELECT s.position + CAST(${head.last_id - rows} AS BIGINT), ${names} FROM (${select}) AS s ORDER BY s.position`);
+}
 
-/** Text of the statement that writes so many rows of a log, made once. */
-function insertText(name: LogName, rows: number): { readonly sql: string; readonly text: string } {
-  const known = inserts.get(`${name} ${rows}`);
+type Texts = Pick<Statement, 'sql' | 'text'>;
+
+const texts = new Map<string, Texts>();
+
+/** The statement that writes so many rows of a log, made once. */
+function insertTexts(name: LogName, rows: number): Texts {
+  const key = `${name} ${rows}`;
+  const known = texts.get(key);
   if (known !== undefined) return known;
   const { table, columns, chained } = LOGS[name];
   const names = ['id', ...columns, ...(chained ? ['hash'] : [])];
-  const row = sql`(${join(names.map(() => null))})`;
-  const { sql: plain, text } =
-    sql`INSERT INTO ${raw(table)} (${raw(names.join(', '))}) VALUES ${join(Array.from({ length: rows }, () => row))}`;
-  const texts = { sql: plain, text };
-  inserts.set(`${name} ${rows}`, texts);
-  return texts;
+  const made = manyRows(`INSERT INTO ${table} (${names.join(', ')})`, names.length, rows);
+  texts.set(key, made);
+  return made;
 }
 
 function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {

@@ -3,7 +3,8 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
-import type { Reader, Transaction } from './store.ts';
+import { manyRows, statement } from './statement.ts';
+import type { Reader, Statement, Transaction } from './store.ts';
 
 /** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
 export interface StoredRecord {
@@ -164,7 +165,8 @@ function columns(own: readonly string[]): Sql {
 
 /**
  * Inserts a record, or replaces the one with its id. `record` is the whole wire record, without computed parts.
- * `fresh`: no record ever had this id, so there is nothing of it to clear away.
+ * `fresh`: no record ever had this id, so there is nothing of it to clear away. `json`: the record's text, where it is
+ * known already.
  */
 export async function putRecord(
   tx: Transaction,
@@ -173,41 +175,46 @@ export async function putRecord(
   record: JsonRecord & { readonly id: number },
   own: OwnColumns = {},
   fresh = false,
+  json = JSON.stringify(record),
 ): Promise<void> {
   const layout = layoutOf(resource);
   await tx.run({
     ...upsertText(layout, Object.keys(own)),
-    values: [
-      org,
-      record.id,
-      ...layout.columns.map((column) => column.of(record)),
-      ...Object.values(own),
-      JSON.stringify(record),
-    ],
+    values: [org, record.id, ...layout.columns.map((column) => column.of(record)), ...Object.values(own), json],
   });
   for (const side of layout.sides) {
     if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
-      await tx.run(sql`INSERT INTO ${raw(side.table)} (org, value, id) VALUES (${org}, ${value}, ${record.id})`);
+      await tx.run({ ...sideTexts(side.table), values: [org, value, record.id] });
     }
   }
 }
 
-const upserts = new Map<string, { readonly sql: string; readonly text: string }>();
+const sideInserts = new Map<string, Texts>();
+
+function sideTexts(table: string): Texts {
+  const known = sideInserts.get(table);
+  if (known !== undefined) return known;
+  const made = manyRows(`INSERT INTO ${table} (org, value, id)`, 3, 1);
+  sideInserts.set(table, made);
+  return made;
+}
+
+type Texts = Pick<Statement, 'sql' | 'text'>;
+
+const upserts = new Map<string, Texts>();
 
 /** Text of the one statement that writes a record, made once for a table and its own columns. */
-function upsertText(layout: Layout, own: readonly string[]): { readonly sql: string; readonly text: string } {
+function upsertText(layout: Layout, own: readonly string[]): Texts {
   const known = upserts.get(layout.table);
   if (known !== undefined) return known;
   const names = ['org', 'id', ...layout.columns.map((column) => column.name), ...own, 'json'];
-  const places = (place: (index: number) => string) => names.map((_, index) => place(index + 1)).join(', ');
   const overwrite = names
     .slice(2)
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
-  const write = (values: string) =>
-    `INSERT INTO ${layout.table} (${names.join(', ')}) VALUES (${values}) ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
-  const texts = { sql: write(places(() => '?')), text: write(places((index) => `$${index}`)) };
+  const end = ` ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
+  const texts = manyRows(`INSERT INTO ${layout.table} (${names.join(', ')})`, names.length, 1, end);
   upserts.set(layout.table, texts);
   return texts;
 }
@@ -221,7 +228,7 @@ export async function removeRecord(tx: Transaction, org: number, resource: Resou
 /** The next id of a type: above every id the type ever had in the organization (D15). */
 export async function nextId(tx: Transaction, org: number, type: string): Promise<number> {
   const row = await tx.get<{ last_id: number }>(
-    sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
+    statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
       ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
   );
   return row?.last_id ?? 1;

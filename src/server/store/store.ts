@@ -1,3 +1,4 @@
+import type { Sql } from 'sql-template-tag';
 import type { LogRow } from './logs.ts';
 
 /** A statement with its values: `sql` has `?` places (SQLite), `text` has `$1` places (PostgreSQL). */
@@ -21,6 +22,11 @@ export interface Transaction extends Reader {
   run(statement: Statement): Promise<number>;
   /** Adds a row to a log. It gets its number, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
+  /**
+   * Adds as many rows to the log of the stream as `select` gives: their columns, after a `position` that counts from 1.
+   * Only after `fillFast`, for very many rows: they need not come out of the database first.
+   */
+  appendSelected(select: Sql, rows: number): Promise<void>;
   /**
    * Makes filling empty tables fast; `restore` must run before the transaction ends. Call it first: a store may begin
    * the work anew by itself. Without a time limit from here on, and never done again after a conflict.

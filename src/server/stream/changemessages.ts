@@ -17,6 +17,8 @@ export interface Change {
   readonly resource: Resource;
   readonly before: JsonRecord | undefined;
   readonly after: JsonRecord | undefined;
+  /** The text of `after`, where it is known already. */
+  readonly json?: string;
   /** When it happened: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly at: string;
 }
@@ -25,7 +27,7 @@ export interface Change {
  * What the stream tells of a change (D40): the whole record of a new one, what changed of another, the id of a deleted
  * one. Undefined for a change of nothing (D44), and for one that its sub-type does not tell (specification, Events).
  */
-export function messageOf({ organization, resource, before, after, at }: Change): NewMessage | undefined {
+export function messageOf({ organization, resource, before, after, json, at }: Change): NewMessage | undefined {
   const record = after ?? before;
   if (record === undefined) return undefined;
   const operation = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : 'UPDATE';
@@ -34,7 +36,8 @@ export function messageOf({ organization, resource, before, after, at }: Change)
   if (payload === undefined) return undefined;
   const domainType = domainTypeOf(resource);
   const key = { organizationId: organization.id, locationId: locationOf(resource, record), domainType, operation };
-  return { org: organization.org, key, sendTime: at, correlationId: null, payload: JSON.stringify(payload) };
+  const text = payload === after && json !== undefined ? json : JSON.stringify(payload);
+  return { org: organization.org, key, sendTime: at, correlationId: null, payload: text };
 }
 
 /** The location segment of a record's routing key. */

@@ -15,8 +15,8 @@ export async function secretHash(secret: string): Promise<string> {
 }
 
 export async function secretMatches(secret: string, stored: string): Promise<boolean> {
-  const [, salt = '', hash = ''] = stored.split('$');
+  const [, salt = '', derived = ''] = stored.split('$');
   const given = await derive(secret, Buffer.from(salt, 'base64url'), 32);
-  const expected = Buffer.from(hash, 'base64url');
+  const expected = Buffer.from(derived, 'base64url');
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -3,6 +3,7 @@ import type { Link } from '../../../catalog/fields/composites.ts';
 import { cents } from '../../money.ts';
 import type { Draft } from '../../resources/behaviour.ts';
 import type { Organization } from '../../service.ts';
+import { statement } from '../../store/statement.ts';
 import type { Transaction } from '../../store/store.ts';
 
 /** A part of a credit that settles a charge, as it stands on the wire (D24). */
@@ -13,15 +14,16 @@ interface Distribution {
 }
 
 /** Keeps the distributions of a stored transaction, and notes what `settleLedger` has to make again. */
-export async function noteTransaction(tx: Transaction, { organization, after }: Draft): Promise<void> {
+export async function noteTransaction(tx: Transaction, { organization, after, fresh }: Draft): Promise<void> {
   const { org } = organization;
-  await forgetTransaction(tx, org, after.id);
+  // An import notes all of a ledger that it begins, when its lines are in (`noteAll`).
+  if (fresh !== true) await forgetTransaction(tx, org, after.id);
   // Only an active credit settles anything; inactive distributions do not count (D34).
   const settles = after.isActive === true && (after.amount as number) < 0;
   const byInsurance = Number(after.ledgerType === 'InsurancePayment');
   for (const { chargeId, appliedAmount, isActive } of settles ? (after.distributions as readonly Distribution[]) : []) {
     if (isActive !== true || chargeId == null || appliedAmount == null) continue;
-    await tx.run(sql`INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance)
+    await tx.run(statement`INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance)
       VALUES (${org}, ${chargeId}, ${after.id}, ${cents(appliedAmount)}, ${byInsurance})
       ON CONFLICT (org, charge_id, credit_id) DO UPDATE SET cents = distributions.cents + excluded.cents`);
   }
@@ -36,8 +38,19 @@ export async function forgetTransaction(tx: Transaction, org: number, id: number
   await tx.run(sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id}`);
 }
 
+/** Notes all transactions of an organization for `settleLedger`. */
+export async function noteAll(tx: Transaction, org: number): Promise<void> {
+  await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT t.org, t.id FROM transactions t WHERE t.org = ${org}
+    ON CONFLICT DO NOTHING`);
+}
+
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
-export async function followGuarantor(tx: Transaction, { organization, after, imported }: Draft): Promise<void> {
+export async function followGuarantor(
+  tx: Transaction,
+  { organization, before, after, imported }: Draft,
+): Promise<void> {
+  // A patient that the server makes has no ledger yet; of one that is imported it does not know.
+  if (before === undefined && imported === undefined) return;
   // While an import fills an empty store there is no ledger yet, and no index by which to find transactions.
   if (!(await hasLedger(tx, organization, imported !== undefined))) return;
   const guarantor = (after.primaryGuarantor as Link).id;

@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { LOGS, type LogRow, type LogValues } from '../logs.ts';
 import type { Statement } from '../store.ts';
 
@@ -24,6 +24,7 @@ export class Spill {
   private readonly tx: Writing;
   private waiting: LogValues[] = [];
   private spilled = 0;
+  private opened = false;
 
   constructor(tx: Writing) {
     this.tx = tx;
@@ -31,8 +32,20 @@ export class Spill {
 
   async add(values: LogValues): Promise<void> {
     this.waiting.push(values);
-    if (this.waiting.length < KEPT) return;
-    if (this.spilled === 0) await this.open();
+    if (this.waiting.length >= KEPT) await this.moveOut();
+  }
+
+  /** Adds the rows that a statement selects (`Transaction.appendSelected`); they do not pass through memory. */
+  async addSelected(select: Sql, rows: number): Promise<void> {
+    await this.moveOut();
+    const names = raw(columns.join(', '));
+    await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (seq, ${names})
+      SELECT s.position + CAST(${this.spilled - 1} AS BIGINT), ${names} FROM (${select}) AS s`);
+    this.spilled += rows;
+  }
+
+  private async moveOut(): Promise<void> {
+    await this.open();
     const rows = this.waiting;
     this.waiting = [];
     for (let at = 0; at < rows.length; at += ROWS) {
@@ -58,6 +71,8 @@ export class Spill {
   }
 
   private async open(): Promise<void> {
+    if (this.opened) return;
+    this.opened = true;
     await this.tx.run(sql`CREATE TEMP TABLE ${raw(TEMPORARY)} ON COMMIT DROP AS
       SELECT id AS seq, ${raw(columns.join(', '))} FROM ${raw(table)} WHERE false`);
   }

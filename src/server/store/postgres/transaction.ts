@@ -1,4 +1,5 @@
 import type { QueryResult } from 'pg';
+import type { Sql } from 'sql-template-tag';
 import { type LogRow, writeLogs } from '../logs.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { planForFilling, planForReading } from './filling.ts';
@@ -66,6 +67,11 @@ export class PostgresTransaction implements Transaction {
   async append(row: LogRow): Promise<void> {
     if (this.alone && row.log === 'stream') await this.spill.add(row.values);
     else this.appended.push(row);
+  }
+
+  async appendSelected(select: Sql, rows: number): Promise<void> {
+    if (!this.alone) throw new NeedsItsOwn();
+    await this.spill.addSelected(select, rows);
   }
 
   /** What was appended and is still to be numbered; the head of a log may be locked by it. */

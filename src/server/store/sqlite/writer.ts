@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownTurn } from '../../turns.ts';
-import { type LogRow, writeLogs } from '../logs.ts';
-import type { StoreCounts, Transaction } from '../store.ts';
+import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
+import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
 import { Statements } from './statements.ts';
@@ -14,14 +14,19 @@ interface Job {
 
 const GROUP_LIMIT = 256;
 
-/** Rows of logs that are kept back until their write ends, at most. */
+/** Rows of logs that are kept back until their writes end, at most. */
 const KEPT_ROWS = 200;
 
 const BUSY_LIMIT_MS = 50_000;
 
+/** A work fills tables: it is to be done again, in a transaction of its own. */
+class NeedsItsOwn extends Error {}
+
 /**
- * The single writer. All writes that arrive in one turn of the event loop share one transaction, each under a
- * savepoint of its own, so one disk sync acknowledges them all and a failed one leaves the others alone.
+ * The single writer. All writes that arrive in one turn of the event loop share one transaction, so one disk sync
+ * acknowledges them all. A savepoint for each would have the database copy every page they touch; so they run without,
+ * and only when one of them fails is the whole group begun again, each under a savepoint of its own: then the failed
+ * one leaves the others alone.
  */
 export class GroupWriter {
   private queue: Job[] = [];
@@ -29,8 +34,10 @@ export class GroupWriter {
   private readonly statements: Statements;
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
-  /** Rows of logs of the write that runs now. */
+  /** Rows of logs of the writes that run now. */
   private appended: LogRow[] = [];
+  /** Whether the transaction is of one write only. */
+  private alone = true;
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -45,7 +52,12 @@ export class GroupWriter {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
       },
+      appendSelected: async (select, rows) => {
+        await this.writeAppended();
+        await writeSelected(this.transaction, select, rows);
+      },
       fillFast: async (tables) => {
+        if (!this.alone) throw new NeedsItsOwn();
         const restore = suspendIndexes(this.connection, tables);
         return { restore: async () => restore() };
       },
@@ -73,48 +85,78 @@ export class GroupWriter {
   private async drain(): Promise<void> {
     // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
     await ownTurn();
-    while (this.queue.length > 0) {
-      const group = this.queue.splice(0, GROUP_LIMIT);
-      await this.runGroup(group);
-    }
+    while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, GROUP_LIMIT));
     this.running = undefined;
   }
 
   private async runGroup(group: readonly Job[]): Promise<void> {
+    let failed = await this.tryGroup(group, (job) => this.runJob(job));
+    if (failed !== undefined && !(failed.error instanceof NeedsItsOwn)) {
+      failed = await this.tryGroup(group, (job) => this.runApart(job));
+    }
+    if (failed === undefined) return;
+    const own = failed.job;
+    await this.runGroup(group.filter((job) => job !== own));
+    await this.runGroup([own]);
+  }
+
+  /**
+   * Runs a group in one transaction and answers its jobs. Returns the job that is reason to do it in another way;
+   * nothing is answered then.
+   */
+  private async tryGroup(group: readonly Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
+    this.alone = group.length === 1;
     const answers: (() => void)[] = [];
     try {
       await this.begin();
-      for (const job of group) answers.push(await this.runJob(job));
-      this.connection.exec('COMMIT');
-      this.counts.writes += group.length;
-      this.counts.commits += 1;
+      for (const job of group) answers.push(await run(job));
+      await this.writeAppended();
+      this.statements.run(COMMIT);
     } catch (error) {
-      if (this.connection.inTransaction) this.connection.exec('ROLLBACK');
-      for (const job of group) job.reject(error);
-      return;
+      this.appended = [];
+      const { inTransaction } = this.connection;
+      if (inTransaction) this.statements.run(ROLLBACK);
+      // A full disk ends the whole transaction by itself: doing it again would not help.
+      if (error instanceof Failed && !this.alone && inTransaction) return error;
+      if (error instanceof Failed) this.counts.writes += group.length;
+      for (const job of group) job.reject(error instanceof Failed ? error.error : error);
+      return undefined;
     }
+    this.counts.writes += group.length;
+    this.counts.commits += 1;
     for (const answer of answers) answer();
     for (const listener of this.listeners) listener();
+    return undefined;
   }
 
   private async runJob(job: Job): Promise<() => void> {
-    this.connection.exec('SAVEPOINT request');
+    try {
+      const value = await job.work(this.transaction);
+      return () => job.resolve(value);
+    } catch (error) {
+      throw new Failed(job, error);
+    }
+  }
+
+  /** A job that leaves no trace when it fails; its rows of logs are written with it, to go with it. */
+  private async runApart(job: Job): Promise<() => void> {
+    this.statements.run(SAVEPOINT);
     try {
       const value = await job.work(this.transaction);
       await this.writeAppended();
-      this.connection.exec('RELEASE request');
+      this.statements.run(RELEASE);
       return () => job.resolve(value);
     } catch (error) {
       this.appended = [];
-      // A full disk ends the whole transaction: then there is no savepoint left to return to.
+      if (error instanceof NeedsItsOwn) throw new Failed(job, error);
       if (!this.connection.inTransaction) throw error;
-      this.connection.exec('ROLLBACK TO request');
-      this.connection.exec('RELEASE request');
+      this.statements.run(UNDO);
+      this.statements.run(RELEASE);
       return () => job.reject(error);
     }
   }
 
-  /** This is the only writer, so rows may get their numbers before the others of the group have run. */
+  /** This is the only writer, so rows may get their numbers before the works after them have run. */
   private async writeAppended(): Promise<void> {
     const rows = this.appended;
     this.appended = [];
@@ -126,7 +168,7 @@ export class GroupWriter {
     const until = Date.now() + BUSY_LIMIT_MS;
     for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
       try {
-        this.connection.exec('BEGIN IMMEDIATE');
+        this.statements.run(BEGIN);
         return;
       } catch (error) {
         if (!isBusy(error) || Date.now() > until) throw error;
@@ -135,3 +177,23 @@ export class GroupWriter {
     }
   }
 }
+
+/** The job of a group that failed, and why. */
+class Failed extends Error {
+  readonly job: Job;
+  readonly error: unknown;
+
+  constructor(job: Job, error: unknown) {
+    super();
+    this.job = job;
+    this.error = error;
+  }
+}
+
+const command = (text: string): Statement => ({ sql: text, text, values: [] });
+const BEGIN = command('BEGIN IMMEDIATE');
+const COMMIT = command('COMMIT');
+const ROLLBACK = command('ROLLBACK');
+const SAVEPOINT = command('SAVEPOINT request');
+const RELEASE = command('RELEASE request');
+const UNDO = command('ROLLBACK TO request');

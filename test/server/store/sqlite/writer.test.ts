@@ -76,6 +76,39 @@ describe('GroupWriter', () => {
     expect(stored()).toEqual(['a', 'b']);
   });
 
+  it('runs the works of a group once while none of them fails', async () => {
+    const runs: string[] = [];
+    const work = (name: string) => async (tx: Transaction) => {
+      runs.push(name);
+      await insert(name)(tx);
+    };
+    await Promise.all(['a', 'b'].map((name) => writer.submit(work(name))));
+    expect(runs).toEqual(['a', 'b']);
+    expect(writer.counts).toEqual({ writes: 2, commits: 1 });
+  });
+
+  it('runs a work that fills tables by itself, and once from there on', async () => {
+    const runs: string[] = [];
+    const filling = async (tx: Transaction) => {
+      const { restore } = await tx.fillFast([]);
+      runs.push(`filling, others committed: ${stored()}`);
+      await insert('filled')(tx);
+      await restore();
+    };
+    const failing = async () => {
+      throw new Error('no');
+    };
+    const outcomes = await Promise.allSettled([
+      writer.submit(insert('a')),
+      writer.submit(failing),
+      writer.submit(filling),
+      writer.submit(insert('b')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(runs).toEqual(['filling, others committed: a,b']);
+    expect(stored()).toEqual(['a', 'b', 'filled']);
+  });
+
   it('refuses every write of a group whose transaction is lost', async () => {
     const lost = async (tx: Transaction) => {
       await tx.run(sql`ROLLBACK`);

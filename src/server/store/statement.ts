@@ -1,0 +1,33 @@
+import { Sql } from 'sql-template-tag';
+import type { Statement } from './store.ts';
+
+type Texts = Pick<Statement, 'sql' | 'text'>;
+
+const kept = new WeakMap<TemplateStringsArray, Texts>();
+
+/**
+ * A statement whose text is always the same, written as with `sql`, but with values alone in its places: the text is
+ * made once, not at every use. For what runs with each write.
+ */
+export function statement(
+  strings: TemplateStringsArray,
+  ...values: readonly (string | number | boolean | null)[]
+): Statement {
+  let texts = kept.get(strings);
+  if (texts === undefined) {
+    const { sql, text } = new Sql(strings, values);
+    texts = { sql, text };
+    kept.set(strings, texts);
+  }
+  return { sql: texts.sql, text: texts.text, values };
+}
+
+/** Texts of the statement that writes so many rows at once: `head` begins it, `end` ends it, the rows stand between. */
+export function manyRows(head: string, columns: number, rows: number, end = ''): Texts {
+  const made = (place: (index: number) => string) => {
+    const row = (at: number) =>
+      Array.from({ length: columns }, (_, index) => place(at * columns + index + 1)).join(', ');
+    return `${head} VALUES ${Array.from({ length: rows }, (_, at) => `(${row(at)})`).join(', ')}${end}`;
+  };
+  return { sql: made(() => '?'), text: made((index) => `$${index}`) };
+}

@@ -1,0 +1,46 @@
+// An import into an empty database, against the raw driver that inserts the very same rows in one transaction.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runOn, SERVER_CORE } from './cores.js';
+import { ownFolders } from './import.js';
+import { writePractice } from './practice.js';
+import { textOf } from './processes.js';
+import { differenceOf } from './rawrows.js';
+
+const SIZES = {
+  small: { patients: 2000, transactions: 8000, rounds: 2 },
+  full: { patients: 40_000, transactions: 160_000, rounds: 4 },
+};
+
+/** Measures `molar server import`, from its start to its end; the driver writes all rows that it made once more. */
+export async function measure({ folder, signal, small, report }) {
+  const { patients, transactions, rounds } = small ? SIZES.small : SIZES.full;
+  report.section(
+    'Writing: import',
+    'Into an empty database, with its start as a command. Durable when it ends (WAL, synchronous=FULL); outbox and audit are on, and all links are checked. There are no requests, so no auth and no rate limit. Both keep the same indexes; the driver has them from the beginning.',
+  );
+  const file = join(folder, 'practice.ndjson');
+  const { records } = await writePractice(file, patients, transactions, signal);
+  const [ours, theirs, peaks] = [[], [], []];
+  for (let round = 0; round < rounds; round++) {
+    const [data, copy] = [join(folder, `data${round}`), join(folder, `raw${round}.sqlite`)];
+    const { seconds, peak } = await textOf(['server', 'import', file, '--data', data], ownFolders(folder));
+    signal.throwIfAborted();
+    const raw = await runOn(SERVER_CORE, 'rawimport.js', [join(data, 'molar.sqlite'), copy], { signal });
+    const different = round === 0 ? differenceOf(join(data, 'molar.sqlite'), copy) : undefined;
+    if (different !== undefined) throw new Error(`The driver did not write the same rows: ${different}.`);
+    ours.push(records / seconds);
+    theirs.push(records / raw.seconds);
+    peaks.push(peak);
+    for (const path of [data, copy, `${copy}-wal`, `${copy}-shm`]) rmSync(path, { recursive: true, force: true });
+  }
+  report.ratio({
+    what: `import of ${records.toLocaleString('en')} records`,
+    ours,
+    theirs,
+    against: 'better-sqlite3, the same rows in one transaction',
+    unit: 'records/s',
+    budget: { atLeast: 0.5 },
+  });
+  report.value({ what: 'memory of the import, at most', values: peaks, unit: 'MB', budget: { atMost: 400 } });
+}

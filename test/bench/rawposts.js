@@ -1,0 +1,51 @@
+// Writes the rows of the POSTs that a server has answered since the last time into a copy of its database, with nothing
+// but the driver: so many records a transaction. Prints a line of JSON: records, and the seconds that writing took.
+import Database from 'better-sqlite3';
+import { insertInto, openRaw } from './rawrows.js';
+
+const [from, to, group] = process.argv.slice(2);
+const source = new Database(from, { readonly: true });
+const target = openRaw(to);
+
+/** Of each table the rows that are new, in their order: a POST adds one to each. */
+const NEW = {
+  patients: 'SELECT * FROM patients WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id',
+  patients_phones_number: `SELECT * FROM patients_phones_number WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id`,
+  stream_messages: 'SELECT * FROM stream_messages WHERE id > (SELECT MAX(id) FROM raw.stream_messages) ORDER BY id',
+  audit_entries: 'SELECT * FROM audit_entries WHERE id > (SELECT MAX(id) FROM raw.audit_entries) ORDER BY id',
+  idempotency_keys:
+    'SELECT * FROM idempotency_keys WHERE rowid > (SELECT COALESCE(MAX(rowid), 0) FROM raw.idempotency_keys) ORDER BY rowid',
+};
+
+/** Counters that the server keeps: written once a transaction, as they are after its rows. */
+const HEADS = {
+  sequences: `UPDATE sequences SET last_id = ? WHERE type = 'PatientV1'`,
+  stream: `UPDATE log_heads SET last_id = ? WHERE name = 'stream'`,
+  audit: `UPDATE log_heads SET last_id = ?, hash = ? WHERE name = 'audit'`,
+};
+
+source.prepare('ATTACH ? AS raw').run(to);
+const rows = Object.entries(NEW).map(([table, text]) => ({ table, rows: source.prepare(text).raw().all() }));
+source.close();
+const inserts = rows.map(({ table, rows }) => ({ rows, insert: insertInto(target, table) }));
+const heads = Object.fromEntries(Object.entries(HEADS).map(([name, text]) => [name, target.prepare(text)]));
+const last = (table, to) => rows.find((entry) => entry.table === table).rows[to - 1];
+const records = rows[0].rows.length;
+
+const write = target.transaction((first, end) => {
+  for (let index = first; index < end; index++) {
+    for (const { rows, insert } of inserts) insert.run(rows[index]);
+  }
+  const [patient, message, entry] = ['patients', 'stream_messages', 'audit_entries'].map((table) => last(table, end));
+  heads.sequences.run(patient[1]);
+  heads.stream.run(message[0]);
+  heads.audit.run(entry[0], entry.at(-1));
+});
+
+const began = performance.now();
+for (let first = 0; first < records; first += Number(group)) {
+  write.immediate(first, Math.min(records, first + Number(group)));
+}
+const seconds = (performance.now() - began) / 1000;
+target.close();
+process.stdout.write(`${JSON.stringify({ records, seconds })}\n`);
