@@ -75,7 +75,7 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
     const end: AttemptEnd =
       response.status >= 300
         ? { kind: 'answered', status: response.status, fromApi: false }
-        : { kind: 'lost', sent: true, permanent: false };
+        : { kind: 'lost', sent: true, permanent: cause instanceof TooLarge };
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
   }
@@ -90,20 +90,32 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
 
 class Malformed extends Error {}
 
+/** An answer that asking again will not make smaller. */
+class TooLarge extends Malformed {}
+
+/** Bytes of the longest answer that is read: what no page or report can be must not fill the memory. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
 async function readText(response: IncomingResponse): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let length = 0;
   try {
     for await (const chunk of response.body) {
-      text += decoder.decode(chunk, { stream: true });
       length += chunk.byteLength;
+      if (length > MOST_BYTES) throw new TooLarge(`The answer is larger than ${MOST_BYTES / 1024 / 1024} MiB.`);
+      text += decoder.decode(chunk, { stream: true });
     }
     text += decoder.decode();
   } catch (cause) {
-    throw codeOf(cause) === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-      ? new Malformed('The answer is not valid UTF-8.')
-      : cause;
+    if (codeOf(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause;
+    // None was asked for: only what stands in between can have put one on.
+    const encoding = response.headers['content-encoding'];
+    throw new Malformed(
+      encoding === undefined
+        ? 'The answer is not valid UTF-8.'
+        : `The answer is in an encoding that was not asked for (${encoding}).`,
+    );
   }
   const announced = response.headers['content-length'];
   if (announced !== undefined && response.headers['content-encoding'] === undefined && Number(announced) !== length) {
