@@ -1,3 +1,4 @@
+import { terminalLines } from '../core/output/terminaltext.ts';
 import type { OutStream } from './streams.ts';
 
 /**
@@ -32,6 +33,7 @@ export class Notes {
   }
 
   private write(text: string): Promise<void> {
-    return this.stderr.write(`${text}\n`).catch(() => undefined);
+    // Names of files and what a server says stand in them.
+    return this.stderr.write(`${terminalLines(text)}\n`).catch(() => undefined);
   }
 }

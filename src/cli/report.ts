@@ -1,13 +1,18 @@
 import { EXIT, FAILURES, type Problem, Refusal } from '../catalog/failures.ts';
 import { codeOf, Failure, fileFailure, localFailure } from '../core/failure.ts';
 import { PLAIN, type Style } from '../core/output/style.ts';
-import { terminalText } from '../core/output/terminaltext.ts';
+import { terminalJson, terminalLines, terminalText } from '../core/output/terminaltext.ts';
 
 /** Any thrown value as the failure that is reported; local refusals by the catalog are usage errors (exit 2). */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Refusal) return refusedLocally(error);
   if (isSystemError(error)) return fileFailure('finish', error);
+  if (isTooDeep(error)) {
+    return localFailure('response.malformed', 'The server sent a value that is nested too deeply to be written.', {
+      cause: error,
+    });
+  }
   return localFailure(
     'run.unexpected',
     error instanceof Error ? `${error.name}: ${error.message}` : 'Something failed.',
@@ -39,11 +44,16 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
 }
 
-/** The failure as the one JSON object of contract §4, on one line; with what was to be said before it as `notes`. */
+/** Only data of the server is gone through as deep as it goes: to count its depth beforehand would slow down every page. */
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.startsWith('Maximum call stack');
+}
+
+/** The failure as the one JSON object of contract §4, on one line and safe on a terminal; with what was to be said before it as `notes`. */
 export function failureJson(failure: Failure, notes: readonly string[] = []): string {
   const { code, message, exitCode, status, requestId, items, hint } = failure;
   const error = { code, message, exitCode, status, requestId, errors: items, hint };
-  return `${JSON.stringify({ error: notes.length === 0 ? error : { ...error, notes } })}\n`;
+  return `${terminalJson(JSON.stringify({ error: notes.length === 0 ? error : { ...error, notes } }))}\n`;
 }
 
 /** The failure for people: the cause, each source at fault, the request id and a next step. */
@@ -62,7 +72,7 @@ export function failureStack(failure: Failure): string {
   const stacks: string[] = [];
   for (let error: unknown = failure; error instanceof Error; error = error.cause)
     stacks.push(error.stack ?? error.message);
-  return `${stacks.join('\n')}\n`;
+  return `${terminalLines(stacks.join('\n'))}\n`;
 }
 
 /** Lines about single things that people are shown: thousands would push the cause out of sight. */

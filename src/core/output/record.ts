@@ -40,7 +40,8 @@ export function recordTable(CliTable: typeof Table, record: Row, fields: Fields,
   const table = new CliTable(BARE_TABLE);
   for (const [name, value] of lines) {
     const wrapped = value.split('\n').flatMap((line) => wrapText(line, room));
-    table.push([style('heading', name), wrapped.join('\n')]);
+    // A row for each line: what cli-table3 takes for a cell grows with the cube of its lines.
+    for (const [at, line] of wrapped.entries()) table.push([at === 0 ? style('heading', name) : '', line]);
   }
   return `${table.toString().replace(/ +$/gm, '')}\n`;
 }

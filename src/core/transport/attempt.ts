@@ -88,7 +88,7 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
     const end: AttemptEnd =
       response.status >= 300
         ? { kind: 'answered', status: response.status, fromApi: false }
-        : { kind: 'lost', sent: true, permanent: false };
+        : { kind: 'lost', sent: true, permanent: cause instanceof TooLarge };
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
   }
@@ -103,15 +103,33 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
 
 class Malformed extends Error {}
 
+/** An answer that asking again will not make smaller. */
+class TooLarge extends Malformed {}
+
+/** Bytes of the longest answer that is read: what no page or report can be must not fill the memory. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
 async function readBody(response: IncomingResponse, memory: ByteText): Promise<Uint8Array> {
-  for await (const chunk of response.body) memory.append(chunk);
+  for await (const chunk of response.body) {
+    if (memory.length + chunk.byteLength > MOST_BYTES) {
+      throw new TooLarge(`The answer is larger than ${MOST_BYTES / 1024 / 1024} MiB.`);
+    }
+    memory.append(chunk);
+  }
   const body = memory.bytes.subarray(0, memory.length);
   const announced = response.headers['content-length'];
-  const isPacked = response.headers['content-encoding'] !== undefined;
-  if (announced !== undefined && !isPacked && Number(announced) !== body.length) {
+  const encoding = response.headers['content-encoding'];
+  if (announced !== undefined && encoding === undefined && Number(announced) !== body.length) {
     throw new Malformed(`The answer was cut off after ${body.length} of ${announced} bytes.`);
   }
-  if (!isUtf8(body)) throw new Malformed('The answer is not valid UTF-8.');
+  if (!isUtf8(body)) {
+    // None was asked for: only what stands in between can have put one on.
+    throw new Malformed(
+      encoding === undefined
+        ? 'The answer is not valid UTF-8.'
+        : `The answer is in an encoding that was not asked for (${encoding}).`,
+    );
+  }
   return body;
 }
 

@@ -151,6 +151,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPIPE: 'The connection was cut by',
   UND_ERR_SOCKET: 'The connection was cut by',
   ERR_SSL_WRONG_VERSION_NUMBER: 'There is no https:// at',
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large from',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Another length than announced came from',
 };
 
 function describe(cause: unknown, url: URL, proxy: ProxyInUse | undefined): string {
@@ -163,6 +165,7 @@ function describe(cause: unknown, url: URL, proxy: ProxyInUse | undefined): stri
   if (meaning !== undefined) return `${meaning} ${by !== '' && CONNECTING.includes(code) ? by : url.host}.`;
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))
     return `The certificate of ${url.host} is not trusted (${code}).`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return `What came from ${url.host} is not HTTP.`;
   return `No answer from ${url.host}${code === '' ? '' : ` (${code})`}.`;
 }
 

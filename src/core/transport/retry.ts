@@ -48,8 +48,8 @@ export type Verdict = 'stop' | 'retry' | 'settle';
  */
 export function judge(end: AttemptEnd, traits: RequestTraits): Verdict {
   if (end.kind === 'lost') {
-    if (end.permanent) return 'stop';
-    return traits.repeatable || !end.sent ? 'retry' : 'settle';
+    if (end.sent && !traits.repeatable) return 'settle';
+    return end.permanent ? 'stop' : 'retry';
   }
   // 409: the first request with this key still runs, and its answer can be had a little later (D46).
   if (end.status === 409 && traits.keyed) return 'retry';

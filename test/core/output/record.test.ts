@@ -58,4 +58,17 @@ describe('recordTable', () => {
     const text = recordTable(CliTable, { id: 5, lastName: 'X' }, patientFields, { width: 80, selection: ['lastName'] });
     expect(text).toBe('lastName  X\n');
   });
+
+  it('takes a text of thousands of lines, each beside the name column', () => {
+    const words = (count: number) => Array.from({ length: count }, () => 'ab').join(' ');
+    const text = recordTable(CliTable, { id: 5, new: words(10_000) }, patientFields, { width: 25 });
+    // Seven words in twenty columns: 1428 lines of them, and four words are left.
+    expect(text.split('\n')).toEqual([
+      'id   5',
+      `new  ${words(7)}`,
+      ...Array.from({ length: 1427 }, () => `     ${words(7)}`),
+      `     ${words(4)}`,
+      '',
+    ]);
+  });
 });

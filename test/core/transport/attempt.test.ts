@@ -78,6 +78,47 @@ describe('an attempt', () => {
     expect(result.failure?.message).toBe('The answer is not valid UTF-8. (HTTP 200)');
   });
 
+  it.each([
+    ['gzip', 'The answer is in an encoding that was not asked for (gzip). (HTTP 200)'],
+    ['a\u001b[31m', 'The answer is in an encoding that was not asked for (a\u001b[31m). (HTTP 200)'],
+  ])('names the encoding %j of an answer that cannot be read', async (encoding, message) => {
+    const send: Send = async () => ({
+      status: 200,
+      headers: { 'content-encoding': encoding },
+      body: chunks(Buffer.from([0x1f, 0x8b, 0x08])),
+    });
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
+    expect(result.failure?.message).toBe(message);
+  });
+
+  it('ends when bytes come, one at a time, for longer than the timeout', async () => {
+    const body = async function* () {
+      for (;;) {
+        await new Promise((done) => setTimeout(done, 5));
+        yield Buffer.from(' ');
+      }
+    };
+    const send: Send = async ({ signal }) => ({ status: 200, headers: {}, body: until(signal, body()) });
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 60 }, REQUEST, accept);
+    expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: false });
+    expect(result.failure?.message).toBe('No whole answer came within 0.06 s. (HTTP 200)');
+  });
+
+  it('ends for good behind 64 MiB, without reading on', async () => {
+    let given = 0;
+    const body = async function* () {
+      for (;;) {
+        given++;
+        yield Buffer.alloc(1024 * 1024, 32);
+      }
+    };
+    const send: Send = async () => ({ status: 200, headers: {}, body: body() });
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 60_000 }, REQUEST, accept);
+    expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: true });
+    expect(result.failure?.message).toBe('The answer is larger than 64 MiB. (HTTP 200)');
+    expect(given).toBe(65);
+  });
+
   it('is final when the certificate is not trusted', async () => {
     const cause = Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const send: Send = async () => {
@@ -111,4 +152,12 @@ describe('targetOf', () => {
 
 async function* chunks(content: string | Uint8Array): AsyncGenerator<Uint8Array> {
   yield typeof content === 'string' ? Buffer.from(content) : content;
+}
+
+/** Chunks until a signal is aborted, as a connection gives them. */
+async function* until(signal: AbortSignal | undefined, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    if (signal?.aborted) throw new ConnectionFailure('aborted', { sent: true });
+    yield chunk;
+  }
 }

@@ -20,6 +20,8 @@ const lost = (sent: boolean, permanent = false): AttemptEnd => ({ kind: 'lost', 
 describe('judge', () => {
   it.each<[string, AttemptEnd, RequestTraits, string]>([
     ['a read that succeeded', api(200), READ, 'stop'],
+    ['a read whose answer is too large', lost(true, true), READ, 'stop'],
+    ['a write whose answer is too large', lost(true, true), POST, 'settle'],
     ['a read with 408', api(408), READ, 'retry'],
     ['a read with 429', api(429), READ, 'retry'],
     ['a read with 500', api(500), READ, 'retry'],
