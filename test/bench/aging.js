@@ -5,12 +5,13 @@ import Database from 'better-sqlite3';
 import { AMOUNTS, OF_LEDGER, OF_TRANSACTIONS } from './agingsql.js';
 import { enlarge } from './enlarge.js';
 import { ownFolders } from './import.js';
-import { LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
+import { LOCATIONS, ORGANIZATION, TODAY, TOKEN, writePractice } from './practice.js';
 import { finish, textOf, withServer } from './processes.js';
 
 /** Nine transactions a patient. */
 const BASE = { patients: 1000, transactions: 9000 };
 const TIMES = 50;
+const DAY = 86_400_000;
 const [LOCATION] = LOCATIONS;
 
 /** Measures the report of 450,000 transactions. */
@@ -52,17 +53,17 @@ export async function measure({ folder, signal, small, report }) {
   );
 }
 
-/** A practice of which all transactions are at one location. */
+/** A practice of which all transactions are at one location, the last ones of yesterday, so that every age occurs. */
 async function makePractice(folder, data, times) {
   const file = join(folder, 'practice.ndjson');
   await writePractice(file, BASE.patients, BASE.transactions);
-  const others = LOCATIONS.slice(1).map(
-    ({ id }) => new RegExp(`("[lL]ocation":|"preferredLocation":)\\{"id":${id}\\}`, 'g'),
-  );
-  const lines = others.reduce(
-    (text, other) => text.replace(other, `$1{"id":${LOCATION.id}}`),
-    readFileSync(file, 'utf8'),
-  );
+  const age = Math.floor((Date.now() - TODAY) / DAY) * DAY;
+  const lines = readFileSync(file, 'utf8')
+    .replace(/("(?:preferredL|l)ocation"):\{"id":\d+\}/g, `$1:{"id":${LOCATION.id}}`)
+    .replace(/"transactionDate":"([^"]+)"/g, (_, date) => {
+      const moved = new Date(Date.parse(date) + age).toISOString().slice(0, 10);
+      return `"transactionDate":"${moved}"`;
+    });
   writeFileSync(file, lines);
   await finish(['server', 'import', file, '--json', '--data', data], ownFolders(folder), () => {});
   enlarge(data, BASE, times);
@@ -85,7 +86,7 @@ function aggregate(data, text) {
 /** The calendar date so many days before today where the location is. */
 function dayBefore(days) {
   const today = new Intl.DateTimeFormat('sv', { timeZone: LOCATION.timezone }).format(new Date());
-  return new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(today) - days * DAY).toISOString().slice(0, 10);
 }
 
 /** Both hold the same guarantors with the same amounts, to the cent. */
