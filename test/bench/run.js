@@ -12,7 +12,7 @@ import { inFolder, say } from './processes.js';
 import { Report } from './results.js';
 
 /** In the order of the page. Each is `measure({ folder, signal, small, report })` of its module. */
-const MEASUREMENTS = ['startup', 'export', 'relay', 'fanout', 'upload', 'server', 'mixed', 'posts', 'importing'];
+const MEASUREMENTS = ['startup', 'export', 'relay', 'fanout', 'upload', 'server', 'mixed', 'posts', 'importing', 'growth', 'aging'];
 
 /** Measured by name only: they take long, and have no budget. */
 const OTHERS = {

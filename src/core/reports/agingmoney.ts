@@ -60,20 +60,23 @@ const LENGTH = FIRST_BALANCE + BALANCES.length;
 
 /** The money of a record of `patientReports` (specification, Aging balance report). Throws NotMoney. */
 export function readCents(record: Row): AgingCents {
-  const cents: number[] = [];
-  for (const bucket of BUCKETS) cents.push(centsIn(record, bucket));
-  for (const name of PORTION_NAMES) pushSplit(cents, record[name] ?? {}, name);
-  for (const name of BALANCES) cents.push(centsIn(record, name));
+  // Of its full length from the start: an array that grows takes room for more.
+  const cents = new Array<number>(LENGTH).fill(0);
+  let at = 0;
+  for (const bucket of BUCKETS) cents[at++] = centsIn(record, bucket);
+  for (const name of PORTION_NAMES) {
+    const split = record[name] ?? {};
+    if (!isPlainObject(split)) throw new NotMoney(name);
+    for (const portion of PORTIONS) cents[at++] = partIn(split, portion, name);
+  }
+  for (const name of BALANCES) cents[at++] = centsIn(record, name);
   return cents;
 }
 
-function pushSplit(cents: number[], split: unknown, name: string): void {
-  if (!isPlainObject(split)) throw new NotMoney(name);
-  for (const portion of PORTIONS) {
-    const amount = centsOf(split[portion]);
-    if (amount === undefined) throw new NotMoney(`${name}.${portion}`);
-    cents.push(amount);
-  }
+function partIn(split: Row, portion: Portion, name: string): number {
+  const cents = centsOf(split[portion]);
+  if (cents === undefined) throw new NotMoney(`${name}.${portion}`);
+  return cents;
 }
 
 /** Sums, cent by cent. */

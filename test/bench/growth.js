@@ -1,0 +1,175 @@
+// What requests cost as a practice grows from a thousand patients to a million: one server a size, asked in turn.
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'undici';
+import { enlarge } from './enlarge.js';
+import { ownFolders } from './import.js';
+import { FIRST, LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
+import { finish, withServer } from './processes.js';
+
+/** The smallest practice; the others are so many times as large. */
+const BASE = { patients: 1000, transactions: 2000 };
+const SIZES = [1, 50, 1000];
+/** Requests of a kind that are sent to a server in one round, one after another. */
+const BATCH = 20;
+
+const below = (bound) => Math.floor(Math.random() * bound);
+const filtered = (path, filter, rest = '') => `${path}?filter=${encodeURIComponent(filter)}${rest}`;
+const anyone = (patients) => FIRST.patient + below(patients);
+const lastPage = (patients) => `patients?pageSize=100&lastId=${FIRST.patient + patients - 101}`;
+
+/** Requests that answer equally many records at every size; those that pick one pick it from all there are. */
+const SAME_ANSWER = {
+  'first page, 100 patients': () => 'patients?pageSize=100&lastId=0',
+  'last page, 100 patients': lastPage,
+  'any page, 100 patients': (patients) => `patients?pageSize=100&lastId=${FIRST.patient + below(patients - 100) - 1}`,
+  'get one patient': (patients) => `patients/${anyone(patients)}`,
+  'list by guarantor, 3 patients': (patients) =>
+    filtered('patients', `primaryGuarantor.id==${FIRST.patient + 3 * below(333) + 1000 * below(patients / 1000)}`),
+  'list by e-mail address, 1 patient': (patients) =>
+    filtered('patients', `emailAddress==patient${below(patients)}@example.com`),
+  'list by patient, 2 transactions': (patients) =>
+    filtered('transactions', `patient.id==${anyone(patients)},transactionDate>=0001-01-01`),
+  'list by change date, 100 patients of many': () =>
+    filtered('patients', 'lastModified>=2025-07-01T00:00:00Z', '&pageSize=100&lastId=0'),
+  'count by guarantor, 3': (patients) =>
+    filtered(
+      'patients/totalcount',
+      `primaryGuarantor.id==${FIRST.patient + 3 * below(333) + 1000 * below(patients / 1000)}`,
+    ),
+  'count of all, asked again': () => 'patients/totalcount',
+  'count of a location, asked again': () => filtered('patients/totalcount', `preferredLocation.id==${LOCATIONS[0].id}`),
+  'aging page, 1,000 transactions': () => filtered('agingbalances/report', 'location.id==ALL,page==1'),
+  'last full aging page, 1,000 transactions': (_, { agingPages }) =>
+    filtered('agingbalances/report', `location.id==ALL,page==${agingPages}`),
+};
+
+/** Requests whose work grows with what they count, each right after a write, so that no number is kept. */
+const GROWING = {
+  'count of all patients, after a write': () => 'patients/totalcount',
+  'count of a third of them, after a write': () =>
+    filtered('patients/totalcount', `preferredLocation.id==${LOCATIONS[0].id}`),
+  'aging page, after a guarantor has changed': () => filtered('agingbalances/report', 'location.id==ALL,page==1'),
+};
+
+/** Measures the sizes, smallest first. */
+export async function measure({ folder, signal, small, report }) {
+  const sizes = (small ? [1, 5, 20] : SIZES).map((times) => ({ times, patients: BASE.patients * times }));
+  report.section(
+    'Growth',
+    'One SQLite practice a size, with two transactions a patient, asked over HTTP one request after another. Writes are durable; auth, audit, outbox and rate limit are on.',
+  );
+  await makePractices(folder, sizes, signal);
+  await serveAll(folder, sizes, async () => {
+    for (const size of sizes) {
+      size.client = new Client(size.url);
+      const { meta } = JSON.parse(await ask(size, 'GET', filtered('agingbalances/report', 'location.id==ALL,page==1')));
+      size.agingPages = Math.floor(meta.pagination.total / meta.pagination.limit);
+    }
+    await measureSame(report, sizes, small ? 3 : 25, signal);
+    await measureGrowing(report, sizes, small ? 2 : 7, signal);
+    for (const { client } of sizes) await client.close();
+  });
+  report.note(
+    'A count is made once and kept until anybody writes; after a write it costs what it counts, by the narrowest index. The pages of the aging report are found anew after each change of the ledger, at a cost that grows with the ledger.',
+  );
+}
+
+async function makePractices(folder, sizes, signal) {
+  const file = join(folder, 'practice.ndjson');
+  await writePractice(file, BASE.patients, BASE.transactions, signal);
+  const [first, ...others] = sizes;
+  first.data = join(folder, 'data-1');
+  await finish(['server', 'import', file, '--json', '--data', first.data], ownFolders(folder), () => {});
+  for (const size of others) {
+    signal.throwIfAborted();
+    size.data = join(folder, `data-${size.times}`);
+    cpSync(first.data, size.data, { recursive: true });
+    enlarge(size.data, BASE, size.times);
+  }
+}
+
+/** Starts a server for each size within the one before, and does the work when all listen. */
+function serveAll(folder, [size, ...others], work) {
+  if (size === undefined) return work();
+  const args = ['--data', size.data, '--rate-limit', '1000000'];
+  return withServer(args, ownFolders(folder), async (url) => {
+    size.url = url;
+    return serveAll(folder, others, work);
+  });
+}
+
+async function measureSame(report, sizes, rounds, signal) {
+  for (const [what, path] of Object.entries(SAME_ANSWER)) {
+    const once = (size) => batch(size, path);
+    const times = await inTurn(sizes, rounds, once, signal);
+    rows(report, what, sizes, times, { atMost: 1.2 });
+  }
+}
+
+async function measureGrowing(report, sizes, rounds, signal) {
+  for (const [what, path] of Object.entries(GROWING)) {
+    const once = async (size, round) => {
+      await change(size, round);
+      return timed(() => ask(size, 'GET', path(size.patients)));
+    };
+    rows(report, what, sizes, await inTurn(sizes, rounds, once, signal), undefined);
+  }
+}
+
+/** Milliseconds of each round by size, after one round that does not count. */
+async function inTurn(sizes, rounds, once, signal) {
+  const times = sizes.map(() => []);
+  for (let round = -1; round < rounds; round++) {
+    signal.throwIfAborted();
+    for (const [index, size] of sizes.entries()) {
+      const took = await once(size, round);
+      if (round >= 0) times[index].push(took);
+    }
+  }
+  return times;
+}
+
+function rows(report, what, sizes, times, budget) {
+  const theirs = times[0];
+  for (const [index, { patients }] of sizes.entries()) {
+    if (index === 0) continue;
+    report.ratio({
+      what: `${what}: ${patients.toLocaleString('en')}`,
+      ours: times[index],
+      theirs,
+      against: `${sizes[0].patients.toLocaleString('en')} patients`,
+      unit: 'ms',
+      budget,
+    });
+  }
+}
+
+/** Milliseconds of a request, the mean of a batch. */
+async function batch(size, path) {
+  const took = await timed(async () => {
+    for (let number = 0; number < BATCH; number++) await ask(size, 'GET', path(size.patients, size));
+  });
+  return took / BATCH;
+}
+
+async function timed(work) {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Moves the first patient to another guarantor, or back: a change of a patient and of the ledger. */
+function change(size, round) {
+  const guarantor = FIRST.patient + (round % 2 === 0 ? 1 : 0);
+  return ask(size, 'PUT', `patients/${FIRST.patient}`, JSON.stringify({ primaryGuarantor: { id: guarantor } }));
+}
+
+async function ask({ client }, method, path, body) {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const answer = await client.request({ method, path: `/api/v1/${path}`, headers, body });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`${path} was answered by ${answer.statusCode}: ${text.slice(0, 300)}`);
+  return text;
+}

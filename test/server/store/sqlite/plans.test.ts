@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sql from 'sql-template-tag';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Term } from '../../../../src/catalog/filter/check.ts';
+import { patients } from '../../../../src/catalog/resources/patients.ts';
+import { transactions } from '../../../../src/catalog/resources/transactions.ts';
+import { openSums } from '../../../../src/server/reports/aging/opensums.ts';
+import { guarantorFacts } from '../../../../src/server/reports/aging/people.ts';
+import { countRecords, findRecord, readPageText } from '../../../../src/server/store/records.ts';
+import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
+import type { Reader, Statement, Store } from '../../../../src/server/store/store.ts';
+
+let folder: string;
+let store: Store;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-plans-'));
+  store = await openSqliteStore(folder, { serving: false });
+});
+afterAll(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A reader that runs nothing and keeps the statements that it is given. */
+function recorder(): { readonly read: Reader; readonly statements: Statement[] } {
+  const statements: Statement[] = [];
+  return {
+    statements,
+    read: {
+      all: async (statement) => {
+        statements.push(statement);
+        return [];
+      },
+      get: async (statement) => {
+        statements.push(statement);
+        return undefined;
+      },
+    },
+  };
+}
+
+const term = (resource: typeof patients | typeof transactions, name: string, value: number | string): Term => {
+  const key = Object.values(resource.filters).find((candidate) => candidate.key === name);
+  if (key === undefined) throw new Error(`There is no filter key ${name}.`);
+  return { key, operator: '==', values: [value], all: false };
+};
+const slice = { lastId: 70_000_000_000_001, offset: 0, limit: 100 };
+const days = [
+  { today: '2026-03-02', locations: undefined },
+  { today: '2026-03-03', locations: [6] },
+];
+const range = { first: 70_000_000_000_001, last: 70_000_000_000_900 };
+
+/** What a large practice is asked most, each with the index that finds it. */
+const CASES: readonly [string, (read: Reader) => Promise<unknown>, RegExp][] = [
+  [
+    'one record',
+    (read) => findRecord(read, 1, patients, 5),
+    /SEARCH r USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id=\?\)/,
+  ],
+  [
+    'a page along the ids',
+    (read) => readPageText(read, 1, patients, [], slice),
+    /SEARCH r USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id>\?\)/,
+  ],
+  [
+    'patients of a guarantor',
+    (read) => readPageText(read, 1, patients, [term(patients, 'primaryGuarantor.id', 5)], slice),
+    /patients_by_primary_guarantor_id \(org=\? AND primary_guarantor_id=\? AND id>\?\)/,
+  ],
+  [
+    'patients by e-mail address',
+    (read) => readPageText(read, 1, patients, [term(patients, 'emailAddress', 'a@example.com')], slice),
+    /patients_by_email_address \(org=\? AND email_address=\? AND id>\?\)/,
+  ],
+  [
+    'transactions of a patient',
+    (read) => readPageText(read, 1, transactions, [term(transactions, 'patient.id', 5)], slice),
+    /transactions_by_patient_id \(org=\? AND patient_id=\? AND id>\?\)/,
+  ],
+  [
+    'how many patients a location has',
+    (read) => countRecords(read, 1, patients, [term(patients, 'preferredLocation.id', 5)]),
+    /COVERING INDEX patients_by_preferred_location_id \(org=\? AND preferred_location_id=\?\)/,
+  ],
+  ['how many patients there are', (read) => countRecords(read, 1, patients, []), /COVERING INDEX/],
+  [
+    'what is open at a location',
+    (read) => openSums(read, 1, 5, range, days.slice(0, 1)),
+    /SEARCH l USING PRIMARY KEY \(org=\? AND location_id=\? AND guarantor_id>\? AND guarantor_id<\?\)/,
+  ],
+  [
+    'what is open in the whole organization',
+    (read) => openSums(read, 1, 'ALL', range, days),
+    /SEARCH l USING COVERING INDEX ledger_by_guarantor \(org=\? AND guarantor_id>\? AND guarantor_id<\?\)/,
+  ],
+  [
+    'what guarantors owe by their ids',
+    (read) => openSums(read, 1, 'ALL', [5, 6], days),
+    /COVERING INDEX ledger_by_guarantor \(org=\? AND guarantor_id=\?\)/,
+  ],
+  [
+    'who guarantors are',
+    (read) => guarantorFacts(read, 1, [5, 6]),
+    /SEARCH p USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id=\?\)/,
+  ],
+];
+
+describe('plans of SQLite', () => {
+  it.each(CASES)('%s: by index, nothing scanned', async (_, ask, index) => {
+    const { read, statements } = recorder();
+    await ask(read);
+    expect(statements).toHaveLength(1);
+    const { sql: text, values } = statements[0] as Statement;
+    const rows = await store.read.all<{ detail: string }>({
+      ...sql``,
+      sql: `EXPLAIN QUERY PLAN ${text}`,
+      text,
+      values,
+    });
+    const plan = rows.map(({ detail }) => detail).join('\n');
+    expect(plan).toMatch(index);
+    expect(plan).not.toMatch(/SCAN [rl]\b/);
+  });
+});
