@@ -54,6 +54,7 @@ export async function fillingRate({ channel, queue }, total, signal) {
     if (now !== held) changed = looked;
     if (looked - changed > STALLED_MILLISECONDS) throw new Error(`The queue stays at ${now} of ${total} messages.`);
     held = now;
+    if (held > total) throw new Error(`The queue has ${held} messages instead of ${total}.`);
   }
   return total / ((performance.now() - began) / 1000);
 }

@@ -29,7 +29,6 @@ export async function measure({ folder, signal, small, report }) {
     const relay = (queue) =>
       withServer([...data, '--amqp', queue.address], env, () => fillingRate(queue, total, signal));
     const publish = async (queue) => {
-      const { origin } = new URL(queue.address.replace(/^amqp/, 'http'));
       const address = queue.address.replace(/\?.*/, '');
       const { child } = watch(
         spawn(process.execPath, [PUBLISHER, address, queue.exchange, messages], {
@@ -37,18 +36,18 @@ export async function measure({ folder, signal, small, report }) {
         }),
       );
       const ended = once(child, 'close').then(([code]) => {
-        if (code !== 0) throw new Error(`The publisher to ${origin} ended with ${code}.`);
+        if (code !== 0) throw new Error(`The publisher ended with ${code}.`);
       });
       const [rate] = await Promise.all([fillingRate(queue, total, signal), ended]);
       return rate;
     };
     await warmUp(broker, { relay, publish, total, messages });
     const [ours, theirs] = [[], []];
-    for (let round = 0; round < (small ? 3 : 7); round++) {
+    for (let round = 0; round < (small ? 3 : 5); round++) {
       ours.push(await withQueue(broker, relay));
       theirs.push(await withQueue(broker, publish));
     }
-    report.ratio({
+    const kept = report.ratio({
       what: `${total.toLocaleString('en')} messages from the outbox`,
       ours,
       theirs,
@@ -56,17 +55,18 @@ export async function measure({ folder, signal, small, report }) {
       unit: 'messages/s',
       budget: { atLeast: 0.6 },
     });
+    if (!kept) report.note('Both wait for the broker; the relay also reads the outbox, and makes each envelope.');
   } finally {
     await broker.close();
   }
 }
 
-/** Imports a practice of about so many records: each is a message. Answers how many there are. */
+/** Imports a practice of about so many records: each is a message. Answers how many. */
 async function filledOutbox(folder, data, env, records, signal) {
   const file = join(folder, 'practice.ndjson');
   const { counts } = await writePractice(file, records / 4, (records / 4) * 3, signal);
   await textOf(['server', 'import', file, '--json', ...data], env);
-  return counts.PatientV1 + counts.Transaction;
+  return counts.PatientV1 + counts.Transaction + counts.TransactionTagV1;
 }
 
 /** A round of each that is not counted: what the relay sent is what the publisher sends, and both bring the same. */

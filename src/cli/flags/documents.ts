@@ -8,7 +8,7 @@ import { filterFlags } from './filters.ts';
 import { outputFlags } from './output.ts';
 
 /** Files that are transferred at the same time when nothing else is said, and at most. */
-export const CONCURRENCY = 4;
+export const CONCURRENCY = 8;
 export const MOST_CONCURRENCY = 32;
 
 /** How many files at the same time, for uploads and downloads. */

@@ -84,6 +84,8 @@ class ContentSink implements StringSink {
 
   async piece(bytes: Buffer): Promise<void> {
     if (this.problem !== undefined || bytes.length === 0) return;
+    const digits = this.tail === '' ? this.decoder.pushDigits(bytes) : undefined;
+    if (digits !== undefined) return this.store(digits);
     const piece = bytes.toString('latin1');
     // In JSON a line break inside a string must be escaped; the decoder would take a bare one for a break between lines.
     if (/[\t\n\r]/.test(piece))

@@ -1,5 +1,8 @@
 const ALPHABET = /^[A-Za-z0-9+/]*$/;
 const SPACE = /[ \t\r\n]+/g;
+/** `-` and `_`: the two that a decoder takes for digits and this alphabet does not have. */
+const OTHER_DIGITS = [0x2d, 0x5f];
+const PAD = 0x3d;
 
 /**
  * Decodes base64 that arrives in pieces (RFC 4648: standard alphabet, padded; white space between is ignored, since
@@ -9,6 +12,28 @@ export class Base64Decoder {
   private rest = '';
   private padding = 0;
   private broken = false;
+
+  /**
+   * As `push`, for a piece of nothing but digits and perhaps the padding at the end, which most are: far faster, since
+   * the decoder tells by how much it gives whether it took every character. Undefined for any other piece, of which
+   * nothing is taken.
+   */
+  pushDigits(piece: Buffer): Buffer | undefined {
+    const pads = piece.at(-1) !== PAD ? 0 : piece.at(-2) !== PAD ? 1 : 2;
+    const digits = piece.length - pads;
+    const missing = this.rest === '' ? 0 : 4 - this.rest.length;
+    if (this.broken || this.padding > 0 || digits < missing) return undefined;
+    if (OTHER_DIGITS.some((digit) => piece.includes(digit))) return undefined;
+    const whole = digits - ((digits - missing) % 4);
+    const first = missing === 0 ? '' : this.rest + piece.toString('latin1', 0, missing);
+    const rest = piece.toString('latin1', whole, digits);
+    const bytes = Buffer.allocUnsafe(((first.length + whole - missing) / 4) * 3);
+    const begun = bytes.write(first, 'base64');
+    const written = begun + bytes.write(piece.toString('latin1', missing, whole), begun, 'base64');
+    if (written !== bytes.length || !ALPHABET.test(rest)) return undefined;
+    [this.rest, this.padding] = [rest, pads];
+    return bytes;
+  }
 
   push(text: string): Buffer | undefined {
     const piece = text.replace(SPACE, '');

@@ -21,8 +21,7 @@ export async function openDiskFiles(folder: string, shared = false): Promise<Fil
     async secure() {},
     async keep(name) {
       const target = kept(name);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(staging.path(name), target);
+      await renamed(staging.path(name), target);
       await syncFolder(dirname(target));
     },
     discard: staging.drop,
@@ -63,6 +62,17 @@ function opened(stream: ReadStream): Promise<ReadStream> {
     stream.once('open', () => resolve(stream));
     stream.once('error', reject);
   });
+}
+
+/** Renames a file; its new folder is made when it is the first one there. */
+async function renamed(path: string, target: string): Promise<void> {
+  try {
+    await rename(path, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(path, target);
+  }
 }
 
 /** Makes a rename last through a power cut. */

@@ -19,6 +19,7 @@ export interface StagedFile {
 
 /** Takes the bytes of one file. */
 export interface Stage {
+  /** The chunk must stay as it is until `finish`: several may be gathered before they are written. */
   write(chunk: Uint8Array): Promise<void>;
   /** Everything written is on disk. */
   finish(): Promise<StagedFile>;

@@ -5,6 +5,9 @@ import type { Stage, StagedFile } from './files.ts';
 
 const HEAD_BYTES = 64;
 
+/** Bytes gathered before they are written: most documents are then written at once. */
+const GATHERED_BYTES = 256 * 1024;
+
 /**
  * From when on a staged file of a folder that several processes share is taken for left over: no request lasts longer
  * than minutes and no import a day.
@@ -59,15 +62,25 @@ async function openStage(name: string, path: string): Promise<Stage> {
   const file = await open(path, 'wx', 0o600);
   const hash = createHash('sha256');
   const head: Buffer[] = [];
+  let gathered: Uint8Array[] = [];
+  let waiting = 0;
   let size = 0;
+  const flush = async () => {
+    const bytes = Buffer.concat(gathered);
+    [gathered, waiting] = [[], 0];
+    await file.appendFile(bytes);
+  };
   return {
     async write(chunk) {
       if (size < HEAD_BYTES) head.push(Buffer.from(chunk.subarray(0, HEAD_BYTES)));
       size += chunk.length;
       hash.update(chunk);
-      await file.appendFile(chunk);
+      gathered.push(chunk);
+      waiting += chunk.length;
+      if (waiting >= GATHERED_BYTES) await flush();
     },
     async finish(): Promise<StagedFile> {
+      if (waiting > 0) await flush();
       await file.sync();
       await file.close();
       return { name, path, size, sha256: hash.digest('hex'), head: Buffer.concat(head).subarray(0, HEAD_BYTES) };

@@ -2,10 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Base64Decoder } from '../../../src/server/files/base64.ts';
 
-/** Bytes of text given in pieces; undefined when it is no base64. */
+/** Bytes of text given in pieces; undefined when it is no base64. The short way for digits must not make a difference. */
 function decode(pieces: readonly string[]): Buffer | undefined {
+  const close = decodeWith(pieces, (decoder, piece) => decoder.push(piece));
+  const digits = decodeWith(
+    pieces,
+    (decoder, piece) => decoder.pushDigits(Buffer.from(piece, 'latin1')) ?? decoder.push(piece),
+  );
+  expect(digits).toEqual(close);
+  return close;
+}
+
+function decodeWith(
+  pieces: readonly string[],
+  push: (decoder: Base64Decoder, piece: string) => Buffer | undefined,
+): Buffer | undefined {
   const decoder = new Base64Decoder();
-  const parts = [...pieces.map((piece) => decoder.push(piece)), decoder.end()];
+  const parts = [...pieces.map((piece) => push(decoder, piece)), decoder.end()];
   return parts.includes(undefined) ? undefined : Buffer.concat(parts as Buffer[]);
 }
 
@@ -16,6 +29,29 @@ function cut(text: string, places: readonly number[]): string[] {
 }
 
 describe('Base64Decoder', () => {
+  it.each([
+    ['digits', 'Zm9vYmFy', 'foobar'],
+    ['one sign of padding, kept for the end', 'Zm9vYmE=', 'foo'],
+    ['two signs of padding, kept for the end', 'Zm9vYg==', 'foo'],
+    ['digits that go on in the next piece', 'Zm9vYm', 'foo'],
+  ])('takes %s the short way', (_name, text, bytes) => {
+    expect(new Base64Decoder().pushDigits(Buffer.from(text))?.toString()).toBe(bytes);
+  });
+
+  it.each([
+    ['a line break', 'Zm9v\n'],
+    ['the alphabet of addresses', 'Zm9-'],
+    ['padding inside', 'Zg==Zg=='],
+    ['what is no digit', 'Zm9!'],
+    ['what is no digit behind whole groups', 'Zm9v!'],
+    ['an escape', 'Zm9\\/'],
+  ])('looks closely at %s, and has taken nothing of it', (_name, text) => {
+    const decoder = new Base64Decoder();
+    expect(decoder.pushDigits(Buffer.from(text))).toBeUndefined();
+    expect(decoder.push('Zm9v')?.toString()).toBe('foo');
+    expect(decoder.end()).toHaveLength(0);
+  });
+
   it.each([
     ['no padding', 'Zm9v', 'foo'],
     ['one sign of padding', 'Zm8=', 'fo'],

@@ -48,6 +48,16 @@ export function handleReader(handle: FileHandle, owned: boolean): ContentReader 
   };
 }
 
+/** Does some work that opens a source several times, with one reader for all of it. */
+export async function whileOpen<T>(source: ContentSource, work: (opened: ContentSource) => Promise<T>): Promise<T> {
+  const reader = await source.open();
+  try {
+    return await work({ ...source, open: async () => ({ read: reader.read, close: async () => {} }) });
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Up to `length` bytes from `position`, fewer only at the end of the content. */
 export function readFully(reader: ContentReader, position: number, length: number): Promise<Buffer> {
   return fill(reader, position, Buffer.alloc(length));
@@ -70,14 +80,14 @@ const HASH_CHUNK = 256 * 1024;
 export async function sha256Of(source: ContentSource): Promise<string> {
   const reader = await source.open();
   const hash = createHash('sha256');
-  const buffer = Buffer.alloc(HASH_CHUNK);
+  // One byte more than there should be, so that a file that has grown shows.
+  const buffer = Buffer.allocUnsafe(Math.min(HASH_CHUNK, source.size + 1));
   try {
     let position = 0;
-    for (;;) {
+    for (let read = buffer.length; read === buffer.length; position += read) {
       const bytes = await fill(reader, position, buffer);
-      if (bytes.length === 0) break;
       hash.update(bytes);
-      position += bytes.length;
+      read = bytes.length;
     }
     if (position !== source.size) throw contentChanged(source.label);
     return hash.digest('hex');

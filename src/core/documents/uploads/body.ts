@@ -9,7 +9,7 @@ export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file
 export type StreamedBody = Exclude<OutgoingBody, string>;
 
 /** Bytes of content in one chunk: a multiple of three, so that base64 needs no padding between chunks. */
-const CHUNK = 48 * 1024;
+const CHUNK = 192 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
@@ -47,7 +47,7 @@ async function* base64(
 ): AsyncGenerator<Uint8Array> {
   const reader = await source.open();
   const hash = createHash('sha256');
-  const buffer = Buffer.alloc(chunk);
+  const buffer = Buffer.allocUnsafe(Math.min(chunk, source.size));
   try {
     for (let position = 0; position < source.size; ) {
       const bytes = await fill(reader, position, buffer.subarray(0, source.size - position));

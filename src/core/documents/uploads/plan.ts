@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { Failure, localFailure, usageFailure } from '../../failure.ts';
 import { readFileType } from '../content/filetype.ts';
 import { MAX_CONTENT, tooLarge } from '../content/limits.ts';
-import { type ContentSource, fileSource, sha256Of } from '../content/source.ts';
+import { type ContentSource, fileSource, sha256Of, whileOpen } from '../content/source.ts';
 import { type DocumentDraft, defaultName, draftDocument } from './draft.ts';
 import type { EarlierOutcome, UploadRow } from './uploadrow.ts';
 
@@ -66,9 +66,11 @@ async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload>
   if (source.size > limit) throw tooLarge(row.file, limit, source.size);
   const declared =
     row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.place ? 'its mimeType' : '--mime-type' };
-  const { type, note } = await readFileType(source, declared);
-  const draft = draftDocument(row, type, options.organization);
-  return { ...draft, row, source, sha256: await sha256Of(source), ...(note !== undefined && { note }) };
+  return whileOpen(source, async (opened) => {
+    const { type, note } = await readFileType(opened, declared);
+    const draft = draftDocument(row, type, options.organization);
+    return { ...draft, row, source, sha256: await sha256Of(opened), ...(note !== undefined && { note }) };
+  });
 }
 
 /**

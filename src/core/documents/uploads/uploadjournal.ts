@@ -85,18 +85,49 @@ export async function openJournal(path: string): Promise<OpenJournal> {
   const file = await open(path, 'a', 0o600).catch((cause: unknown) => {
     throw fileFailure(`write ${path}`, cause);
   });
+  const lines = new JournalLines(file, path);
   return {
-    journal: new UploadJournal(entries, (line, durable) => append(file, line, durable, path)),
+    journal: new UploadJournal(entries, (line, durable) => lines.append(line, durable)),
     close: () => file.close(),
   };
 }
 
-async function append(file: FileHandle, line: string, durable: boolean, path: string): Promise<void> {
-  try {
-    await file.appendFile(line);
-    if (durable) await file.datasync();
-  } catch (cause) {
-    throw fileFailure(`write ${path}`, cause);
+/** Appends lines in their order; those that come while others are being written go together, with one sync for all. */
+class JournalLines {
+  private readonly file: FileHandle;
+  private readonly path: string;
+  private waiting = '';
+  private durable = false;
+  private writing: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
+
+  constructor(file: FileHandle, path: string) {
+    this.file = file;
+    this.path = path;
+  }
+
+  append(line: string, durable: boolean): Promise<void> {
+    this.waiting += line;
+    this.durable ||= durable;
+    this.next ??= this.afterOthers();
+    return this.next;
+  }
+
+  private async afterOthers(): Promise<void> {
+    await this.writing.catch(() => undefined);
+    this.writing = this.write();
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    const { waiting, durable } = this;
+    [this.waiting, this.durable, this.next] = ['', false, undefined];
+    try {
+      await this.file.appendFile(waiting);
+      if (durable) await this.file.datasync();
+    } catch (cause) {
+      throw fileFailure(`write ${this.path}`, cause);
+    }
   }
 }
 

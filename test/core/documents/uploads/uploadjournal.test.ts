@@ -17,6 +17,19 @@ const HEADER = '{"journal":"molar documents upload","version":1}\n';
 const text = () => readFile(path, 'utf8');
 
 describe('the journal of uploads', () => {
+  it('has every line before its note is done, in the order of the notes, however many come at once', async () => {
+    const { journal, close } = await openJournal(path);
+    const keys = Array.from({ length: 50 }, (_, index) => `key ${index}`);
+    const notes = keys.map(async (key, index) => {
+      await (index % 2 === 0 ? journal.sending(key, index) : journal.stored(key, '7'));
+      expect(await text()).toContain(`"${key}"`);
+    });
+    await Promise.all(notes);
+    await close();
+    const lines = (await text()).trimEnd().split('\n').slice(1);
+    expect(lines.map((line) => JSON.parse(line).key)).toEqual(keys);
+  });
+
   it('tells the next run what was sent, stored and refused', async () => {
     const first = await openJournal(path);
     expect(first.journal.isContinued).toBe(false);
