@@ -19,7 +19,7 @@ export async function measure({ folder, signal, small, report }) {
   );
   if (!canPin()) report.note('Processes could not be bound to cores here: the server may have used more than one.');
   const size = small ? SMALL : SIZE;
-  const milliseconds = small ? 2_000 : 6_000;
+  const milliseconds = small ? 2_000 : 5_000;
   await withPractice(join(folder, 'mixed'), size, signal, async ({ port, pid }) => {
     const target = (requests, pause) => ({ port, pid, connections: 1, requests, pause });
     const gets = { get: target(idsOf(FIRST.patient, size.patients, 13).map(getRequest), PAUSE) };
@@ -30,7 +30,7 @@ export async function measure({ folder, signal, small, report }) {
       withLoad(folder, others, async (work) => {
         const both = () => Promise.all([get(['get'], milliseconds), work(Object.keys(others), milliseconds)]);
         await both();
-        for (let round = 0; round < (small ? 3 : 7); round++) {
+        for (let round = 0; round < (small ? 3 : 5); round++) {
           signal.throwIfAborted();
           alone.push((await get(['get'], milliseconds))[0].p99);
           beside.push((await both())[0][0].p99);
