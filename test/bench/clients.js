@@ -1,9 +1,8 @@
 // The load of a measurement, in a process of its own: many clients at once, each with its next request as soon as the
 // last one is answered. Reads a job as JSON from its first argument, and prints a line of JSON a run.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
-import { machineSeconds } from './machine.js';
+import { machineSeconds, processSeconds } from './machine.js';
 import { FIRST, LOCATIONS, ORGANIZATION, TOKEN } from './practice.js';
 
 const { url, server, what, patients, clients, seconds, runs } = JSON.parse(process.argv[2]);
@@ -70,17 +69,7 @@ async function client(until, times) {
 /** Seconds of processor time that the server, this process and the whole machine have used; undefined where nobody tells. */
 function processorSeconds() {
   const { user, system } = process.cpuUsage();
-  return { server: serverSeconds(), load: (user + system) / 1e6, machine: machineSeconds() };
-}
-
-function serverSeconds() {
-  try {
-    const fields = readFileSync(`/proc/${server}/stat`, 'utf8').split(') ')[1].split(' ');
-    // In hundredths of a second: user and system time.
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  } catch {
-    return undefined;
-  }
+  return { server: processSeconds(server), load: (user + system) / 1e6, machine: machineSeconds() };
 }
 
 async function run(length) {

@@ -26,13 +26,14 @@ export function machineSeconds() {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0) / 1000;
 }
 
-/** Seconds of processor time that a process and its threads have used, in hundredths; 0 where nobody tells. */
+/** Seconds of processor time that a process and its threads have used, in hundredths; undefined where nobody tells. */
 export function processSeconds(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    // In hundredths of a second: user and system time.
     return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
-    return 0;
+    return undefined;
   }
 }
 

@@ -19,7 +19,7 @@ export async function measure({ folder, signal, small, report }) {
   );
   if (!canPin()) report.note('Processes could not be bound to cores here: the server may have used more than one.');
   const size = small ? SMALL : SIZE;
-  const milliseconds = small ? 2_000 : 6_000;
+  const milliseconds = small ? 2_000 : 5_000;
   await withPractice(join(folder, 'mixed'), size, signal, async ({ port, pid }) => {
     const target = (requests, pause) => ({ port, pid, connections: 1, requests, pause });
     const gets = { get: target(idsOf(FIRST.patient, size.patients, 13).map(getRequest), PAUSE) };
@@ -30,14 +30,14 @@ export async function measure({ folder, signal, small, report }) {
       withLoad(folder, others, async (work) => {
         const both = () => Promise.all([get(['get'], milliseconds), work(Object.keys(others), milliseconds)]);
         await both();
-        for (let round = 0; round < (small ? 3 : 7); round++) {
+        for (let round = 0; round < (small ? 3 : 5); round++) {
           signal.throwIfAborted();
           alone.push((await get(['get'], milliseconds))[0].p99);
           beside.push((await both())[0][0].p99);
         }
       }),
     );
-    report.ratio({
+    const kept = report.ratio({
       what: 'p99 of a get beside other work',
       ours: beside,
       theirs: alone,
@@ -45,6 +45,11 @@ export async function measure({ folder, signal, small, report }) {
       unit: 'ms',
       budget: { atMost: 5 },
     });
+    if (!kept) {
+      report.note(
+        'A get waits for one part of other work at most: a page of an export, a part of an aging page, a group of posts with the sync of its commit, entries of the audit log with theirs, or the count of all transactions, which is made again for a page of them after each post.',
+      );
+    }
   });
 }
 

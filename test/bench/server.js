@@ -29,12 +29,12 @@ export async function measure({ folder, signal, small, report }) {
   );
 }
 
-const spread = (patients, index) => Math.floor((index / REQUESTS) * patients * 0.97);
 const many = (make) => Array.from({ length: REQUESTS }, (_, index) => make(index));
 
-/** The requests of a kind of read, of which no two in a row are of the same part of the records. */
-function reads(patients, headers, path) {
-  return many((index) => requestText('GET', path(spread(patients, (index * 197) % REQUESTS)), headers));
+/** Requests of whole pages of a size, or of one record: no two in a row are of the same part of the records. */
+function reads(patients, headers, path, size = 1) {
+  const at = (index) => Math.floor((((index * 197) % REQUESTS) / REQUESTS) * (patients - size));
+  return many((index) => requestText('GET', path(at(index)), headers));
 }
 
 const listPath = (size) => (at) => `/api/v1/patients?pageSize=${size}&lastId=${FIRST.patient + at}`;
@@ -50,8 +50,8 @@ function againstCeilings(folder, ours, rounds, report) {
       }
       const lists = [100, 500].map((size) => ({
         what: `list of ${size}`,
-        ours: target(ours, reads(patients, HEADERS, listPath(size))),
-        theirs: target(rows, reads(patients, HEADERS, listPath(size))),
+        ours: target(ours, reads(patients, HEADERS, listPath(size), size)),
+        theirs: target(rows, reads(patients, HEADERS, listPath(size), size)),
         against: 'node:http, same rows joined',
         budget: { atLeast: 0.8 },
       }));
@@ -61,11 +61,16 @@ function againstCeilings(folder, ours, rounds, report) {
         theirs: target(hello, [requestText('GET', '/', {})]),
         against: 'Fastify hello',
         budget: { atLeast: 0.5 },
+        miss: WHERE_A_GET_GOES,
       };
       await compare(folder, [...lists, get], rounds, report);
     }),
   );
 }
+
+/** As profiles of the server show it. */
+const WHERE_A_GET_GOES =
+  'What a get does beside saying hello, by profiles, the longest first: reading the record and asking whether anybody has written since the token was looked up, each a read transaction of SQLite; the audit entry, its hash chained to the one before it, and its row; the security headers and the limit on the time of a handler; the hash of the token and the promises between the steps.';
 
 const target = ({ port, pid }, requests) => ({ port, pid, connections: CONNECTIONS, requests });
 
@@ -89,9 +94,10 @@ async function compare(folder, pairs, { count, milliseconds, signal }, report) {
       }
     }
   });
-  for (const [index, { what, against, budget }] of pairs.entries()) {
+  for (const [index, { what, against, budget, miss }] of pairs.entries()) {
     const [ours, theirs] = [found[`ours ${index}`], found[`theirs ${index}`]];
-    report.ratio({ what, ours: ours.rates, theirs: theirs.rates, against, unit: '/s', budget });
+    const kept = report.ratio({ what, ours: ours.rates, theirs: theirs.rates, against, unit: '/s', budget });
+    if (!kept && miss !== undefined) report.note(miss);
     // Where only Linux tells, and what other work on the machine hardly changes.
     if (ours.costs.every((cost) => cost > 0)) {
       const cost = { ours: ours.costs, theirs: theirs.costs, unit: 'µs', against, faster: true };
@@ -105,7 +111,7 @@ async function againstJsonServer(folder, ours, rounds, report) {
   const all = await recordsOf(url, patients);
   await withJsonServer(join(folder, 'json-server'), { patients: all }, report, async (theirs) => {
     const theirUrl = `http://127.0.0.1:${theirs.port}`;
-    const theirList = (size) => (at) => `/patients?_start=${Math.min(at + 1, patients - size)}&_limit=${size}`;
+    const theirList = (size) => (at) => `/patients?_start=${at + 1}&_limit=${size}`;
     const theirGet = (at) => `/patients/${FIRST.patient + at}`;
     const parsed = async (address) => JSON.parse(await bodyOf(address));
     deepStrictEqual(await parsed(theirUrl + theirList(100)(7)), (await parsed(url + listPath(100)(7))).data);
@@ -119,11 +125,11 @@ async function againstJsonServer(folder, ours, rounds, report) {
       against: 'json-server 0.17.4',
       budget: { atLeast: 5 },
     });
-    const read = (what, ourPath, theirPath) =>
-      row(what, reads(patients, HEADERS, ourPath), reads(patients, {}, theirPath));
+    const read = (what, ourPath, theirPath, size) =>
+      row(what, reads(patients, HEADERS, ourPath, size), reads(patients, {}, theirPath, size));
     const pairs = [
-      read('list of 100', listPath(100), theirList(100)),
-      read('list of 500', listPath(500), theirList(500)),
+      read('list of 100', listPath(100), theirList(100), 100),
+      read('list of 500', listPath(500), theirList(500), 500),
       read('get one', getPath, theirGet),
       // Last: what posts add must not be in the lists.
       row('post', posts('/api/v1/patients', HEADERS), posts('/patients', {})),

@@ -73,7 +73,6 @@ export function countHandler(behaviour: Behaviour, operation: Operation): Handle
   return async (request) => {
     const { organization, service } = request;
     const terms = readTerms(request, operation);
-    await ownTurn();
     const total = await countOnce(service.store, { org: organization.org, resource: behaviour.resource, terms });
     return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
   };

@@ -3,6 +3,7 @@ import type { Term } from '../../catalog/filter/check.ts';
 import type { Answer } from '../service.ts';
 import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import { ownTurn } from '../turns.ts';
 
 /** What the pages of one walk have in common: the records of an organization that a filter selects. */
 export interface Question {
@@ -26,9 +27,14 @@ const KEPT = 200;
 export async function countOnce(store: Store, question: Question): Promise<number> {
   const known = store.whileUnchanged();
   const name = `count ${nameOf(question)}`;
-  const total = known.get(name) ?? (await countRecords(store.read, question.org, question.resource, question.terms));
+  const total = known.get(name) ?? (await countNow(store, question));
   keep(known, name, total);
   return total;
+}
+
+async function countNow({ read }: Store, { org, resource, terms }: Question): Promise<number> {
+  await ownTurn();
+  return countRecords(read, org, resource, terms);
 }
 
 /**
