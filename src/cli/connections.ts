@@ -106,7 +106,7 @@ export class Connections {
     return {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
-      command: runShell,
+      command: (line) => runShell(line, this.context.signal),
       keyring: (account, profile) => keptSecrets(this.context).read(account, profile),
     };
   }
