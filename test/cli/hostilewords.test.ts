@@ -68,7 +68,7 @@ describe('a question', () => {
     expect(asked.join()).not.toMatch(HARMFUL);
   });
 
-  it.runIf(process.platform !== 'win32').each(['missing', 'empty', 'no document'])(
+  it.each(['missing', 'empty', 'no document'])(
     'and a message about a file of a hostile name that is %s',
     async (state) => {
       const file = join(folder, `${state} \u001b[31m\u202e\nnext\u009b.pdf`);
