@@ -152,6 +152,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   EMFILE: 'too many open files',
   EFBIG: 'the file is too large',
+  ERR_INVALID_ARG_VALUE: 'its name holds a NUL character',
   EIO: 'input/output error of the disk',
 };
 

@@ -96,3 +96,13 @@ it('the stack of a defect shows nothing harmful', async () => {
   expect(ran.stderr).toContain('    at ');
   expect(ran.stderr).not.toMatch(HARMFUL);
 });
+
+it('a message of megabytes is cut for people, and whole for a program', async () => {
+  const long = 'long '.repeat(400_000);
+  const refusal = () =>
+    answer(400, { data: null, warnings: [{ title: long, description: long }], errors: [{ description: long }] });
+  const told = await runCommand('patients:list', PatientsList, [], { script: new Script(refusal()), terminal: 100 });
+  expect([told.exitCode, told.stderr.length < 10_000]).toEqual([5, true]);
+  const exact = await runCommand('patients:list', PatientsList, ['--json'], { script: new Script(refusal()) });
+  expect(JSON.parse(exact.stderr).error.errors[0].description).toBe(long);
+});

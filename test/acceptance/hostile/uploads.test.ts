@@ -97,7 +97,7 @@ describe('a manifest', () => {
     ['in Latin-1', Buffer.from(rows, 'latin1'), 2, /UTF-8/],
     ['with a lone quote', 'file,name\nscan.pdf,a"b\n', 2, /line 2/],
     ['with a quote that stays open', 'file,name\nscan.pdf,"ab\n', 2, /line 2/],
-    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 2, /./],
+    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 9, /its name holds a NUL character/],
     ['of one line of 1 MB', `file,${'x'.repeat(1_000_000)}\n`, 2, /m\.csv/],
     ['without a column for files', 'name\nx\n', 2, /file/],
     ['with a column twice', 'file,file\nscan.pdf,scan.pdf\n', 2, /file/],
@@ -110,7 +110,7 @@ describe('a manifest', () => {
     const { code, stdout, stderr } = await upload(folder, '--manifest', 'm.csv');
     expect([code, stderr]).toEqual([exit, expect.stringMatching(says)]);
     expect(stdout.includes('M\u00fcller.pdf')).toBe(exit === 0);
-    expect(Buffer.byteLength(stderr)).toBeLessThan(2000);
+    expect(Buffer.byteLength(stderr)).toBeLessThan(5000);
     expect((await readdir(folder)).filter((each) => /\.(lock|part)$/.test(each))).toEqual([]);
   });
 });
