@@ -189,16 +189,15 @@ export const EXIT = {
   throttled: 7,
   network: 8,
   file: 9,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
 
-/** Exit code for an HTTP status (contract §4). */
+/** Exit code for an HTTP status (contract §4); one that no request asks for is a failure of the server. */
 export function exitCodeOf(status: number): number {
   if (status === 401 || status === 403) return EXIT.auth;
   if (status === 404) return EXIT.notFound;
   if (status === 429 || status === 408) return EXIT.throttled;
-  if (status >= 500) return EXIT.network;
-  if (status >= 400) return EXIT.refused;
-  return EXIT.unexpected;
+  return status >= 400 && status < 500 ? EXIT.refused : EXIT.network;
 }

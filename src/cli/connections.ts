@@ -4,7 +4,7 @@ import { readCredentials, type SecretReaders } from '../core/connection/credenti
 import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
 import type { TokenListener } from '../core/connection/tokenfacts.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
-import { terminalText } from '../core/output/terminaltext.ts';
+import { terminalMessage, terminalText } from '../core/output/terminaltext.ts';
 import { ApiClient } from '../core/transport/client.ts';
 import type { AttemptNotice, Exchange, RetryNotice } from '../core/transport/exchange.ts';
 import type { Network } from '../core/transport/network.ts';
@@ -106,7 +106,7 @@ export class Connections {
     return {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
-      command: runShell,
+      command: (line) => runShell(line, this.context.signal),
       keyring: (account, profile) => keptSecrets(this.context).read(account, profile),
     };
   }
@@ -132,7 +132,7 @@ export async function readCertificates(own: string | undefined, extra: string | 
 
 export function warningText(warning: Warning): string {
   const source = warning.source === null ? '' : ` (${warning.source})`;
-  return terminalText(`${warning.title}: ${warning.description}${source}`);
+  return terminalMessage(`${warning.title}: ${warning.description}${source}`);
 }
 
 function retryText({ attempt, attempts, wait, reason }: RetryNotice): string {

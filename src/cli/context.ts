@@ -21,7 +21,7 @@ export interface Context {
   readonly temporaryFolder: string;
   readonly openNetwork: (options: NetworkOptions) => Network;
   readonly keyring: Keyring;
-  /** Aborted by SIGINT and SIGTERM; its reason is a Failure. Asking for it takes the signals over from Node. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP; its reason is a Failure. Asking for it takes the signals over from Node. */
   readonly signal: AbortSignal;
   /** The failure that a signal gave, once one came. */
   readonly interrupted: () => Failure | undefined;

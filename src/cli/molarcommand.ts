@@ -121,5 +121,5 @@ export abstract class MolarCommand extends Command {
 }
 
 function isInterruption(error: unknown): boolean {
-  return error instanceof Failure && error.exitCode >= EXIT.interrupted;
+  return error instanceof Failure && error.exitCode >= EXIT.hungUp;
 }

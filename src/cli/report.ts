@@ -1,7 +1,7 @@
 import { EXIT, FAILURES, type Problem, Refusal } from '../catalog/failures.ts';
 import { codeOf, Failure, fileFailure, localFailure } from '../core/failure.ts';
 import { PLAIN, type Style } from '../core/output/style.ts';
-import { terminalJson, terminalLines, terminalText } from '../core/output/terminaltext.ts';
+import { terminalJson, terminalLines, terminalMessage } from '../core/output/terminaltext.ts';
 
 /** Any thrown value as the failure that is reported; local refusals by the catalog are usage errors (exit 2). */
 export function failureOf(error: unknown): Failure {
@@ -59,11 +59,11 @@ export function failureJson(failure: Failure, notes: readonly string[] = []): st
 /** The failure for people: the cause, each source at fault, the request id and a next step. */
 export function failureText(failure: Failure, style: Style = PLAIN): string {
   const lines = [
-    `${style('bad', 'Error:')} ${terminalText(failure.message)}`,
-    ...itemLines(failure).map((line) => `  ${terminalText(line)}`),
+    `${style('bad', 'Error:')} ${terminalMessage(failure.message)}`,
+    ...itemLines(failure).map((line) => `  ${terminalMessage(line)}`),
   ];
-  if (failure.requestId !== null) lines.push(style('faint', `Request: ${terminalText(failure.requestId)}`));
-  if (failure.hint !== null) lines.push(`${style('mark', 'Next:')} ${terminalText(failure.hint)}`);
+  if (failure.requestId !== null) lines.push(style('faint', `Request: ${terminalMessage(failure.requestId)}`));
+  if (failure.hint !== null) lines.push(`${style('mark', 'Next:')} ${terminalMessage(failure.hint)}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -152,3 +152,16 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
     if (signal.aborted) stop();
   });
 }
+
+/** The same chunks, until the signal, whose reason it then throws: nobody need end what stands open. */
+export async function* untilAborted(
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessAborted(source.next(), signal);
+    if (next.done) return;
+    yield next.value;
+  }
+}

@@ -25,6 +25,7 @@ import { MolarCommand } from './molarcommand.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows, type RowPlan } from './rowplan.ts';
+import { untilAborted } from './streams.ts';
 import { linkFetching, onePage } from './transfers.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';
 
@@ -120,7 +121,7 @@ export abstract class UploadCommand extends MolarCommand {
       ...uploadFiles(flags),
       ...(sends && { owner: lockOwner(clock) }),
       folder: cwd(),
-      stdin: streams.stdin.chunks,
+      stdin: untilAborted(streams.stdin.chunks, signal),
       onSpooled: this.keepMemory,
     });
   }

@@ -51,6 +51,7 @@ export const LOCAL_FAILURES = {
   },
   'stream.broker': { exit: EXIT.network, next: 'Check --amqp, --exchange and what the account may do there.' },
   'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
+  'run.hung_up': { exit: EXIT.hungUp, next: 'Run the command again.' },
   'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },
   'run.terminated': { exit: EXIT.terminated, next: 'Run the command again.' },
   'run.overtime': { exit: EXIT.throttled, next: 'Run it again with --resume, or give it more time.' },
@@ -151,6 +152,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   EMFILE: 'too many open files',
   EFBIG: 'the file is too large',
+  ERR_INVALID_ARG_VALUE: 'its name holds a NUL character',
   EIO: 'input/output error of the disk',
 };
 

@@ -70,7 +70,8 @@ describe('exit codes (contract §4)', () => {
     [502, 8],
     [503, 8],
     [504, 8],
-    [302, 1],
+    [204, 8],
+    [302, 8],
   ])('status %i exits %i', (status, exit) => {
     expect(exitCodeOf(status)).toBe(exit);
   });
@@ -87,6 +88,7 @@ describe('exit codes (contract §4)', () => {
       throttled: 7,
       network: 8,
       file: 9,
+      hungUp: 129,
       interrupted: 130,
       terminated: 143,
     });

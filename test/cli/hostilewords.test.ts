@@ -68,7 +68,7 @@ describe('a question', () => {
     expect(asked.join()).not.toMatch(HARMFUL);
   });
 
-  it.runIf(process.platform !== 'win32').each(['missing', 'empty', 'no document'])(
+  it.each(['missing', 'empty', 'no document'])(
     'and a message about a file of a hostile name that is %s',
     async (state) => {
       const file = join(folder, `${state} \u001b[31m\u202e\nnext\u009b.pdf`);
@@ -95,4 +95,14 @@ it('the stack of a defect shows nothing harmful', async () => {
   expect(ran.exitCode).toBe(1);
   expect(ran.stderr).toContain('    at ');
   expect(ran.stderr).not.toMatch(HARMFUL);
+});
+
+it('a message of megabytes is cut for people, and whole for a program', async () => {
+  const long = 'long '.repeat(400_000);
+  const refusal = () =>
+    answer(400, { data: null, warnings: [{ title: long, description: long }], errors: [{ description: long }] });
+  const told = await runCommand('patients:list', PatientsList, [], { script: new Script(refusal()), terminal: 100 });
+  expect([told.exitCode, told.stderr.length < 10_000]).toEqual([5, true]);
+  const exact = await runCommand('patients:list', PatientsList, ['--json'], { script: new Script(refusal()) });
+  expect(JSON.parse(exact.stderr).error.errors[0].description).toBe(long);
 });

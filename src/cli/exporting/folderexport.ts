@@ -118,7 +118,7 @@ async function stillStands(before: FinishedFile, planned: PlannedFile, context: 
 
 /** Whether the next file would fail for the same reason: the token, the connection, the disk, or no time left. */
 function endsAll(failure: Failure): boolean {
-  if (failure.exitCode >= EXIT.interrupted || failure.code === 'run.overtime') return true;
+  if (failure.exitCode >= EXIT.hungUp || failure.code === 'run.overtime') return true;
   return failure.status === 401 || failure.code.startsWith('network.') || failure.code === 'local.file';
 }
 

@@ -191,7 +191,7 @@ function withResumeHint(cause: unknown, rows: number): unknown {
   if (!(cause instanceof Failure)) return cause;
   const { code, exitCode, status, requestId, items, hint } = cause;
   const kept = `Run it again with --resume to go on after ${rows.toLocaleString('en-US')} records.`;
-  const saysSo = exitCode >= EXIT.interrupted || code === 'run.overtime';
+  const saysSo = exitCode >= EXIT.hungUp || code === 'run.overtime';
   const keep = hint === null || saysSo ? kept : `${hint} ${kept}`;
   return new Failure(cause.message, { code, exitCode, status, requestId, items, hint: keep, cause });
 }

@@ -13,6 +13,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   throttled: 'Rate-limited or timed out after all retries (429, 408).',
   network: 'Server or network failure after all retries.',
   file: 'Local file or disk.',
+  hungUp: 'The terminal was closed (SIGHUP).',
   interrupted: 'Interrupted (SIGINT).',
   terminated: 'Terminated (SIGTERM).',
 };

@@ -6,6 +6,14 @@ export function terminalText(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/g, ' ').replace(UNSAFE, '\ufffd');
 }
 
+/** Characters of a message that people are shown: what is longer, nobody reads, and it pushes the rest out of sight. */
+const LONGEST_MESSAGE = 2000;
+
+/** A message on one line as a terminal may show it, cut where it is too long for a message. */
+export function terminalMessage(text: string): string {
+  return terminalText(text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
+}
+
 /** Lines of CSV as a terminal may show them: control characters within are replaced, line ends and tabs stay. */
 export function terminalLines(text: string): string {
   return text.replace(UNSAFE, (sign, at: number) =>
