@@ -12,7 +12,19 @@ import { inFolder, say } from './processes.js';
 import { Report } from './results.js';
 
 /** In the order of the page. Each is `measure({ folder, signal, small, report })` of its module. */
-const MEASUREMENTS = ['startup', 'export', 'relay', 'fanout', 'upload', 'server', 'mixed', 'posts', 'importing', 'growth', 'aging'];
+const MEASUREMENTS = [
+  'startup',
+  'export',
+  'server',
+  'posts',
+  'mixed',
+  'growth',
+  'aging',
+  'upload',
+  'importing',
+  'relay',
+  'fanout',
+];
 
 /** Measured by name only: they take long, and have no budget. */
 const OTHERS = {
