@@ -36,8 +36,9 @@ export interface Transaction extends Reader {
 
 /**
  * The store: committed state to read, and writes that are all or nothing. A resolved `write` is on disk. Writes that
- * come in together may share one commit; one that throws leaves no trace and harms none of the others. Writes of one
- * organization (`org`) run one after another, whichever server they come to: each sees what the one before it left.
+ * come in together may share one commit; one that throws leaves no trace and harms none of the others. A work may be
+ * run again when another one was in its way, so it changes nothing but what is stored. Writes of one organization
+ * (`org`) run one after another, whichever server they come to: each sees what the one before it left.
  */
 export interface Store {
   readonly read: Reader;

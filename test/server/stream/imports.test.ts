@@ -87,6 +87,58 @@ describe('transactions (specification, Transaction sub-type operations)', () => 
   });
 });
 
+describe('many new records of a kind, one after another', () => {
+  const places = [west, east];
+  const reasons = (count: number, first = 1) =>
+    Array.from({ length: count }, (_, index) =>
+      line('ScheduleTemplateReasonV1', {
+        id: first + index,
+        reason: `reason ${first + index}`,
+        durationMinutes: 30,
+        location: { id: places[index % 2] },
+      }),
+    );
+  const expected = (records: readonly WireRecord[]) =>
+    records.map(({ id, location }) => [`${(location as { id: number }).id}.ScheduleTemplateReasonV1.CREATE`, id]);
+  const inShort = (messages: Awaited<ReturnType<typeof importing>>) => messages.map(([key, { id }]) => [key, id]);
+
+  it('are told of in the order of their lines, beside others', async () => {
+    const [first, second] = [reasons(450), reasons(300, 1000)];
+    const tag = (id: number) =>
+      line('TransactionTagV1', { id, tagText: `tag ${id}`, tagType: 'PAYMENT_TAG', isPredefined: false });
+    // 500 comes after a higher id, 450 is told of where it first stood.
+    const late = { ...(first[449] as WireRecord), id: 500, reason: 'late' };
+    const changed = { ...(first[449] as WireRecord), reason: 'changed' };
+    const created = await importing(tag(1), ...first, tag(2), ...second, late, changed, tag(3));
+    expect(inShort(created)).toEqual([
+      ['*.TransactionTagV1.CREATE', 1],
+      ...expected(first),
+      ['*.TransactionTagV1.CREATE', 2],
+      ...expected([...second, late]),
+      ['*.TransactionTagV1.CREATE', 3],
+    ]);
+    expect(created.filter(([, { id }]) => id === 450).map(([, { reason }]) => reason)).toEqual(['changed']);
+    expect(created[7]?.[1]).toEqual({ type: 'ScheduleTemplateReasonV1', ...reasons(7)[6], organizationId: undefined });
+    const ids = (await allMessages(service)).map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));
+  });
+
+  it('are told of without those that a later line deletes', async () => {
+    const records = reasons(400);
+    const created = await importing(...records, gone('ScheduleTemplateReasonV1', 7));
+    expect(inShort(created)).toEqual(expected(records.filter(({ id }) => id !== 7)));
+  });
+
+  it('are told of where their location is of no column', async () => {
+    const histories = Array.from({ length: 250 }, (_, index) =>
+      line('AppointmentHistoryV1', { id: index + 1, action: 'CREATE', location: { id: places[index % 2] } }),
+    );
+    expect(inShort(await importing(...histories))).toEqual(
+      histories.map(({ id }, index) => [`${places[index % 2]}.AppointmentHistoryV1.CREATE`, id]),
+    );
+  });
+});
+
 describe('an import', () => {
   it('is told of in the order of its lines, a record once', async () => {
     const tag = (id: number, tagText: string) =>

@@ -1,0 +1,18 @@
+import type { Statement, Transaction } from '../../../src/server/store/store.ts';
+
+/** A transaction that writes nothing but notes what it was to run; `found` answers what is read. */
+export function noted(found: (statement: Statement) => object | undefined = () => undefined) {
+  const runs: Statement[] = [];
+  const tx: Transaction = {
+    all: async <T extends object>(statement: Statement) => {
+      const row = found(statement);
+      return (row === undefined ? [] : [row]) as T[];
+    },
+    get: async <T extends object>(statement: Statement) => found(statement) as T | undefined,
+    run: async (statement) => runs.push(statement),
+    append: async () => {},
+    appendSelected: async () => {},
+    fillFast: async () => ({ restore: async () => {} }),
+  };
+  return { tx, runs };
+}
