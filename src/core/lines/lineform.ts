@@ -20,7 +20,10 @@ export interface LineForm {
 
 export function csvLines(columns: readonly Column[], options: CsvOptions): LineForm {
   const { begin, end } = csvFormatter(columns, options);
-  return { read: lineReader(csvLineWriter(columns, options)), formatter: () => ({ begin, rows: joinedRows, end }) };
+  return {
+    read: lineReader(csvLineWriter(columns, options)),
+    formatter: () => ({ takesPages: true, begin, rows: joinedRows, end }),
+  };
 }
 
 /** One JSON object a line, of the selected names. */
@@ -28,7 +31,7 @@ export function ndjsonLines(selection: readonly string[] | undefined): LineForm 
   const nothing = () => '';
   return {
     read: lineReader(jsonLineWriter(selection, { before: '', after: '\n' })),
-    formatter: () => ({ begin: nothing, rows: joinedRows, end: nothing }),
+    formatter: () => ({ takesPages: true, begin: nothing, rows: joinedRows, end: nothing }),
   };
 }
 
@@ -39,6 +42,7 @@ export function jsonLines(selection: readonly string[] | undefined): LineForm {
     formatter: (written) => {
       let isFirst = written === 0;
       return {
+        takesPages: true,
         begin: () => '[',
         rows: (rows) => {
           const text = joinedRows(rows);
