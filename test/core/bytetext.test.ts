@@ -20,7 +20,7 @@ describe('ByteText', () => {
   });
 
   it('begins again in the same memory', () => {
-    const out = new ByteText(8);
+    const out = new ByteText(16);
     const { bytes } = out;
     out.text('abc');
     out.clear();

@@ -91,6 +91,10 @@ describe('csvLines', () => {
     ['a text id', '{"id":"9007199254740993","name":"x"}'],
     ['a number that no number keeps', '{"id":1,"amount":9007199254740993}'],
     ['fields that come in another order', '{"id":1,"name":"a","amount":5},{"id":2,"amount":6,"name":"b"}'],
+    [
+      'records of many forms',
+      Array.from({ length: 9 }, (_, at) => `{"id":${at + 1},"x${at}":1,"name":"a${at}"}`).join(','),
+    ],
     ['fewer fields', '{"id":1,"name":"a","amount":5},{"id":2}'],
     ['more fields', '{"id":1},{"id":2,"name":"a","new":{"x":[null,{"y":"z"}]}}'],
     ['a field that comes twice', '{"id":1,"name":"a","name":"b"}'],
