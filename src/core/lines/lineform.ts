@@ -26,19 +26,19 @@ export function csvLines(columns: readonly Column[], options: CsvOptions): LineF
   };
 }
 
-/** One JSON object a line, of the selected names. */
-export function ndjsonLines(selection: readonly string[] | undefined): LineForm {
+/** One JSON object a line: the whole record. */
+export function ndjsonLines(): LineForm {
   const nothing = () => '';
   return {
-    read: lineReader(jsonLineWriter(selection, { before: '', after: '\n' })),
+    read: lineReader(jsonLineWriter({ before: '', after: '\n' })),
     formatter: () => ({ takesPages: true, begin: nothing, rows: joinedRows, end: nothing }),
   };
 }
 
-/** One JSON array, a record a line. */
-export function jsonLines(selection: readonly string[] | undefined): LineForm {
+/** One JSON array, a whole record a line. */
+export function jsonLines(): LineForm {
   return {
-    read: lineReader(jsonLineWriter(selection, { before: ',\n', after: '' })),
+    read: lineReader(jsonLineWriter({ before: ',\n', after: '' })),
     formatter: (written) => {
       let isFirst = written === 0;
       return {
