@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Records, or bytes of files, between two collections. */
+/** Records, lines of records that are not parsed, or bytes of files, between two collections. */
 const RECORDS = 25_000;
+export const LINES = 200_000;
 const BYTES = 8 * 1024 * 1024;
 
 /**

@@ -31,15 +31,17 @@ export async function formatterOf(
  * they have to be looked at first.
  */
 export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<LineForm | undefined> {
-  if (plan.toTerminal) return undefined;
+  // Selected names of JSON stand in an order of their own.
+  const isSelected = plan.selection !== undefined && plan.format !== 'csv';
+  if (plan.toTerminal || isSelected) return undefined;
   const { csvLines, jsonLines, ndjsonLines } = await import('../core/lines/lineform.ts');
   switch (plan.format) {
     case 'csv':
       return csvLines(plan.columns, csvOptions(flags));
     case 'json':
-      return jsonLines(plan.selection);
+      return jsonLines();
     case 'ndjson':
-      return ndjsonLines(plan.selection);
+      return ndjsonLines();
     default:
       return undefined;
   }

@@ -7,7 +7,7 @@ import { writePages } from '../core/output/writepages.ts';
 import type { Page, Row } from '../core/pages/page.ts';
 import type { Context } from './context.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
-import { memoryKeeper } from './memory.ts';
+import { LINES, memoryKeeper } from './memory.ts';
 import { formatterOf, packing } from './rowformatter.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './rowplan.ts';
 import { counted, RowProgress } from './rowprogress.ts';
@@ -36,7 +36,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const pack = await packing(plan, many);
   const sink = pack(await placeOf(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
-  const keepMemory = memoryKeeper();
+  const keepMemory = memoryKeeper(writing.lines && LINES);
   let total: number;
   try {
     total = await writePages(

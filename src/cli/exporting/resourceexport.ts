@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { type ExportWishes, isResumable } from '../flags/exports.ts';
 import type { FlagValues } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
-import { memoryKeeper } from '../memory.ts';
+import { LINES, memoryKeeper } from '../memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rowformatter.ts';
 import { shaping } from '../rowoutput.ts';
 import type { RowPlan } from '../rowplan.ts';
@@ -107,7 +107,7 @@ export async function exportToFile(
   const { plan, wishes } = reading;
   const increment = await incrementOf(reading, context);
   const lines = await linesOf(reading, flags);
-  const keepMemory = memoryKeeper();
+  const keepMemory = memoryKeeper(lines && LINES);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {

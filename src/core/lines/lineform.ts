@@ -20,25 +20,29 @@ export interface LineForm {
 
 export function csvLines(columns: readonly Column[], options: CsvOptions): LineForm {
   const { begin, end } = csvFormatter(columns, options);
-  return { read: lineReader(csvLineWriter(columns, options)), formatter: () => ({ begin, rows: joinedRows, end }) };
-}
-
-/** One JSON object a line, of the selected names. */
-export function ndjsonLines(selection: readonly string[] | undefined): LineForm {
-  const nothing = () => '';
   return {
-    read: lineReader(jsonLineWriter(selection, { before: '', after: '\n' })),
-    formatter: () => ({ begin: nothing, rows: joinedRows, end: nothing }),
+    read: lineReader(csvLineWriter(columns, options)),
+    formatter: () => ({ takesPages: true, begin, rows: joinedRows, end }),
   };
 }
 
-/** One JSON array, a record a line. */
-export function jsonLines(selection: readonly string[] | undefined): LineForm {
+/** One JSON object a line: the whole record. */
+export function ndjsonLines(): LineForm {
+  const nothing = () => '';
   return {
-    read: lineReader(jsonLineWriter(selection, { before: ',\n', after: '' })),
+    read: lineReader(jsonLineWriter({ before: '', after: '\n' })),
+    formatter: () => ({ takesPages: true, begin: nothing, rows: joinedRows, end: nothing }),
+  };
+}
+
+/** One JSON array, a whole record a line. */
+export function jsonLines(): LineForm {
+  return {
+    read: lineReader(jsonLineWriter({ before: ',\n', after: '' })),
     formatter: (written) => {
       let isFirst = written === 0;
       return {
+        takesPages: true,
         begin: () => '[',
         rows: (rows) => {
           const text = joinedRows(rows);

@@ -56,6 +56,7 @@ function scan(json: JsonBytes, writer: LineWriter, out: ByteText): Envelope | un
   const { record } = writer;
   if (!json.token(HEAD)) return undefined;
   out.clear();
+  record.begin();
   const ends: number[] = [];
   const ids: unknown[] = [];
   if (body[json.at] !== Code.closeArray) {

@@ -38,6 +38,9 @@ interface Part {
 
 const NONE = -1;
 
+/** A page whose records have more forms than that takes less time to parse. */
+const MOST_FORMS = 3;
+
 /**
  * Finds the values of records in the bytes of a page, without parsing them. The records of a page have the same fields in
  * the same order, so the names are learnt from the first one and only compared in the others; a record of another form
@@ -54,6 +57,8 @@ export class RecordBytes {
   /** No column shows a part of what another one shows, or a part of a part. */
   private readonly isSimple: boolean;
   private steps: readonly Step[] = [];
+  /** Forms that this page has shown. */
+  private learnt = 0;
   private idStart = 0;
   private idEnd = 0;
 
@@ -69,12 +74,17 @@ export class RecordBytes {
     this.found = new Uint8Array(columns.length + 1);
   }
 
+  /** To be called before the first record of a page. */
+  begin(): void {
+    this.learnt = 0;
+  }
+
   /** Steps over the record that begins here. False where that cannot be done; then the page has to be parsed. */
   read(json: JsonBytes): boolean {
     const start = json.at;
     if (this.steps.length > 0 && this.readForm(json)) return true;
     json.at = start;
-    if (!this.isSimple || !this.learn(json)) return false;
+    if (!this.isSimple || this.learnt++ === MOST_FORMS || !this.learn(json)) return false;
     json.at = start;
     return this.readForm(json);
   }

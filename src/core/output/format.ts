@@ -7,6 +7,8 @@ import type { Row } from '../pages/page.ts';
 export interface Formatter<Text extends string | Uint8Array = string> {
   /** Before the first record, also when there is none. */
   readonly begin: () => string;
+  /** Whole pages may be given to it: what it makes of them is not kept where garbage is collected. */
+  readonly takesPages?: true;
   /** Told a page before its records come in slices. */
   readonly page?: (rows: readonly Row[]) => void;
   readonly rows: (rows: readonly Row[]) => Text;

@@ -29,12 +29,12 @@ export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writi
     for await (const page of pages) {
       const { rows } = page;
       formatter.page?.(rows);
-      for (let at = 0; at === 0 || at < rows.length; at += SLICE) {
-        const slice = rows.slice(at, at + SLICE);
+      const size = formatter.takesPages ? Math.max(1, rows.length) : SLICE;
+      for (let at = 0; at === 0 || at < rows.length; at += size) {
+        const slice = rows.slice(at, at + size);
         const text = formatter.rows(shape === undefined ? slice : slice.map(shape));
-        if (!begun) await sink.write(formatter.begin());
+        await sink.write(begun ? text : joined(formatter.begin(), text));
         begun = true;
-        await sink.write(text);
       }
       total += rows.length;
       onRows?.(total);
@@ -46,4 +46,8 @@ export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writi
     throw cause;
   }
   return total;
+}
+
+function joined(start: string, text: string | Uint8Array): string | Uint8Array {
+  return typeof text === 'string' ? start + text : Buffer.concat([Buffer.from(start), text]);
 }

@@ -1,10 +1,11 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
-import type { ApiAnswer, ApiClient, ApiRequest, Query } from '../transport/client.ts';
-import { bodyText, readEnvelope } from '../transport/envelope.ts';
+import type { ApiAnswer, ApiClient, Query } from '../transport/client.ts';
+import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -27,7 +28,7 @@ export interface PageQuestion {
   /** Names for `responseFields`; all fields where absent. */
   readonly fields?: readonly string[] | undefined;
   /** Reads a page from its bytes; its records are what this makes of them, with their ids. Parsed as JSON where absent. */
-  readonly read?: ApiRequest['read'] | undefined;
+  readonly read?: ((body: Uint8Array) => Envelope | undefined) | undefined;
   /** Told what the server's clock said with each answer, UTC milliseconds. */
   readonly onServerTime?: ((time: number) => void) | undefined;
   /** Told the warnings of each answer. */
@@ -99,9 +100,12 @@ export async function fetchPage(
     onRetry: ({ status }) => {
       if (status === 408) size.shrink(pageSize, 'before' in place ? place.before : 0);
     },
-    read: (body) => {
+    read: async (body) => {
       const id = onLastId && announcedLastId(body);
-      if (id !== undefined) onLastId?.(id);
+      if (id === undefined) return read(body);
+      onLastId?.(id);
+      // Reading keeps this process busy: what was asked for now goes out before.
+      await turnOfTheLoop();
       return read(body);
     },
     signal,

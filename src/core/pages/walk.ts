@@ -59,6 +59,8 @@ export async function* walkPages(
 interface Asked {
   readonly after: bigint;
   readonly page: Promise<Page>;
+  /** What its answer says is its last id; `after` until it came. */
+  announced: bigint;
   /** It is the next one to be given out. */
   isWanted: boolean;
 }
@@ -96,6 +98,7 @@ class Walk {
     // What was asked for behind another id than the last one comes to nothing.
     const asked = ahead?.after === this.last ? ahead : this.ask(this.last);
     asked.isWanted = true;
+    this.goAhead(asked);
     const page = await asked.page;
     const cut = cutPage(page, this.left);
     this.last = cut.lastId === null ? this.last : BigInt(cut.lastId);
@@ -111,10 +114,13 @@ class Walk {
       place: this.byNumber ? { before: this.asked } : { after, most: this.left },
       size: this.size,
       last: after,
-      onLastId: (id) => this.goAhead(asked, id),
+      onLastId: (id) => {
+        asked.announced = id;
+        this.goAhead(asked);
+      },
       signal: this.stopping.signal,
     });
-    const asked: Asked = { after, page, isWanted: false };
+    const asked: Asked = { after, page, announced: after, isWanted: false };
     // Its failure surfaces where the page is awaited.
     page.catch(() => undefined);
     return asked;
@@ -124,9 +130,9 @@ class Walk {
    * Asks for the page after one that has come, before its records are read: the server works on it meanwhile. Only
    * for a page that is waited for, so that no more than one is ahead; and not near a limit, which may end the walk.
    */
-  private goAhead(asked: Asked, lastId: bigint): void {
-    const isEarly = asked.isWanted && !this.byNumber && this.left >= 2 * this.size.current;
-    if (isEarly && lastId > asked.after && this.ahead?.after !== lastId) this.ahead = this.ask(lastId);
+  private goAhead({ after, announced, isWanted }: Asked): void {
+    const isEarly = isWanted && !this.byNumber && this.left >= 2 * this.size.current;
+    if (isEarly && announced > after && this.ahead?.after !== announced) this.ahead = this.ask(announced);
   }
 
   stop(): void {

@@ -28,12 +28,12 @@ export interface AttemptResult<T> {
 
 /**
  * Sends a request once and reads the whole answer. The timeout runs from the last byte sent, so a large upload is not
- * cut while it moves. What `accept` is given is used again once it returns. Throws only the reason of the caller's signal.
+ * cut while it moves. What `accept` is given is used again once it has settled. Throws only the reason of the caller's signal.
  */
 export async function attempt<T>(
   deps: Attempting,
   request: OutgoingRequest,
-  accept: (body: Uint8Array) => T | undefined,
+  accept: (body: Uint8Array) => T | undefined | Promise<T | undefined>,
 ): Promise<AttemptResult<T>> {
   request.signal?.throwIfAborted();
   const started = deps.clock.now();
@@ -51,7 +51,7 @@ export async function attempt<T>(
     response = await deps.send(deadline.guard(request));
     const body = await readBody(response, memory);
     const { status, headers } = response;
-    const value = accept(body);
+    const value = await accept(body);
     if (status >= 200 && status < 300 && value === undefined)
       throw new Malformed('The answer is not an envelope of the API.');
     return {

@@ -60,7 +60,7 @@ export interface ApiRequest {
    */
   readonly lookUpFirst?: boolean;
   /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
-  readonly read?: (body: Uint8Array) => Envelope | undefined;
+  readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
   /** Told right before the request is sent again. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;

@@ -65,7 +65,7 @@ export interface Exchanging<T> {
   readonly repeatable: boolean;
   readonly keyed: boolean;
   /** Reads the body, valid UTF-8; undefined when it is not what it should be, which fails a 2xx answer. Must not keep it. */
-  readonly accept: (body: Uint8Array) => T | undefined;
+  readonly accept: (body: Uint8Array) => T | undefined | Promise<T | undefined>;
   readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
   readonly lookUpFirst?: boolean;
   readonly onRetry?: (notice: RetryNotice) => void;

@@ -25,6 +25,24 @@ async function* pages(...steps: (readonly Row[] | Error)[]) {
 }
 
 describe('writePages', () => {
+  it('gives whole pages to a formatter that takes them, and writes its bytes', async () => {
+    const sink = new Recorder();
+    const rows = Array.from({ length: 250 }, (_, id) => ({ id }));
+    const given: number[] = [];
+    const formatter = {
+      takesPages: true as const,
+      begin: () => 'begin ',
+      rows: (page: readonly Row[]) => {
+        given.push(page.length);
+        return Buffer.from(`${page.length} `);
+      },
+      end: () => 'end',
+    };
+    expect(await writePages(pages(rows, rows.slice(0, 1)), { formatter, sink })).toBe(251);
+    expect(given).toEqual([250, 1]);
+    expect(sink.events).toEqual(['begin 250 ', '1 ', 'end', '(commit)']);
+  });
+
   it('writes page by page and counts', async () => {
     const sink = new Recorder();
     const counted: number[] = [];

@@ -4,8 +4,9 @@ import { operationOf } from '../../../src/catalog/catalog.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { type WalkOptions, walkPages } from '../../../src/core/pages/walk.ts';
+import { bodyText, readEnvelope } from '../../../src/core/transport/envelope.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
-import { answer, broken, clientOf, Script, type Step, success } from '../transport/script.ts';
+import { answer, broken, clientOf, problem, Script, type Step, success } from '../transport/script.ts';
 
 const list = operationOf(patients, 'list');
 const rows = (...ids: (number | string)[]) => ids.map((id) => ({ id }));
@@ -68,6 +69,59 @@ describe('walkPages', () => {
     await new Promise((done) => setImmediate(done));
     expect(script.requests).toHaveLength(2);
     await pages.return(undefined);
+  });
+
+  describe('asks ahead', () => {
+    const told = (lastId: number | string, ...ids: number[]) =>
+      success(rows(...ids), { meta: { pagination: { limit: 1, lastId } } });
+    const settled = () => new Promise((done) => setImmediate(done));
+    /** How many requests there were when the records of a page were read. */
+    const noting = (script: Script, counts: number[]) => (body: Uint8Array) => {
+      counts.push(script.requests.length);
+      return readEnvelope(bodyText(body));
+    };
+
+    it('for the next page before the records of this one are read', async () => {
+      const script = new Script(told(1, 1), told('3', 3), success([]));
+      const counts: number[] = [];
+      expect(await walk(script, { pageSize: 1, read: noting(script, counts) })).toEqual(rows(1, 3));
+      expect(counts).toEqual([2, 3, 3]);
+      expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '1', '3']);
+    });
+
+    it('and again, when the records end with another id', async () => {
+      const script = new Script(told(9, 1, 2), success(rows(10)), success(rows(3)), success([]));
+      expect(await walk(script)).toEqual(rows(1, 2, 3));
+      expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '9', '2', '3']);
+    });
+
+    it('but not back', async () => {
+      const script = new Script(told(0, 5, 6), success(rows(7)), told(2, 8), success([]));
+      expect(await walk(script)).toEqual(rows(5, 6, 7, 8));
+      expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '6', '7', '8']);
+    });
+
+    it('but not where the limit may end the walk', async () => {
+      const script = new Script(told(2, 1, 2), told(3, 3));
+      const counts: number[] = [];
+      expect(await walk(script, { limit: 3, read: noting(script, counts) })).toEqual(rows(1, 2, 3));
+      expect(counts).toEqual([1, 2]);
+    });
+
+    it('by no more than the page that is wanted next and the one after it', async () => {
+      const script = new Script(told(1, 1), told(2, 2), told(3, 3), told(4, 4));
+      const pages = walkPages(clientOf(script), list, { pageSize: 1 });
+      await pages.next();
+      await settled();
+      await settled();
+      expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '1', '2']);
+      await pages.return(undefined);
+    });
+
+    it('and fails when what it asked for fails', async () => {
+      const script = new Script(told(1, 1), problem(403, 'auth.scope', null, 'No.'));
+      await expect(walk(script, { pageSize: 1 })).rejects.toMatchObject({ status: 403 });
+    });
   });
 
   it.each<[string, Step[], string]>([

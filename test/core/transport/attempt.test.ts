@@ -129,6 +129,35 @@ describe('an attempt', () => {
     expect(result.failure).toMatchObject({ code: 'network.certificate', exitCode: 8 });
   });
 
+  it('keeps the answers apart that it reads into the same memory', async () => {
+    const texts = ['one', 'a longer answer', 'x'];
+    const answers = texts.map((text) => async () => ({
+      status: 200,
+      headers: {},
+      body: (async function* () {
+        for (const letter of text) yield Buffer.from(letter);
+      })(),
+    }));
+    const results = answers.map((send) => attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept));
+    expect((await Promise.all(results)).map(({ value }) => value)).toEqual(texts);
+  });
+
+  it.each([
+    ['is cut off', Buffer.from('abc'), '4', 'The answer was cut off after 3 of 4 bytes. (HTTP 200)'],
+    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), '3', 'The answer is not valid UTF-8. (HTTP 200)'],
+  ])('has no answer when it %s', async (_, bytes, length, message) => {
+    const send: Send = async () => ({
+      status: 200,
+      headers: { 'content-length': length },
+      body: (async function* () {
+        yield bytes;
+      })(),
+    });
+    const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
+    expect(result.value).toBeUndefined();
+    expect(result.failure?.message).toBe(message);
+  });
+
   it('gives up with the reason of the caller', async () => {
     const reason = new Error('stopped');
     const work = attempt(
