@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { machineSeconds, processSeconds } from './machine.js';
-import { FIRST, LOCATIONS, ORGANIZATION, TOKEN } from './practice.js';
+import { FIRST, LOCATIONS, NEW_PATIENT, ORGANIZATION, TOKEN } from './practice.js';
 
 const { url, server, what, patients, clients, seconds, runs } = JSON.parse(process.argv[2]);
 
@@ -37,22 +37,6 @@ const MIX = [
   'count',
   ...Array(3).fill('post'),
 ];
-
-const NEW_PATIENT = JSON.stringify({
-  firstName: 'Marigold',
-  lastName: 'Fenwick',
-  gender: 'F',
-  dateOfBirth: '1980-04-30',
-  patientStatus: 'ACTIVE',
-  contactMethod: 'Call me',
-  languageType: 'English',
-  phones: [{ phoneType: 'HOME', number: '(303) 555-0100', sequence: 1 }],
-  preferredLocation: { id: LOCATIONS[0].id },
-  address1: '12 Windmill Way',
-  city: 'Alder Springs',
-  state: 'CO',
-  postalCode: '80437',
-});
 
 const pool = new Pool(url, { connections: clients, pipelining: 1 });
 

@@ -1,5 +1,5 @@
 // Work on a core of its own: what is measured on the first, what loads it on the second, where the system can say so.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
-const canPin = process.platform === 'linux' && cpus().length > 1;
+/** Whether processes can be bound to cores here: only Linux does it, and one core cannot be shared out. */
+export const canPin = cpus().length > 1 && spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 
 /** How cores were shared, for the conditions of a section. */
 export const coresText = canPin

@@ -1,8 +1,9 @@
 // How long a get of one record takes on a server of one core while others make it work.
 import { join } from 'node:path';
-import { canPin, withLoad } from './pinned.js';
-import { FIRST, LOCATIONS } from './practice.js';
-import { HEADERS, NEW_PATIENT, requestText, withPractice } from './served.js';
+import { canPin } from './cores.js';
+import { withLoad } from './pinned.js';
+import { FIRST, LOCATIONS, NEW_PATIENT } from './practice.js';
+import { HEADERS, requestText, withPractice } from './served.js';
 
 const SIZE = { patients: 20_000, transactions: 80_000 };
 const SMALL = { patients: 4_000, transactions: 16_000 };
@@ -17,7 +18,7 @@ export async function measure({ folder, signal, small, report }) {
     'A get beside other work, one core',
     `What 99 of 100 gets of a patient took at most, one after another with ${PAUSE} ms between them: alone, and while one client exports all patients and transactions in pages of ${PAGE}, another posts patients and a third pulls aging reports, each its next request as soon as the last one is answered. Writes are durable; auth, audit, outbox and rate limit are on, the limit above what is asked.`,
   );
-  if (!canPin()) report.note('Processes could not be bound to cores here: the server may have used more than one.');
+  if (!canPin) report.note('Processes could not be bound to cores here: the server may have used more than one.');
   const size = small ? SMALL : SIZE;
   const milliseconds = small ? 2_000 : 5_000;
   await withPractice(join(folder, 'mixed'), size, signal, async ({ port, pid }) => {

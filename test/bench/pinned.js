@@ -1,28 +1,13 @@
 // Servers on one core of a machine and their load on the other, so that the rate of a server is what one core gives.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { LOAD_CORE, pin, SERVER_CORE } from './cores.js';
 import { watch } from './processes.js';
-
-const SERVER_CORE = 0;
-const LOAD_CORE = 1;
-
-/** Whether processes can be bound to cores here: only Linux does it, and one core cannot be shared out. */
-export function canPin() {
-  return cpus().length > 1 && spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-/** Keeps a process and all its threads, later ones too, on the core of the servers or on that of the load. */
-function pin(pid, core) {
-  if (!canPin()) return;
-  const { status } = spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
-  if (status !== 0) throw new Error(`Process ${pid} could not be bound to core ${core}.`);
-}
 
 export const pinServer = (pid) => pin(pid, SERVER_CORE);
 

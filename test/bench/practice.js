@@ -26,6 +26,23 @@ export const LOCATIONS = [
   { id: FIRST.location + 2, name: 'Île Dental', timezone: 'America/Los_Angeles' },
 ];
 
+/** A patient as a POST has it. */
+export const NEW_PATIENT = JSON.stringify({
+  firstName: 'Marigold',
+  lastName: 'Fenwick',
+  gender: 'F',
+  dateOfBirth: '1980-04-30',
+  patientStatus: 'ACTIVE',
+  contactMethod: 'Call me',
+  languageType: 'English',
+  phones: [{ phoneType: 'HOME', number: '(303) 555-0100', sequence: 1 }],
+  preferredLocation: { id: LOCATIONS[0].id },
+  address1: '12 Windmill Way',
+  city: 'Alder Springs',
+  state: 'CO',
+  postalCode: '80437',
+});
+
 const TAGS = ['Cash', 'Check', 'Credit card'];
 
 // Case, accents and characters beyond 16 bits: what two databases could sort or keep in different ways.

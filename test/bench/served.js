@@ -3,27 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownFolders } from './import.js';
 import { pinServer } from './pinned.js';
-import { LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
+import { ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { textOf, withServer } from './processes.js';
 
 export const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
-
-/** A patient as a POST has it. */
-export const NEW_PATIENT = JSON.stringify({
-  firstName: 'Marigold',
-  lastName: 'Fenwick',
-  gender: 'F',
-  dateOfBirth: '1980-04-30',
-  patientStatus: 'ACTIVE',
-  contactMethod: 'Call me',
-  languageType: 'English',
-  phones: [{ phoneType: 'HOME', number: '(303) 555-0100', sequence: 1 }],
-  preferredLocation: { id: LOCATIONS[0].id },
-  address1: '12 Windmill Way',
-  city: 'Alder Springs',
-  state: 'CO',
-  postalCode: '80437',
-});
 
 /** Does the work with a server of a practice of so many records, bound to the core of servers. */
 export async function withPractice(folder, { patients, transactions = 0 }, signal, work) {

@@ -1,10 +1,11 @@
 // Requests a second of a server that has one core: against the ceilings of that core, and against json-server.
 import { deepStrictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
+import { canPin } from './cores.js';
 import { withJsonServer } from './jsonserver.js';
-import { canPin, withCeiling, withLoad } from './pinned.js';
-import { FIRST } from './practice.js';
-import { HEADERS, NEW_PATIENT, requestText, withPractice } from './served.js';
+import { withCeiling, withLoad } from './pinned.js';
+import { FIRST, NEW_PATIENT } from './practice.js';
+import { HEADERS, requestText, withPractice } from './served.js';
 
 const PATIENTS = 20_000;
 /** json-server keeps all its records in one file, which it writes anew for each post. */
@@ -17,9 +18,9 @@ const REQUESTS = 512;
 export async function measure({ folder, signal, small, report }) {
   report.section(
     'Server, one core',
-    `Requests a second of ${CONNECTIONS} connections, each answered before the next one${canPin() ? '; servers on one core, the load on another' : ''}. Writes of the server are durable; auth, audit, outbox and rate limit are on, the limit above what is asked.`,
+    `Requests a second of ${CONNECTIONS} connections, each answered before the next one${canPin ? '; servers on one core, the load on another' : ''}. Writes of the server are durable; auth, audit, outbox and rate limit are on, the limit above what is asked.`,
   );
-  if (!canPin()) report.note('Processes could not be bound to cores here: the servers may have used more than one.');
+  if (!canPin) report.note('Processes could not be bound to cores here: the servers may have used more than one.');
   const rounds = { count: small ? 3 : 9, milliseconds: small ? 400 : 1000, signal };
   await withPractice(join(folder, 'many'), { patients: small ? FEW : PATIENTS }, signal, (ours) =>
     againstCeilings(folder, ours, rounds, report),
