@@ -35,9 +35,14 @@ const nameAt = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_mo
 /** What package-lock.json calls a package at a path, `name@version`: its own name, also where an alias names its folder. */
 export const packageAt = (path, { name, version }) => `${name ?? nameAt(path)}@${version}`;
 
-/** The folders of the packages that files lie in, as package-lock.json has them; files of our own are in none. */
+/**
+ * The folders of the packages that files lie in, as package-lock.json has them, also where node_modules is a link to
+ * that of another checkout; files of our own are in none.
+ */
 export function foldersOf(inputs) {
-  const folders = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  const folders = inputs.map(
+    (path) => /(?<![^/])node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)?.[0],
+  );
   return [...new Set(folders)].filter((folder) => folder !== undefined);
 }
 

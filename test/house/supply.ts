@@ -27,10 +27,11 @@ export function installed(lock: Lock): Named[] {
     .map(named);
 }
 
-/** The packages of a lock file that bundled files come from, by the paths of these files. */
+/** The packages of a lock file that bundled files come from, by the paths of these files; node_modules may be a link. */
 export function bundled(lock: Lock, inputs: readonly string[]): Named[] {
+  const files = inputs.map((input) => input.replace(/^(?:\.\.\/.*?)(?=node_modules\/)/, ''));
   return Object.entries(lock)
-    .filter(([path]) => path !== '' && inputs.some((input) => isOwnFile(path, input)))
+    .filter(([path]) => path !== '' && files.some((file) => isOwnFile(path, file)))
     .map(named);
 }
 

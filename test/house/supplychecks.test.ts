@@ -62,6 +62,8 @@ describe('the checks of packages', () => {
     };
     const files = ['src/a/b.ts', 'node_modules/a/node_modules/@b/b/index.js', 'node_modules/aa/lib/index.js'];
     expect(bundled(locks, files).map(({ name, version }) => `${name}@${version}`)).toEqual(['@b/b@2.0.0', 'c@1.0.0']);
+    const linked = files.map((file) => `../other/${file}`);
+    expect(bundled(locks, linked)).toEqual(bundled(locks, files));
     expect(installed(locks).map(({ name, version }) => `${name}@${version}`)).toEqual(['@b/b@1.0.0', 'c@1.0.0']);
   });
 });
