@@ -7,17 +7,15 @@ const GRANT = /Permission is hereby granted|Redistribution and use/;
 
 /**
  * The text of THIRD-PARTY-LICENSES: which packages the files of dist/ hold, which ones npm installs beside them, and the
- * licences of the first. `inputs` are the files that were bundled, `locked` the packages of package-lock.json. Throws
- * where a bundled package has no licence text that could be found.
+ * licences of the first. `folders` are those of the packages that were bundled, `locked` the packages of
+ * package-lock.json. Throws where a bundled package has no licence text that could be found.
  */
-export function licences(root, inputs, locked) {
-  const folders = new Set(inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
-  folders.delete(undefined);
-  const bundled = uniquely([...folders].map((folder) => readPackage(root, folder)));
+export function licences(root, folders, locked) {
+  const bundled = uniquely(folders.map((folder) => readPackage(root, folder)));
   const beside = uniquely(
     Object.entries(locked)
-      .filter(([path, { dev }]) => path !== '' && dev !== true && !folders.has(path))
-      .map(([path, { version, license }]) => ({ title: `${nameAt(path)} ${version}, ${license}` })),
+      .filter(([path, { dev }]) => path !== '' && dev !== true)
+      .map(([path, { name, version, license }]) => ({ title: `${name ?? nameAt(path)} ${version}, ${license}` })),
   ).filter(({ title }) => !bundled.some((each) => each.title === title));
   return [
     `Parts of other packages are in the files of dist/:\n\n${titles(bundled)}\n\nTheir licences are below.\n`,
@@ -26,14 +24,27 @@ export function licences(root, inputs, locked) {
   ].join(RULE);
 }
 
-const BESIDE = `npm installs these beside molar, each with its own licence in its folder, or needs them for that alone. They are not
-part of this package. Machine code that is under the LGPL, libvips for images, is a library of its own file that is
-loaded when an image is cut or scaled; it can be replaced by another build of it.`;
+const BESIDE = `npm installs these beside molar, those of them that fit the machine and its Node, each with its own licence in its
+folder. They are not part of this package. Machine code that is under the LGPL, libvips for images, is a library of its
+own file that is loaded when an image is cut or scaled; it can be replaced by another build of it.`;
 
 const titles = (packages) => packages.map(({ title }) => title).join('\n');
 
-/** The name of the package that lies at a path of the lock file. */
-export const nameAt = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const nameAt = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** What package-lock.json calls a package at a path, `name@version`: its own name, also where an alias names its folder. */
+export const packageAt = (path, { name, version }) => `${name ?? nameAt(path)}@${version}`;
+
+/**
+ * The folders of the packages that files lie in, as package-lock.json has them, also where node_modules is a link to
+ * that of another checkout; files of our own are in none.
+ */
+export function foldersOf(inputs) {
+  const folders = inputs.map(
+    (path) => /(?<![^/])node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)?.[0],
+  );
+  return [...new Set(folders)].filter((folder) => folder !== undefined);
+}
 
 function uniquely(packages) {
   return [...new Map(packages.map((each) => [each.title, each])).values()].sort((a, b) => (a.title < b.title ? -1 : 1));

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.js';
-import { licences } from './licences.js';
+import { foldersOf, licences } from './licences.js';
 import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.js';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -141,10 +141,11 @@ async function writeManifest() {
 /** What the package holds of others: their licences, and the list of materials. */
 function writeSupplies(inputs) {
   const { packages } = readJson(join(ROOT, 'package-lock.json'));
-  replace(LICENCES, licences(ROOT, inputs, packages));
+  const folders = foldersOf(inputs);
+  replace(LICENCES, licences(ROOT, folders, packages));
   const { stdout } = npm(SBOM_ARGUMENTS);
   const own = readJson(join(ROOT, 'package.json'));
-  replace(SBOM, billOfMaterials(stdout, own, packages, process.env.SOURCE_DATE_EPOCH));
+  replace(SBOM, billOfMaterials(stdout, own, packages, folders, process.env.SOURCE_DATE_EPOCH));
 }
 
 function replace(file, text) {

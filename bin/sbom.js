@@ -1,11 +1,8 @@
 // The list of materials, sbom.json (CycloneDX), as npm writes it of package-lock.json, made to fit the package.
 import { createHash } from 'node:crypto';
-import { nameAt } from './licences.js';
+import { packageAt } from './licences.js';
 
-/**
- * What npm has to be asked for. Everything, also what is for development alone: with `--omit dev` npm leaves out each
- * package that development needs too, half of what is shipped.
- */
+/** What npm has to be asked for. Everything: what is bundled into dist/ is installed for development alone. */
 export const SBOM_ARGUMENTS = [
   'sbom',
   '--package-lock-only',
@@ -17,17 +14,19 @@ export const SBOM_ARGUMENTS = [
 ];
 
 /**
- * The text of sbom.json: the packages that are shipped or installed for people who use molar. `printed` is what npm
- * printed, `own` package.json, `locked` the packages of package-lock.json. The same lock file and npm give the same
- * bytes: the serial number is a digest, and the time is that of SOURCE_DATE_EPOCH (seconds), or left out.
+ * The text of sbom.json: the packages that are bundled, with `cdx:npm:package:bundled`, and those that npm installs
+ * beside molar. `printed` is what npm printed, `own` package.json, `locked` the packages of package-lock.json, `folders`
+ * those of them that are bundled. The same lock file and npm give the same bytes: the serial number is a digest, and the
+ * time is that of SOURCE_DATE_EPOCH (seconds), or left out.
  */
-export function billOfMaterials(printed, own, locked, epoch) {
+export function billOfMaterials(printed, own, locked, folders, epoch) {
   const { $schema, bomFormat, specVersion, version, metadata, components, dependencies } = JSON.parse(printed);
-  const shipped = new Set(
-    Object.entries(locked)
-      .filter(([path, { dev }]) => path !== '' && dev !== true)
-      .map(([path, { version }]) => `${nameAt(path)}@${version}`),
-  );
+  const installed = Object.entries(locked).filter(([path, { dev }]) => path !== '' && dev !== true);
+  const needed = installed.filter(([, { optional, devOptional }]) => optional !== true && devOptional !== true);
+  const refsOf = (entries) => new Set(entries.map(([path, entry]) => packageAt(path, entry)));
+  const bundled = refsOf(folders.map((path) => [path, locked[path]]));
+  const shipped = new Set([...bundled, ...refsOf(installed)]);
+  const required = new Set([...bundled, ...refsOf(needed)]);
   const root = metadata.component['bom-ref'];
   const body = {
     version,
@@ -40,10 +39,16 @@ export function billOfMaterials(printed, own, locked, epoch) {
     },
     components: components
       .filter((component) => shipped.has(component['bom-ref']))
-      // The first of two copies stands for both, and may be the one that only development needs.
       .map((component) => ({
         ...component,
-        properties: component.properties.filter(({ name }) => name !== DEVELOPMENT),
+        // npm gives the name of the folder, which may be an alias.
+        name: component['bom-ref'].slice(0, component['bom-ref'].lastIndexOf('@')),
+        // To npm all that is bundled is for development, and so may be the copy that stands for several.
+        scope: required.has(component['bom-ref']) ? 'required' : 'optional',
+        properties: [
+          ...component.properties.filter(({ name }) => name !== DEVELOPMENT && name !== BUNDLED),
+          ...(bundled.has(component['bom-ref']) ? [{ name: BUNDLED, value: 'true' }] : []),
+        ],
       })),
     dependencies: dependencies
       .filter(({ ref }) => ref === root || shipped.has(ref))
@@ -54,6 +59,7 @@ export function billOfMaterials(printed, own, locked, epoch) {
 }
 
 const DEVELOPMENT = 'cdx:npm:package:development';
+const BUNDLED = 'cdx:npm:package:bundled';
 
 /** A UUID of version 8 (RFC 9562): the digest of a text, with the bits that tell the version. */
 function uuidOf(text) {

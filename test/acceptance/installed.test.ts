@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { copyFile, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { sqlitePackage } from '../../src/server/store/sqlite/driver.ts';
 import {
   cleanEnv,
   connection,
@@ -21,6 +22,9 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const WITH_SCRIPTS = process.env.MOLAR_PACKAGE_SCRIPTS === 'on';
 const MINUTES = 60_000;
 const BUILT = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
+/** The driver of this Node: the one of newer versions comes ready-made, the other has to be built. */
+const DRIVER = sqlitePackage(process.version);
+const READY_MADE = DRIVER === 'better-sqlite3-node-api';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -84,6 +88,14 @@ describe('the package, installed into an empty folder without running a script o
     expect(code, stderr).toBe(0);
     folder = dirname(dirname(await realpath(molarPath())));
     expect(folder).toBe(join(await realpath(prefix), 'lib/node_modules/molar-cli'));
+  });
+
+  it('brings no package that is bundled', async (context) => {
+    const path = folderOr(context);
+    const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    const brought = await readdir(join(path, 'node_modules'));
+    expect(brought).toEqual(expect.arrayContaining(['sharp', '@napi-rs', DRIVER]));
+    expect(Object.keys(devDependencies).filter((name) => brought.includes(name.split('/')[0] ?? ''))).toEqual([]);
   });
 
   it('answers by its name, and man(1) finds its pages', async (context) => {
@@ -150,19 +162,29 @@ describe('the package, installed into an empty folder without running a script o
     expect(ended, ended.stderr).toMatchObject({ code, stdout: expect.stringMatching(printed) });
   });
 
-  it('says what to run before it can serve', async (context) => {
-    folderOr(context);
+  it('says what to do before it can serve without its driver', async (context) => {
+    const path = join(folderOr(context), 'node_modules', DRIVER);
+    if (READY_MADE) await rename(path, join(place.path, DRIVER));
+    const next = READY_MADE ? 'Install molar again with its optional packages' : 'Run "npm rebuild better-sqlite3" in ';
     expect(await installed(['serve', '--port', '0', '--data', ':memory:'])).toEqual({
       code: 9,
       stdout: '',
-      stderr: expect.stringMatching(/^Error: The SQLite driver .*\nNext: Run "npm rebuild better-sqlite3" in /),
+      stderr: expect.stringMatching(new RegExp(`^Error: The SQLite driver \\(${DRIVER}\\) .*\\nNext: ${next}`)),
     });
+    if (READY_MADE) await rename(join(place.path, DRIVER), path);
   });
 });
 
 describe('the package with the native module of SQLite', () => {
-  it('is what `npm rebuild` makes of it, as serve has said', { timeout: 10 * MINUTES }, async (context) => {
+  it('is ready-made, or what `npm rebuild` makes of it, as serve has said', {
+    timeout: 10 * MINUTES,
+  }, async (context) => {
     const path = folderOr(context);
+    if (READY_MADE) {
+      const prebuilt = await readdir(join(path, 'node_modules', DRIVER, 'prebuilds'), { recursive: true });
+      expect(prebuilt.filter((name) => name.endsWith('.node'))).not.toEqual([]);
+      return;
+    }
     if (WITH_SCRIPTS) {
       expect(await npm(['rebuild', 'better-sqlite3'], path)).toMatchObject({ code: 0 });
     } else {

@@ -61,7 +61,8 @@ function roomOf(path: string): string {
 /** What is wrong with the use of a package, or undefined: it must be declared, and oclif belongs to the command line. */
 export function wrongPackage({ from, to, own }: Arrow, declared: readonly string[]): string | undefined {
   if (own || to.startsWith('node:')) return undefined;
-  if (!declared.includes(to)) return `${from} imports ${to}, which package.json does not list under its dependencies`;
+  if (!declared.includes(to))
+    return `${from} imports ${to}, which package.json does not list, or lists for the checkout alone`;
   if (to.startsWith('@oclif/') && !/^src\/(?:cli|commands)\//.test(from)) return `${from} must not know oclif`;
   return undefined;
 }

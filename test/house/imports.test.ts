@@ -7,7 +7,11 @@ import { filesBelow, pathsBelow, ROOT } from './tree.ts';
 const arrows = filesBelow('src', /\.ts$/).flatMap(arrowsOf);
 const paths = new Set(pathsBelow('src'));
 const packages = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const declared = Object.keys({ ...packages.dependencies, ...packages.optionalDependencies });
+/** What the checkout is built and tested with: no part of molar. What is bundled into dist/ is for development, too. */
+const TOOLS =
+  /^(?:@biomejs\/biome|@oazapfts\/runtime|@stoplight\/.+|@types\/.+|ajv|ajv-formats|esbuild|fast-check|oazapfts|oclif|playwright-core|read-excel-file|typescript|vitest)$/;
+const bundled = Object.keys(packages.devDependencies).filter((name) => !TOOLS.test(name));
+const declared = [...bundled, ...Object.keys({ ...packages.dependencies, ...packages.optionalDependencies })];
 
 function problems(check: (arrow: Arrow) => string | undefined): string[] {
   return arrows.map(check).filter((problem) => problem !== undefined);
@@ -28,6 +32,11 @@ describe('imports of src', () => {
 
   it('use declared packages, where they may be used', () => {
     expect(problems((arrow) => wrongPackage(arrow, declared))).toEqual([]);
+  });
+
+  it('use every package that is there to be bundled', () => {
+    const used = new Set(arrows.filter(({ how }) => how !== 'type').map(({ to }) => to));
+    expect(bundled.filter((name) => !used.has(name))).toEqual([]);
   });
 
   it('have no cycles', () => {

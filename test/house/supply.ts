@@ -1,5 +1,7 @@
 /** A package of package-lock.json, as far as it matters where it comes from and under which licence. */
 export interface Locked {
+  /** Only where the folder has another name than the package: an alias. */
+  readonly name?: string;
   readonly version?: string;
   readonly resolved?: string;
   readonly integrity?: string;
@@ -7,20 +9,47 @@ export interface Locked {
   readonly link?: boolean;
   readonly dev?: boolean;
   readonly optional?: boolean;
+  readonly devOptional?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
 }
 
 export type Lock = Readonly<Record<string, Locked>>;
 
-/** The packages of a lock file that people get who use molar, with their names; not those for development alone. */
-export function production(lock: Lock): (Locked & { readonly name: string })[] {
+/** A locked package with its own name, and the folder it lies in. */
+export type Named = Locked & { readonly name: string; readonly folder: string };
+
+/** The packages of a lock file that npm installs beside molar; not those for development alone. */
+export function installed(lock: Lock): Named[] {
   return Object.entries(lock)
     .filter(([path, { dev }]) => path !== '' && dev !== true)
-    .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }));
+    .map(named);
 }
+
+/** The packages of a lock file that bundled files come from, by the paths of these files; node_modules may be a link. */
+export function bundled(lock: Lock, inputs: readonly string[]): Named[] {
+  const files = inputs.map((input) => input.replace(/^(?:\.\.\/.*?)(?=node_modules\/)/, ''));
+  return Object.entries(lock)
+    .filter(([path]) => path !== '' && files.some((file) => isOwnFile(path, file)))
+    .map(named);
+}
+
+/** Whether a file belongs to the package in a folder, and not to one that lies inside it. */
+const isOwnFile = (folder: string, file: string) =>
+  file.startsWith(`${folder}/`) && !file.slice(folder.length).includes('/node_modules/');
+
+const named = ([folder, locked]: [string, Locked]): Named => ({
+  name: folder.split('node_modules/').at(-1) ?? '',
+  ...locked,
+  folder,
+});
 
 /** Licences that what is under the MIT licence may hold, as long as their texts go with it. */
 const PERMISSIVE = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']);
+
+/** What is allowed besides where a library stays a file of its own. */
+export const LGPL = ['LGPL-3.0-or-later'];
 
 /**
  * Whether an SPDX expression can be met with permissive licences alone: one side of OR, every side of AND. `more` are
@@ -60,10 +89,10 @@ export function doubtful(lock: Lock): string[] {
   });
 }
 
-/** Every version that a manifest asks for, overrides of overrides included, that is no exact one. */
+/** Every version that a manifest asks for, overrides of overrides included, that is no exact one; an alias has one, too. */
 export function loose(asked: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(asked).flatMap(([name, version]) => {
     if (typeof version === 'object' && version !== null) return loose(version as Readonly<Record<string, unknown>>);
-    return /^\d+\.\d+\.\d+$/.test(String(version)) ? [] : [`${name}@${version}`];
+    return /^(?:npm:(?:@[\w-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+$/.test(String(version)) ? [] : [`${name}@${version}`];
   });
 }
