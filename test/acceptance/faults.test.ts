@@ -97,8 +97,10 @@ describe('a command behind the fault proxy', () => {
   it.each(LASTING)('fails when %s does not end', async (kind: FaultKind) => {
     const run = await runFaulty(2, LIST, { proxy, kinds: [kind], share: 0, breaksAt: 2 });
     expect([7, 8], run.stderr + run.plan.describe()).toContain(run.exitCode);
-    // The first page, and the first and five more attempts of the second.
-    expect(run.plan.requests).toBe(7);
+    // The first page, and the first and five more attempts of the second. What comes twice tells a last id, too, so the
+    // page after it is asked for early, and again while the second one is.
+    expect(run.plan.requests).toBeGreaterThanOrEqual(7);
+    expect(run.plan.requests).toBeLessThanOrEqual(kind === 'duplicated' ? 13 : 7);
     const [header, first] = (await runFaulty(0, LIST, { proxy, share: 0 })).stdout.toString().split('\n');
     expect(run.stdout.toString()).toBe(`${header}\n${first}\n`);
     const json = [...LIST, '--format', 'json'];

@@ -51,7 +51,7 @@ export async function attempt<T>(
     response = await deps.send(deadline.guard(request));
     const body = await readBody(response, memory);
     const { status, headers } = response;
-    const value = await accept(body);
+    const value = await made(accept, body);
     if (status >= 200 && status < 300 && value === undefined)
       throw new Malformed('The answer is not an envelope of the API.');
     return {
@@ -62,6 +62,7 @@ export async function attempt<T>(
     };
   } catch (cause) {
     request.signal?.throwIfAborted();
+    if (cause instanceof Unusable) throw cause.cause;
     const about = notice(response?.status ?? null, response?.headers['x-request-id']);
     return lost(response, deadline.passed ? deadline.failure(cause) : cause, about);
   } finally {
@@ -100,6 +101,17 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
   });
   return { end: { kind: 'lost', sent: cause.sent, permanent }, headers: {}, value: undefined, notice, failure };
 }
+
+/** What the caller makes of a whole answer. What that throws is no fault of the way it came: to ask again is no use. */
+async function made<T>(accept: (body: Uint8Array) => T | Promise<T>, body: Uint8Array): Promise<T> {
+  try {
+    return await accept(body);
+  } catch (cause) {
+    throw new Unusable('What was made of the answer failed.', { cause });
+  }
+}
+
+class Unusable extends Error {}
 
 class Malformed extends Error {}
 

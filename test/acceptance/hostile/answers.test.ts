@@ -194,8 +194,9 @@ describe('what is odd and right all the same', () => {
     const ended = await molar(place.path, ['patients', 'list', '--fields', 'id,lastName'], connection(url));
     expect(ended).toEqual({ code: 0, stdout: 'id,lastName\n1,Smith\n', stderr: '' });
     const asked = server.requestsTo(url);
-    expect(asked.map((each) => each.url.searchParams.get('lastId'))).toEqual(['0', '1']);
-    expect(asked.map(({ headers }) => headers.cookie)).toEqual([undefined, undefined]);
+    // The page after a last id that was a lie is asked for early, and not used.
+    expect(asked.map((each) => each.url.searchParams.get('lastId')).filter((id) => id !== '77')).toEqual(['0', '1']);
+    expect(asked.filter(({ headers }) => headers.cookie !== undefined)).toEqual([]);
   });
 });
 
