@@ -1,6 +1,7 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import type { Answer } from '../service.ts';
+import { tableOf } from '../store/layout.ts';
 import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { ownTurn } from '../turns.ts';
@@ -23,9 +24,9 @@ export interface ReadPage {
 /** Counts and page ends that are kept at once. */
 const KEPT = 200;
 
-/** How many records a question selects: counted once for all pages that are read while nothing is written. */
+/** How many records a question selects: counted once for all pages that are read while no such record is written. */
 export async function countOnce(store: Store, question: Question): Promise<number> {
-  const known = store.whileUnchanged();
+  const known = store.whileUnchanged(tableOf(question.resource));
   const name = `count ${nameOf(question)}`;
   const total = known.get(name) ?? (await countNow(store, question));
   keep(known, name, total);
@@ -48,12 +49,13 @@ export async function readNumberedPage(
   read: (slice: Slice) => Promise<ReadPage>,
 ): Promise<ReadPage> {
   if (slice.order !== undefined || slice.lastId > 0) return read(slice);
-  const known = store.whileUnchanged();
+  const unchanged = () => store.whileUnchanged(tableOf(question.resource));
+  const known = unchanged();
   const name = nameOf(question);
   const before = slice.offset === 0 ? undefined : known.get(`end ${slice.offset} ${name}`);
   let page = await read(before === undefined ? slice : { ...slice, lastId: before, offset: 0 });
   // Something was written meanwhile: the page before it may end elsewhere now.
-  if (before !== undefined && store.whileUnchanged() !== known) page = await read(slice);
+  if (before !== undefined && unchanged() !== known) page = await read(slice);
   if (page.lastId !== undefined) keep(known, `end ${slice.offset + slice.limit} ${name}`, page.lastId);
   return page;
 }

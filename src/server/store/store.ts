@@ -51,9 +51,10 @@ export interface Store {
   /**
    * A place for numbers worked out of what is committed now: the same map until anybody commits, then a new, empty one.
    * A store that cannot tell gives an empty one each time; one that several servers use may hear of the others' commits
-   * a moment later.
+   * a moment later. `table`: the numbers are of that table alone, and stay until it is written, where the store can tell;
+   * what another process writes past this one they may miss for some seconds.
    */
-  whileUnchanged(): Map<string, number>;
+  whileUnchanged(table?: string): Map<string, number>;
   /**
    * Statements that are committed by themselves, for what several servers on the store agree about. Undefined when only
    * one server can have the store open.

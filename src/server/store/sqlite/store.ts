@@ -5,6 +5,7 @@ import { lockFolder } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
 import { writeStatistics } from './statistics.ts';
+import { TableNumbers } from './tablenumbers.ts';
 import { GroupWriter } from './writer.ts';
 
 /**
@@ -33,16 +34,17 @@ async function open(file: string, unlock: () => void): Promise<Store> {
 
 async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
   writing.pragma('journal_mode = WAL');
-  const writer = new GroupWriter(writing);
+  const reading = openConnection(file, { readonly: true });
+  const tables = new TableNumbers(reading);
+  const writer = new GroupWriter(writing, tables);
   await writer.submit(async (tx) => {
     await migrate(tx, 'sqlite');
     writeStatistics(writing);
   });
-  const reading = openConnection(file, { readonly: true });
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
-  const logWriter = new GroupWriter(logging);
+  const logWriter = new GroupWriter(logging, tables);
   const statements = new Statements(reading);
   const read: Reader = {
     all: async (statement) => statements.all(statement),
@@ -51,7 +53,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   let unchanged = { version: -1, known: new Map<string, number>() };
   return {
     read,
-    whileUnchanged() {
+    whileUnchanged(table) {
+      if (table !== undefined) return tables.of(table);
       // Other than before whenever another connection has committed: the writing one, or another process.
       const version = dataVersion.get() as number;
       if (version !== unchanged.version) unchanged = { version, known: new Map() };

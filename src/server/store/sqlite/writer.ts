@@ -5,11 +5,19 @@ import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
 import { Statements } from './statements.ts';
+import { writtenTables } from './tablenumbers.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** Hears of the transactions of a writer, whose lock keeps all others from writing meanwhile. */
+export interface CommitWatcher {
+  begun(): void;
+  /** It is committed, and has written to these tables. */
+  committed(tables: ReadonlySet<string>): void;
 }
 
 const GROUP_LIMIT = 256;
@@ -34,6 +42,9 @@ export class GroupWriter {
   private readonly statements: Statements;
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
+  private readonly watcher: CommitWatcher | undefined;
+  /** Tables that the writes that run now have written to. */
+  private written = new Set<string>();
   /** Rows of logs of the writes that run now. */
   private appended: LogRow[] = [];
   /** Whether the transaction is of one write only. */
@@ -41,13 +52,14 @@ export class GroupWriter {
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, watcher?: CommitWatcher) {
     this.connection = connection;
+    this.watcher = watcher;
     this.statements = new Statements(connection);
     this.transaction = {
-      all: async (statement) => this.statements.all(statement),
-      get: async (statement) => this.statements.get(statement),
-      run: async (statement) => this.statements.run(statement),
+      all: async (statement) => this.statements.all(this.noted(statement)),
+      get: async (statement) => this.statements.get(this.noted(statement)),
+      run: async (statement) => this.statements.run(this.noted(statement)),
       append: async (row) => {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
@@ -109,6 +121,7 @@ export class GroupWriter {
     const answers: (() => void)[] = [];
     try {
       await this.begin();
+      this.watcher?.begun();
       for (const job of group) answers.push(await run(job));
       await this.writeAppended();
       this.statements.run(COMMIT);
@@ -124,9 +137,18 @@ export class GroupWriter {
     }
     this.counts.writes += group.length;
     this.counts.commits += 1;
+    const { written } = this;
+    this.written = new Set();
+    // Before anybody hears that it is written, what was known of the tables is forgotten.
+    this.watcher?.committed(written);
     for (const answer of answers) answer();
     for (const listener of this.listeners) listener();
     return undefined;
+  }
+
+  private noted(statement: Statement): Statement {
+    for (const table of writtenTables(statement.sql)) this.written.add(table);
+    return statement;
   }
 
   private async runJob(job: Job): Promise<() => void> {
