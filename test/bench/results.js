@@ -94,9 +94,10 @@ export class Report {
       machine,
     ];
     for (const { title, conditions, rows, notes } of this.sections) {
-      parts.push(`## ${title}`, conditions, table(rows), ...notes.map((note) => `- ${note}`));
+      parts.push(`## ${title}`, conditions, table(rows));
+      if (notes.length > 0) parts.push(notes.map((note) => `- ${note}`).join('\n'));
     }
-    return `${parts.join('\n\n').replaceAll('\n\n- ', '\n- ')}\n`;
+    return `${parts.join('\n\n')}\n`;
   }
 }
 
@@ -112,7 +113,7 @@ function budgetText({ budget, unit }) {
 }
 
 function table(rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [
     line(['What', 'molar', 'against', 'result', 'spread', 'budget', '']),
     line(['---', '---', '---', '---', '---', '---', '---']),

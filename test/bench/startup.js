@@ -26,7 +26,7 @@ export async function measure({ folder, signal, small, report }) {
     report.section(`Start-up with ${slowing.join(' and ')}`, `As above, in the environment of this machine as it is.`);
     await againstNode(report, rounds, process.env, commands(report, connection), signal);
   });
-  report.section('Server', CONDITIONS);
+  report.section('Readiness and memory of a server', CONDITIONS);
   const ready = async () => {
     const began = performance.now();
     return withServer(data, {}, async () => performance.now() - began);

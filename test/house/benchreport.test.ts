@@ -49,13 +49,15 @@ describe('the report of measurements', () => {
     const { report, lines } = reporting();
     report.value({ what: 'idle', values: [121.5], unit: 'MB', budget: { atMost: 120 } });
     report.value({ what: 'patients', values: [1_234_567], unit: '' });
+    report.ratio({ ...lists, against: 'curl | jq', ours: [3], theirs: [1] });
     report.note('heroku is left out.');
     expect(report.kept).toBe(false);
     const page = report.markdown('A machine.');
     expect(page).toContain('\n\nA machine.\n\n## Reading\n\nEverything is durable.\n\n');
     expect(page).toContain('| idle | 122 MB |  | 122 MB |  | ≤ 120 MB | MISS |');
     expect(page).toContain('| patients | 1,234,567');
-    expect(page.endsWith('\n- heroku is left out.\n')).toBe(true);
+    expect(page).toContain('| list of 100 | 3.00 /s | curl \\| jq: 1.00 /s | 3.00× |');
+    expect(page.endsWith(' |\n\n- heroku is left out.\n')).toBe(true);
     expect(lines.join('\n')).toMatch(/idle .*MISS \(≤ 120 MB\)/);
   });
 });
