@@ -109,6 +109,10 @@ export const RELIABILITY: Page = {
               'The bytes are those of an undisturbed run, whenever and however often it was killed. Tests: test/core/exports/resume.test.ts, test/acceptance/faults-kills.test.ts.',
             ],
             [
+              'Signals',
+              'Ctrl-C, SIGTERM and a closed terminal end a run at any step, with exit code 130, 143 or 129, nothing temporary left, and what --resume goes on with. Test: test/acceptance/hostile/signals.test.ts.',
+            ],
+            [
               '--since-last',
               'What was changed while a run went on comes with the next one; the bookmark moves after a whole run only. Tests: test/core/exports/increment.test.ts, test/acceptance/faults-increments.test.ts.',
             ],
