@@ -27,6 +27,8 @@ export async function inFolder(work) {
   try {
     return await work(folder, interrupted.signal);
   } finally {
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
     for (const child of running) child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
