@@ -4,7 +4,7 @@ import type { Page } from './page.ts';
 const LONG_RUNS: readonly (readonly [run: string, found: string])[] = [
   [
     'npm run test:torture',
-    'Servers were ended with kill -9 under ten writers of everything that can be written, at moments chosen by chance, and what was left was compared with what their clients had been told: 175 rounds on SQLite and 50 on PostgreSQL, whose connections were cut as well; nothing was lost, doubled or done by halves. Then 200 clients for two minutes beside slow readers, stalled uploads and giant exports; it fails at a wrong answer, at 60 MB more of memory, and at anything that molar server check finds.',
+    'Servers were ended with kill -9 under ten writers of everything that can be written, at moments chosen by chance, and what was left was compared with what their clients had been told: 500 rounds on SQLite (November 2026; 51 of its starts were killed, too) and 50 on PostgreSQL, whose connections were cut as well; nothing was lost, doubled or done by halves. Then 200 clients for two minutes beside slow readers, stalled uploads and giant exports, on two cores that they shared with the server: 58,596 answers, none wrong, half of them within 9 ms and 99 of 100 within 52 ms; memory stayed between 163 and 174 MB.',
   ],
   [
     'npm run test:fuzz',
