@@ -3,7 +3,7 @@ import { testPostgres } from './test/support/services.ts';
 
 const SECOND = 1000;
 
-const SERVER = ['events', 'import', 'recurrence', 'reports', 'resources', 'store', 'stream'];
+const SERVER = ['events', 'import', 'recurrence', 'reports', 'resources', 'stream'];
 
 /**
  * The groups of tests run one after the other, so that processes of one do not starve another's on two cores. What can
@@ -24,7 +24,12 @@ export default defineConfig(async () => ({
 
 const onPostgres = project(
   'postgres',
-  ['test/contract/*.test.ts', `test/server/{${SERVER.join(',')}}/**/*.test.ts`],
+  // Below test/server/store each store has a folder of its own, that needs no telling.
+  [
+    'test/contract/*.test.ts',
+    'test/server/store/{,migrations/}*.test.ts',
+    `test/server/{${SERVER.join(',')}}/**/*.test.ts`,
+  ],
   90,
   3,
   { MOLAR_TEST_STORE: 'postgres' },
