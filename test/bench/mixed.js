@@ -48,7 +48,7 @@ export async function measure({ folder, signal, small, report }) {
     });
     if (!kept) {
       report.note(
-        'A get waits for one part of other work at most: a page of an export, a part of an aging page, a group of posts with the sync of its commit, entries of the audit log with theirs, or the count of all transactions, which is made again for a page of them after each post.',
+        'A get waits for one part of other work at most: a page of an export, a part of an aging page, a group of posts or entries of the audit log with the sync of its commit, and now and then a checkpoint of the WAL, which is the longest by far: it is made on the thread that answers.',
       );
     }
   });
