@@ -1,7 +1,6 @@
 import { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
-import { EXIT } from '../catalog/failures.ts';
-import { Failure } from '../core/failure.ts';
+import { isInterruption } from '../core/failure.ts';
 import { terminalLines } from '../core/output/terminaltext.ts';
 import type { ApiClient } from '../core/transport/client.ts';
 import { withConfiguredDefaults } from './configdefaults.ts';
@@ -118,8 +117,4 @@ export abstract class MolarCommand extends Command {
       return isOn(this.given.flags, 'json') || textFlag(this.given.flags, 'format') === 'json';
     return asksForJson(this.argv, (name) => this.ctor.flags?.[name]?.type === 'option');
   }
-}
-
-function isInterruption(error: unknown): boolean {
-  return error instanceof Failure && error.exitCode >= EXIT.hungUp;
 }

@@ -118,6 +118,11 @@ export function localFailure(
   });
 }
 
+/** Whether a signal ended it: an exit code of 128 and the signal's number. */
+export function isInterruption(cause: unknown): boolean {
+  return cause instanceof Failure && cause.exitCode >= EXIT.hungUp;
+}
+
 /** The same failure in other words: another message or next step, everything else as it was. */
 export function reworded(failure: Failure, words: { readonly message?: string; readonly hint?: string }): Failure {
   const { code, exitCode, status, requestId, items } = failure;

@@ -1,9 +1,8 @@
 import { access } from 'node:fs/promises';
-import { EXIT } from '../../catalog/failures.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import type { Left } from '../../core/exports/exporttask.ts';
 import { type FinishedFile, readState, removeState, writeState } from '../../core/exports/folderstate.ts';
-import type { Failure } from '../../core/failure.ts';
+import { type Failure, isInterruption } from '../../core/failure.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
 import { isResumable } from '../flags/exports.ts';
@@ -118,7 +117,7 @@ async function stillStands(before: FinishedFile, planned: PlannedFile, context: 
 
 /** Whether the next file would fail for the same reason: the token, the connection, the disk, or no time left. */
 function endsAll(failure: Failure): boolean {
-  if (failure.exitCode >= EXIT.hungUp || failure.code === 'run.overtime') return true;
+  if (isInterruption(failure) || failure.code === 'run.overtime') return true;
   return failure.status === 401 || failure.code.startsWith('network.') || failure.code === 'local.file';
 }
 

@@ -1,5 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, isInterruption } from '../../core/failure.ts';
 import type { FileOutcome } from './foldersummary.ts';
 
 /**
@@ -13,7 +13,7 @@ export function failureOfFolder(outcomes: readonly FileOutcome[]): Failure | und
   const last = failures.at(-1);
   if (first === undefined || last === undefined) return undefined;
   if (outcomes.length === 1) return first;
-  if (last.exitCode >= EXIT.hungUp) return last;
+  if (isInterruption(last)) return last;
   const oneCause = missing.length === outcomes.length && failures.every(({ exitCode }) => exitCode === first.exitCode);
   const items = missing.map(({ planned, failure }) => ({
     code: failure?.code ?? 'run.partial',

@@ -1,6 +1,6 @@
 import type { Warning } from '../../catalog/failures.ts';
 import { EXIT } from '../../catalog/failures.ts';
-import { Failure } from '../failure.ts';
+import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
 import { idOf, type Row } from '../pages/page.ts';
@@ -191,7 +191,7 @@ function withResumeHint(cause: unknown, rows: number): unknown {
   if (!(cause instanceof Failure)) return cause;
   const { code, exitCode, status, requestId, items, hint } = cause;
   const kept = `Run it again with --resume to go on after ${rows.toLocaleString('en-US')} records.`;
-  const saysSo = exitCode >= EXIT.hungUp || code === 'run.overtime';
+  const saysSo = isInterruption(cause) || code === 'run.overtime';
   const keep = hint === null || saysSo ? kept : `${hint} ${kept}`;
   return new Failure(cause.message, { code, exitCode, status, requestId, items, hint: keep, cause });
 }

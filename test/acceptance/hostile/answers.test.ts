@@ -1,32 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, molar, workplace } from '../molar.ts';
-import {
-  type Answering,
-  body,
-  data,
-  endless,
-  HostileServer,
-  pages,
-  raw,
-  rawThenEnd,
-  rawThenReset,
-} from './hostileserver.ts';
+import { describe, expect, test } from 'vitest';
+import { connection, molar } from '../molar.ts';
+import { hostileServer, TestPlace } from './hostileplace.ts';
+import { type Answering, body, data, endless, pages, raw, rawThenEnd, rawThenReset } from './hostileserver.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let server: HostileServer;
-
-beforeAll(async () => {
-  place = await workplace();
-  server = new HostileServer();
-  await server.listen();
-});
-afterAll(async () => {
-  await server.close();
-  await place.remove();
-});
+const place = new TestPlace();
+const server = hostileServer();
 
 type Case = readonly [name: string, answering: Answering, says: RegExp];
 

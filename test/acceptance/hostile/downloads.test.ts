@@ -1,24 +1,14 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, molar, workplace } from '../molar.ts';
-import { type Answering, type Asked, body, data, HostileServer, rawThenReset } from './hostileserver.ts';
+import { describe, expect, test } from 'vitest';
+import { connection, molar } from '../molar.ts';
+import { hostileServer, TestPlace } from './hostileplace.ts';
+import { type Answering, type Asked, body, data, rawThenReset } from './hostileserver.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let server: HostileServer;
+const place = new TestPlace();
+const server = hostileServer();
 /** Another host: what it is asked for it was never to be asked with a token. */
-let elsewhere: HostileServer;
-
-beforeAll(async () => {
-  place = await workplace();
-  server = new HostileServer();
-  elsewhere = new HostileServer();
-  await Promise.all([server.listen(), elsewhere.listen()]);
-});
-afterAll(async () => {
-  await Promise.all([server.close(), elsewhere.close()]);
-  await place.remove();
-});
+const elsewhere = hostileServer();
 
 const CONTENT = '%PDF-1.7 the content\n';
 
@@ -49,8 +39,8 @@ function documentsServer(documents: readonly Document[], file: Answering = body(
 }
 
 const folderOf = async (name: string) => {
-  const folder = join(place.path, name.replace(/\W+/g, '-'));
-  await mkdir(join(folder, 'in'), { recursive: true });
+  const folder = await place.folderOf(name);
+  await mkdir(join(folder, 'in'));
   return folder;
 };
 

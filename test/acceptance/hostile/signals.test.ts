@@ -3,25 +3,21 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, exit, molar, start, text, workplace } from '../molar.ts';
-import { type Answering, type Asked, body, data, HostileServer } from './hostileserver.ts';
+import { connection, exit, molar, start, text } from '../molar.ts';
+import { hostileServer, TestPlace } from './hostileplace.ts';
+import { type Answering, type Asked, body, data } from './hostileserver.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let server: HostileServer;
+const place = new TestPlace();
+const server = hostileServer();
 /** Takes connections and never says a word. */
 let mute: Server;
 
 beforeAll(async () => {
-  place = await workplace();
-  server = new HostileServer();
-  await server.listen();
   mute = createServer((socket) => void socket.on('error', () => undefined));
   await new Promise<void>((done) => mute.listen(0, '127.0.0.1', done));
 });
 afterAll(async () => {
-  await server.close();
   mute.close();
-  await place.remove();
 });
 
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -142,8 +138,8 @@ async function contentsOf(folder: string): Promise<Record<string, string>> {
 }
 
 async function folderFor(name: string): Promise<string> {
-  const folder = join(place.path, name.replace(/\W+/g, '-'));
-  await mkdir(join(folder, 'tmp'), { recursive: true });
+  const folder = await place.folderOf(name);
+  await mkdir(join(folder, 'tmp'));
   return folder;
 }
 

@@ -3,16 +3,17 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, molar, RUN, workplace } from '../molar.ts';
-import { type Answering, data, HostileServer } from './hostileserver.ts';
+import { describe, expect, test } from 'vitest';
+import { connection, molar, RUN } from '../molar.ts';
+import { hostileServer, TestPlace } from './hostileplace.ts';
+import { type Answering, data } from './hostileserver.ts';
 
 const run = promisify(execFile);
 const ROWS = Array.from({ length: 300 }, (_, at) => ({ id: at + 1, lastName: `Name ${at + 1}` }));
 const WHOLE = `id,lastName\n${ROWS.map(({ id, lastName }) => `${id},${lastName}\n`).join('')}`;
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let server: HostileServer;
+const place = new TestPlace();
+const server = hostileServer();
 
 /** The records in pages of a hundred; `meanwhile` happens before the second one is answered. */
 const serving =
@@ -22,22 +23,6 @@ const serving =
     if (from === 100) await meanwhile();
     data(ROWS.filter(({ id }) => id > from).slice(0, 100))(asked, response);
   };
-
-beforeAll(async () => {
-  place = await workplace();
-  server = new HostileServer();
-  await server.listen();
-});
-afterAll(async () => {
-  await server.close();
-  await place.remove();
-});
-
-async function folderOf(name: string): Promise<string> {
-  const folder = join(place.path, name.replace(/\W+/g, '-'));
-  await mkdir(folder, { recursive: true });
-  return folder;
-}
 
 const LIST = ['patients', 'list', '--fields', 'id,lastName', '--page-size', '100', '--max-retries', '0'];
 const listTo = (folder: string, out: string, answering = serving()) =>
@@ -50,7 +35,7 @@ describe('a target that is', () => {
     ['a link to a file in a folder', 'deep/behind.csv', 'deep/behind.csv'],
   ];
   test.concurrent.each(LINKS)('%s stays a link, and what it leads to is written', async (name, to, written) => {
-    const folder = await folderOf(name);
+    const folder = await place.folderOf(name);
     await mkdir(join(folder, 'deep'));
     if (!name.includes('dangling')) await writeFile(join(folder, to), 'before\n');
     await symlink(to, join(folder, 'all.csv'));
@@ -69,7 +54,7 @@ describe('a target that is', () => {
     ['a link into a folder that is missing', (path) => symlink('none/all.csv', path), /no such file or folder/],
   ];
   test.concurrent.each(REFUSED)('%s is refused before anything is asked', async (name, plant, says) => {
-    const folder = await folderOf(name);
+    const folder = await place.folderOf(name);
     await plant(join(folder, 'all.csv'));
     const url = server.open(serving());
     const ended = await molar(folder, [...LIST, '--out', 'all.csv'], connection(url));
@@ -81,7 +66,7 @@ describe('a target that is', () => {
   test.concurrent.each(['none/all.csv', 'file/all.csv', `${'n'.repeat(300)}.csv`])(
     'at %s is refused before anything is asked',
     async (out) => {
-      const folder = await folderOf(`place ${out.slice(0, 9)}`);
+      const folder = await place.folderOf(`place ${out.slice(0, 9)}`);
       await writeFile(join(folder, 'file'), 'mine');
       const url = server.open(serving());
       const ended = await molar(folder, [...LIST, '--out', out], connection(url));
@@ -112,7 +97,7 @@ describe('a target that changes while it is written', () => {
     ],
   ];
   test.concurrent.each(PLANTED)('%s: exit 9, and nothing else is written', async (name, change) => {
-    const folder = await folderOf(name);
+    const folder = await place.folderOf(name);
     await mkdir(join(folder, 'to'));
     await writeFile(join(folder, 'to/all.csv'), 'before\n');
     await writeFile(join(folder, 'victim'), 'precious');
@@ -130,7 +115,7 @@ describe('a target that changes while it is written', () => {
 
 describe('two runs at once', () => {
   test('into one file: one writes it, the other is told who does', async () => {
-    const folder = await folderOf('two');
+    const folder = await place.folderOf('two');
     const both = await Promise.all([1, 2, 3].map(() => listTo(folder, 'all.csv')));
     const codes = both.map(({ code }) => code).toSorted();
     expect(codes).toEqual(expect.arrayContaining([0]));
@@ -143,7 +128,7 @@ describe('two runs at once', () => {
   });
 
   test('of bookmarks and settings in one folder lose nothing', async () => {
-    const folder = await folderOf('settings');
+    const folder = await place.folderOf('settings');
     const keys = [
       ['pageSize', '50'],
       ['maxRetries', '3'],
@@ -160,7 +145,7 @@ describe('two runs at once', () => {
 // A device that is always full is there on Linux only.
 if (existsSync('/dev/full')) {
   test.concurrent.each(['csv', 'json'])('a full disk under standard output ends %s with 9', async (format) => {
-    const folder = await folderOf(`full ${format}`);
+    const folder = await place.folderOf(`full ${format}`);
     const env = { ...process.env, ...connection(server.open(serving())) };
     const line = `"${process.execPath}" "$0" patients list --fields id,lastName --format ${format} > /dev/full`;
     const { code, stderr } = await run('sh', ['-c', line, RUN], { cwd: folder, env }).then(

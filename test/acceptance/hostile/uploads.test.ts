@@ -4,27 +4,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HARMFUL } from '../../cli/poison.ts';
-import { connection, molar, type Served, serve, workplace, writeFixture } from '../molar.ts';
+import { connection, molar, type Served, serve, writeFixture } from '../molar.ts';
+import { TestPlace } from './hostileplace.ts';
 
 const PDF = '%PDF-1.7\n%%EOF\n';
-let place: Awaited<ReturnType<typeof workplace>>;
+const place = new TestPlace();
 let served: Served;
 
 beforeAll(async () => {
-  place = await workplace();
   await writeFixture(place.path, 3);
   served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
 });
 afterAll(async () => {
   await served.stop();
-  await place.remove();
 });
-
-async function folderOf(name: string): Promise<string> {
-  const folder = join(place.path, name.replace(/\W+/g, '-'));
-  await mkdir(folder, { recursive: true });
-  return folder;
-}
 
 const upload = (folder: string, ...argv: readonly string[]) =>
   molar(folder, ['documents', 'upload', ...argv], connection(served.url));
@@ -39,14 +32,14 @@ describe('what is no file to upload', () => {
     ['nothing', async () => undefined, 9, /no such file or folder/],
   ];
   test.concurrent.each(KINDS)('%s is refused, and nothing waits for it', async (name, plant, exit, says) => {
-    const folder = await folderOf(`kind ${name}`);
+    const folder = await place.folderOf(`kind ${name}`);
     await plant(join(folder, 'scan.pdf'));
     const ended = await upload(folder, 'scan.pdf');
     expect([ended.code, ended.stdout, ended.stderr]).toEqual([exit, '', expect.stringMatching(says)]);
   });
 
   test('does not keep the others of its folder out, nor does a circle of links', async () => {
-    const folder = await folderOf('mixed');
+    const folder = await place.folderOf('mixed');
     await mkdir(join(folder, 'in/deep'), { recursive: true });
     await writeFile(join(folder, 'in/deep/good.pdf'), PDF);
     await symlink('..', join(folder, 'in/deep/circle'));
@@ -73,7 +66,7 @@ describe('a file of a hostile name', () => {
   ];
 
   test('is stored once, told without harm, and its results run again as a manifest', async () => {
-    const folder = await folderOf('names');
+    const folder = await place.folderOf('names');
     await mkdir(join(folder, 'in'));
     for (const [at, name] of NAMES.entries()) await writeFile(join(folder, 'in', `${name}.pdf`), `${PDF}${at}\n`);
     const first = await upload(folder, 'in');
@@ -104,7 +97,7 @@ describe('a manifest', () => {
     ['of nothing', '', 2, /m\.csv/],
   ];
   test.concurrent.each(TEXTS)('%s', async (name, text, exit, says) => {
-    const folder = await folderOf(`manifest ${name}`);
+    const folder = await place.folderOf(`manifest ${name}`);
     await writeFile(join(folder, 'scan.pdf'), `${PDF}${name}\n`);
     await writeFile(join(folder, 'm.csv'), text);
     const { code, stdout, stderr } = await upload(folder, '--manifest', 'm.csv');
