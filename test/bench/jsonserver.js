@@ -1,10 +1,11 @@
-// json-server, what people take to have an API soon: fetched when it is measured, since its packages are old.
-import { spawn, spawnSync } from 'node:child_process';
+// json-server, what people take to have an API soon.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fetched } from './fetched.js';
 import { pinServer } from './pinned.js';
 import { watch } from './processes.js';
 
@@ -13,14 +14,12 @@ const START_MILLISECONDS = 20_000;
 
 /** Does the work with a json-server of the given tables, which gets its port and process; left out, and said so, where none can be fetched. */
 export async function withJsonServer(folder, tables, report, work) {
-  mkdirSync(folder);
-  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', `json-server@${VERSION}`];
-  const { status } = spawnSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) return report.note(`json-server ${VERSION} is left out: it could not be fetched.`);
+  const path = fetched(folder, 'json-server', VERSION, report);
+  if (path === undefined) return undefined;
   const file = join(folder, 'db.json');
   writeFileSync(file, JSON.stringify(tables));
   const port = await freePort();
-  const program = join(folder, 'node_modules/json-server/lib/cli/bin.js');
+  const program = join(path, 'lib/cli/bin.js');
   const { child } = watch(
     spawn(process.execPath, [program, '--quiet', '--host', '127.0.0.1', '--port', String(port), file], {
       cwd: folder,

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fetched } from './fetched.js';
 import { BIN, demoEnvironment, withServer } from './processes.js';
 
 const IDLE_SECONDS = 5;
@@ -10,6 +11,7 @@ const IDLE_SECONDS = 5;
 /** What makes every Node begin later, ours and the floor: certificates to read, modules to load. */
 const SLOWING = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS'];
 const NODE = process.execPath;
+const HEROKU = '11.10.0';
 
 /** Measures commands, the readiness of a server on an existing database, and its memory. */
 export async function measure({ folder, signal, small, report }) {
@@ -18,13 +20,15 @@ export async function measure({ folder, signal, small, report }) {
   const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SLOWING.includes(name)));
   const slowing = SLOWING.filter((name) => process.env[name] !== undefined);
   report.section('Start-up', CONDITIONS);
+  const path = fetched(join(folder, 'heroku'), 'heroku', HEROKU, report);
+  const heroku = path && join(path, 'bin/run.js');
   // The first start fills the practice, which the others find there.
   await withServer([...data, '--demo', 'small'], {}, async (url) => {
     const connection = { ...demoEnvironment(data[1]), MOLAR_URL: url };
-    await againstNode(report, rounds, bare, commands(report, connection), signal);
+    await againstNode(report, rounds, bare, commands(report, connection, heroku), signal);
     if (slowing.length === 0) return;
     report.section(`Start-up with ${slowing.join(' and ')}`, `As above, in the environment of this machine as it is.`);
-    await againstNode(report, rounds, process.env, commands(report, connection), signal);
+    await againstNode(report, rounds, process.env, commands(report, connection, heroku), signal);
   });
   report.section('Readiness and memory of a server', CONDITIONS);
   const ready = async () => {
@@ -51,7 +55,10 @@ const CONDITIONS = 'Output goes nowhere. Writes of the server are durable; auth,
 const WHERE =
   'A profile: what a command takes beyond Node goes to compiling the text of its bundles and loading what they use of Node (modules, streams, sockets, crypto), then to the parser or the help of oclif; for a list to undici and the request, too.';
 
-function commands(report, connection) {
+/** Without what it would send of its use. */
+const unobserved = (env) => ({ ...env, DISABLE_TELEMETRY: 'true' });
+
+function commands(report, connection, heroku) {
   const molar =
     (...args) =>
     (env) =>
@@ -61,10 +68,10 @@ function commands(report, connection) {
     'molar patients list --help': [molar('patients', 'list', '--help'), { atMost: 2 }],
     'molar patients list --limit 1': [molar('patients', 'list', '--limit', '1'), { atMost: 2.5 }],
   };
-  for (const other of ['gh', 'heroku']) {
-    if (isThere(other)) runs[`${other} --version`] = [(env) => finished(other, ['--version'], env), undefined];
-    else report.note(`${other} is left out: it is not installed here.`);
-  }
+  if (isThere('gh')) runs['gh --version'] = [(env) => finished('gh', ['--version'], env)];
+  else report.note('gh is left out: it is not installed here.');
+  if (heroku !== undefined)
+    runs['heroku --version'] = [(env) => finished(NODE, [heroku, '--version'], unobserved(env))];
   return runs;
 }
 
@@ -86,8 +93,9 @@ async function againstNode(report, rounds, env, runs, signal) {
 /** Milliseconds that a program takes to its end, which must be a good one. */
 function finished(program, args, env) {
   const began = performance.now();
-  const { status, error } = spawnSync(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) throw new Error(`${[program, ...args].join(' ')} ended with ${status ?? error?.message}.`);
+  const { status, error, stderr } = spawnSync(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  if (status !== 0)
+    throw new Error(`${[program, ...args].join(' ')} ended with ${status ?? error?.message}. ${stderr}`);
   return performance.now() - began;
 }
 
