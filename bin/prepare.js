@@ -2,7 +2,16 @@
 // Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -113,6 +122,7 @@ async function build(digest) {
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
   await writeManifest();
+  await writeHelp();
   writeSupplies(inputs);
   writeFileSync(STAMP, digest);
 }
@@ -136,6 +146,16 @@ async function writeManifest() {
   const lines = Object.entries(commands).map(([id, command]) => `${JSON.stringify(id)}:${JSON.stringify(command)}`);
   const end = JSON.stringify(rest).slice(1);
   replace(MANIFEST, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
+}
+
+/** The help of commands and topics as it is where there is no terminal, which bin/run.js then only copies. */
+async function writeHelp() {
+  const { preparedHelp } = await import(pathToFileURL(join(DIST, 'cli', 'help', 'prepared.js')).href);
+  const folder = join(DIST, 'help');
+  mkdirSync(folder, { recursive: true });
+  for (const [id, text] of await preparedHelp(ROOT)) {
+    writeFileSync(join(folder, `${id.replaceAll(':', '.')}.txt`), text);
+  }
 }
 
 /** What the package holds of others: their licences, and the list of materials. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { preparedHelp } from '../../src/cli/help/prepared.ts';
 import { pathsBelow, ROOT } from './tree.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -29,12 +30,14 @@ const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const whereBundled = (path: string) => path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
 
 describe('the package', () => {
-  it('holds the program, its pages, and what has to be known about both; nothing else', () => {
+  it('holds the program, its pages, and what has to be known about both; nothing else', async () => {
+    const helped = [...(await preparedHelp(ROOT)).keys()];
     const wanted = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES', 'sbom.json'],
       ...['bin/run.js', 'oclif.manifest.json', 'package.json'],
       ...['dist/cli/main.js', 'dist/cli/keyring/child.js', 'dist/cli/keyring/systemkeyring.js'],
       ...pathsBelow('src/commands').map(whereBundled),
+      ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
       ...pathsBelow('man'),
     ];
     expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());

@@ -38,6 +38,7 @@ beforeEach(() => {
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   for (const name of STARTED) write(`src/${name}`, 'export {};\n');
+  write('src/cli/help/prepared.ts', 'export const preparedHelp = () => [];\n');
   write('src/commands/hello.ts', COMMAND);
 });
 
