@@ -3,6 +3,20 @@
 const MISSING = 'Error: molar has not been built yet.\nNext: Run npm install and npm run build here, or npm start.\n';
 const TOO_OLD = `Error: molar needs Node 20.19 or newer; this is ${process.version}.\nNext: Install a newer Node.\n`;
 
+const KINDS = [
+  '--help',
+  'list',
+  'get',
+  'count',
+  'create',
+  'update',
+  'delete',
+  'report',
+  'upload',
+  'download',
+  'export',
+];
+
 if (process.getBuiltinModule === undefined || import.meta.dirname === undefined) fail(TOO_OLD);
 else await run(process.argv.slice(2));
 
@@ -13,9 +27,7 @@ async function run(argv) {
   if (!existsSync(join(root, 'dist', 'cli', 'main.js')) || !existsSync(join(root, 'oclif.manifest.json'))) {
     fail(MISSING);
   } else if (!tellVersion(argv, join(root, 'package.json')) && !tellHelp(argv, join(root, 'dist', 'help'))) {
-    keepCompiled(join);
-    const { main } = await import('../dist/cli/main.js');
-    await main(argv, root);
+    await start(argv, root);
   }
 }
 
@@ -68,11 +80,29 @@ function tell(text) {
   return true;
 }
 
-/** Keeps compiled code between runs, where Node can (22.8): in the person's own cache, since others write to /tmp. */
-function keepCompiled(join) {
+/** Runs a command, and keeps compiled code between runs: in the person's own cache, since others write to /tmp. */
+async function start(argv, root) {
+  const { createRequire, enableCompileCache } = process.getBuiltinModule('node:module');
+  const { join } = process.getBuiltinModule('node:path');
+  const require = createRequire(import.meta.url);
   const { XDG_CACHE_HOME, HOME } = process.env;
-  const folder = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  if (folder) process.getBuiltinModule('node:module').enableCompileCache?.(join(folder, 'molar', 'compiled'));
+  const cache = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  const folder = cache && join(cache, 'molar', 'compiled');
+  const dist = join(root, 'dist');
+  const program = join(dist, 'cli', 'main.js');
+  // Node does it by itself since 22.8, and so can we where it has what that takes.
+  if (folder && enableCompileCache) enableCompileCache(folder);
+  if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
+  const { KeptCode } = require('../dist/cli/keptcode.js');
+  const kept = new KeptCode(dist, join(folder, `molar-${process.version}-${process.arch}`, kindOf(argv)), require);
+  await kept.load(program).main(argv, root);
+  // What failed early has not compiled what others need.
+  if (!process.exitCode) kept.keep();
+}
+
+/** What commands have code in common: never a word that is not one of these, for it may be a name. */
+function kindOf(argv) {
+  return KINDS.find((kind) => argv.includes(kind)) ?? 'other';
 }
 
 function fail(text) {

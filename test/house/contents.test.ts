@@ -8,7 +8,7 @@ import { pathsBelow, ROOT } from './tree.ts';
 
 const MEBIBYTE = 2 ** 20;
 /** How minified modules name others that lie beside them. */
-const LOADS = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+const LOADS = /\brequire\("(\.{1,2}\/[^"]+\.js)"\)/g;
 
 interface Packed {
   readonly size: number;
@@ -35,7 +35,13 @@ describe('the package', () => {
     const wanted = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES', 'sbom.json'],
       ...['bin/run.js', 'oclif.manifest.json', 'package.json'],
-      ...['dist/cli/main.js', 'dist/cli/keyring/child.js', 'dist/cli/keyring/systemkeyring.js'],
+      ...[
+        'dist/package.json',
+        'dist/cli/keptcode.js',
+        'dist/cli/main.js',
+        'dist/cli/keyring/child.js',
+        'dist/cli/keyring/systemkeyring.js',
+      ],
       ...pathsBelow('src/commands').map(whereBundled),
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
       ...pathsBelow('man'),

@@ -15,6 +15,7 @@ export default class Hello extends Command {
 /** What bin/bundle.js looks for in every checkout. */
 const STARTED = [
   'cli/main.ts',
+  'cli/keptcode.ts',
   'cli/listcommand.ts',
   'cli/keyring/child.ts',
   'cli/keyring/systemkeyring.ts',
