@@ -3,31 +3,28 @@
 const MISSING = 'Error: molar has not been built yet.\nNext: Run npm install and npm run build here, or npm start.\n';
 const TOO_OLD = `Error: molar needs Node 20.19 or newer; this is ${process.version}.\nNext: Install a newer Node.\n`;
 
-const KINDS = [
-  '--help',
-  'list',
-  'get',
-  'count',
-  'create',
-  'update',
-  'delete',
-  'report',
-  'upload',
-  'download',
-  'export',
-];
+/** Words of a command line that tell which code it needs. */
+const KINDS = '--help list get count create update delete report upload download export'.split(' ');
+/** As Node ends when what is waited for never comes. */
+const NEVER_ENDED = 13;
 
-if (process.getBuiltinModule === undefined || import.meta.dirname === undefined) fail(TOO_OLD);
-else await run(process.argv.slice(2));
+if (process.getBuiltinModule === undefined) fail(TOO_OLD);
+else run(process.argv.slice(2));
 
 async function run(argv) {
   const { existsSync } = process.getBuiltinModule('node:fs');
   const { dirname, join } = process.getBuiltinModule('node:path');
-  const root = dirname(import.meta.dirname);
+  const root = dirname(__dirname);
   if (!existsSync(join(root, 'dist', 'cli', 'main.js')) || !existsSync(join(root, 'oclif.manifest.json'))) {
     fail(MISSING);
   } else if (!tellVersion(argv, join(root, 'package.json')) && !tellHelp(argv, join(root, 'dist', 'help'))) {
-    await start(argv, root);
+    let isOver = false;
+    process.once('exit', () => {
+      if (!isOver) process.exitCode ||= NEVER_ENDED;
+    });
+    await start(argv, root).finally(() => {
+      isOver = true;
+    });
   }
 }
 
@@ -82,9 +79,8 @@ function tell(text) {
 
 /** Runs a command, and keeps compiled code between runs: in the person's own cache, since others write to /tmp. */
 async function start(argv, root) {
-  const { createRequire, enableCompileCache } = process.getBuiltinModule('node:module');
+  const { enableCompileCache } = process.getBuiltinModule('node:module');
   const { join } = process.getBuiltinModule('node:path');
-  const require = createRequire(import.meta.url);
   const { XDG_CACHE_HOME, HOME } = process.env;
   const cache = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
   const folder = cache && join(cache, 'molar', 'compiled');

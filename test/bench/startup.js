@@ -49,7 +49,7 @@ export async function measure({ folder, signal, small, report }) {
 const CONDITIONS = 'Output goes nowhere. Writes of the server are durable; auth, audit, outbox and rate limit are on.';
 
 const WHERE =
-  'A profile: what a command takes beyond Node goes to compiling the text of its bundles and loading what they use of Node (modules, streams, sockets, crypto), then to the parser or the help of oclif; for a list to undici and the request, too.';
+  'A profile: what a list takes beyond Node goes to undici, which is loaded, compiles its parser of answers and sends the request (about half), to what is used of Node (streams, sockets), to reading the compiled code that is kept between runs, and to the catalog and the parser of flags. A socket alone that sends the same request and prints the answer takes 1.4× the time of Node, the same through undici 2.2×.';
 
 function commands(report, connection) {
   const molar =

@@ -34,7 +34,7 @@ describe('the package', () => {
     const helped = [...(await preparedHelp(ROOT)).keys()];
     const wanted = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES', 'sbom.json'],
-      ...['bin/run.js', 'oclif.manifest.json', 'package.json'],
+      ...['bin/package.json', 'bin/run.js', 'oclif.manifest.json', 'package.json'],
       ...[
         'dist/package.json',
         'dist/cli/keptcode.js',

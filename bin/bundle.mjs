@@ -8,7 +8,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 /** What is started or loaded by its path: by bin/run.js, and by another file of dist/. */
 const BY_PATH = ['cli/main.ts', 'cli/keyring/child.ts', 'cli/keyring/systemkeyring.ts'];
 
-/** What bin/man.js, bin/prepare.js and the measurements in test/bench/ read; it is no part of the package. */
+/** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
 const FOR_CHECKOUT = [
   'cli/help/manual.ts',
   'cli/help/prepared.ts',
