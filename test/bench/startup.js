@@ -17,7 +17,7 @@ export async function measure({ folder, signal, small, report }) {
   const data = ['--data', join(folder, 'data')];
   const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SLOWING.includes(name)));
   const slowing = SLOWING.filter((name) => process.env[name] !== undefined);
-  report.section('Start-up', CONDITIONS);
+  report.section('Start-up', `${CONDITIONS} What an earlier run has compiled is kept, as it is for people.`);
   // The first start fills the practice, which the others find there.
   await withServer([...data, '--demo', 'small'], {}, async (url) => {
     const connection = { ...demoEnvironment(data[1]), MOLAR_URL: url };
