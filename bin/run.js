@@ -3,41 +3,102 @@
 const MISSING = 'Error: molar has not been built yet.\nNext: Run npm install and npm run build here, or npm start.\n';
 const TOO_OLD = `Error: molar needs Node 20.19 or newer; this is ${process.version}.\nNext: Install a newer Node.\n`;
 
-if (process.getBuiltinModule === undefined || import.meta.dirname === undefined) fail(TOO_OLD);
-else await run(process.argv.slice(2));
+/** Words of a command line that tell which code it needs. */
+const KINDS = '--help list get count create update delete report upload download export'.split(' ');
+/** As Node ends when what is waited for never comes. */
+const NEVER_ENDED = 13;
+
+if (process.getBuiltinModule === undefined) fail(TOO_OLD);
+else run(process.argv.slice(2));
 
 async function run(argv) {
   const { existsSync } = process.getBuiltinModule('node:fs');
   const { dirname, join } = process.getBuiltinModule('node:path');
-  const root = dirname(import.meta.dirname);
+  const root = dirname(__dirname);
   if (!existsSync(join(root, 'dist', 'cli', 'main.js')) || !existsSync(join(root, 'oclif.manifest.json'))) {
     fail(MISSING);
-  } else if (!['--version', '-v', '-V'].includes(argv[0]) || !tellVersion(join(root, 'package.json'))) {
-    keepCompiled(join);
-    const { main } = await import('../dist/cli/main.js');
-    await main(argv, root);
+  } else if (!tellVersion(argv, join(root, 'package.json')) && !tellHelp(argv, join(root, 'dist', 'help'))) {
+    let isOver = false;
+    process.once('exit', () => {
+      if (!isOver) process.exitCode ||= NEVER_ENDED;
+    });
+    await start(argv, root).finally(() => {
+      isOver = true;
+    });
   }
 }
 
 /** Answers the most frequent question of scripts by itself; false where the long way knows more, or why it cannot. */
-function tellVersion(packageFile) {
-  const { readFileSync, writeSync } = process.getBuiltinModule('node:fs');
+function tellVersion(argv, packageFile) {
+  if (!['--version', '-v', '-V'].includes(argv[0])) return false;
   // Linux inside of Windows is called by another name.
   if (process.platform === 'linux' && /microsoft/i.test(process.getBuiltinModule('node:os').release())) return false;
-  const { name, version } = JSON.parse(readFileSync(packageFile, 'utf8'));
+  const { name, version } = JSON.parse(process.getBuiltinModule('node:fs').readFileSync(packageFile, 'utf8'));
+  return tell(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
+}
+
+/** Copies the help of a command or topic, made by the build for where there is no terminal; false as above. */
+function tellHelp(argv, folder) {
+  const words = argv.slice(0, -1);
+  if (!['--help', '-h'].includes(argv.at(-1)) || !words.every((word) => /^[a-z][a-z:-]*$/.test(word))) return false;
+  if (process.platform === 'win32' || mayBeTerminal()) return false;
+  const file = `${folder}/${words.join('.').replaceAll(':', '.')}.txt`;
   try {
-    writeSync(1, `${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
-    return true;
+    return tell(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
   } catch {
     return false;
   }
 }
 
-/** Keeps compiled code between runs, where Node can (22.8): in the person's own cache, since others write to /tmp. */
-function keepCompiled(join) {
+/** Whether standard output may be a terminal; to know it costs more than to copy the help. */
+function mayBeTerminal() {
+  const { fstatSync, statSync } = process.getBuiltinModule('node:fs');
+  try {
+    const output = fstatSync(1);
+    return output.isCharacterDevice() && output.rdev !== statSync('/dev/null').rdev;
+  } catch {
+    return true;
+  }
+}
+
+/** Writes all of a short text; false when it cannot, which the long way then tells. */
+function tell(text) {
+  const { writeSync } = process.getBuiltinModule('node:fs');
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(1, bytes, at);
+    } catch ({ code }) {
+      // A full pipe that does not wait for its reader: begun, the text must not begin anew.
+      if (code !== 'EAGAIN' || at === 0) return false;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+  return true;
+}
+
+/** Runs a command, and keeps compiled code between runs: in the person's own cache, since others write to /tmp. */
+async function start(argv, root) {
+  const { enableCompileCache } = process.getBuiltinModule('node:module');
+  const { join } = process.getBuiltinModule('node:path');
   const { XDG_CACHE_HOME, HOME } = process.env;
-  const folder = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  if (folder) process.getBuiltinModule('node:module').enableCompileCache?.(join(folder, 'molar', 'compiled'));
+  const cache = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  const folder = cache && join(cache, 'molar', 'compiled');
+  const dist = join(root, 'dist');
+  const program = join(dist, 'cli', 'main.js');
+  // Node does it by itself since 22.8, and so can we where it has what that takes.
+  if (folder && enableCompileCache) enableCompileCache(folder);
+  if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
+  const { KeptCode } = require('../dist/cli/keptcode.js');
+  const kept = new KeptCode(dist, join(folder, `molar-${process.version}-${process.arch}`, kindOf(argv)), require);
+  await kept.load(program).main(argv, root);
+  // What failed early has not compiled what others need.
+  if (!process.exitCode) kept.keep();
+}
+
+/** What commands have code in common: never a word that is not one of these, for it may be a name. */
+function kindOf(argv) {
+  return KINDS.find((kind) => argv.includes(kind)) ?? 'other';
 }
 
 function fail(text) {

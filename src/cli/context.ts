@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import type { Config } from '@oclif/core/interfaces';
 import type { Environment } from '../core/connection/settings.ts';
@@ -7,6 +6,7 @@ import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import type { Network, NetworkOptions } from '../core/transport/network.ts';
 import { type Interrupts, processInterrupts } from './interrupts.ts';
+import { newId } from './newid.ts';
 import { openQuickNetwork } from './quicknetwork.ts';
 import { processStreams, type Streams } from './streams.ts';
 
@@ -44,7 +44,7 @@ export function processContext(interrupts: Interrupts): Context {
     env: process.env,
     clock: systemClock,
     random: Math.random,
-    newId: () => randomUUID(),
+    newId,
     temporaryFolder: tmpdir(),
     openNetwork: openQuickNetwork,
     keyring: lazyKeyring,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { arch, homedir, release } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Command } from '@oclif/core/command';
 import { Config } from '@oclif/core/config';
 import type { PJSON } from '@oclif/core/interfaces';
@@ -124,7 +123,8 @@ export class ManifestConfig extends Config {
   private loadable(command: Cached): Loadable {
     const { id, relativePath = [] } = command;
     const load = async () => {
-      const { default: found } = await import(pathToFileURL(join(this.root, ...relativePath)).href);
+      // A path, since the bundles are loaded with `require`.
+      const { default: found } = await import(join(this.root, ...relativePath));
       found.id = id;
       return found;
     };

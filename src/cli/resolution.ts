@@ -5,8 +5,8 @@ import { hasColours } from './terminalstyle.ts';
 import { unknownCommand } from './usageerrors.ts';
 
 /** Columns of help where there is no terminal, and the most that it takes of one. */
-const WIDTH = 80;
-const WIDEST = 120;
+export const WIDTH = 80;
+export const WIDEST = 120;
 
 /** The words before the first flag. */
 export function leadingWords(argv: readonly string[]): readonly string[] {

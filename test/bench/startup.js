@@ -19,7 +19,7 @@ export async function measure({ folder, signal, small, report }) {
   const data = ['--data', join(folder, 'data')];
   const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SLOWING.includes(name)));
   const slowing = SLOWING.filter((name) => process.env[name] !== undefined);
-  report.section('Start-up', CONDITIONS);
+  report.section('Start-up', `${CONDITIONS} What an earlier run has compiled is kept, as it is for people.`);
   const path = fetched(join(folder, 'heroku'), 'heroku', HEROKU, report);
   const heroku = path && join(path, 'bin/run.js');
   // The first start fills the practice, which the others find there.
@@ -53,7 +53,7 @@ export async function measure({ folder, signal, small, report }) {
 const CONDITIONS = 'Output goes nowhere. Writes of the server are durable; auth, audit, outbox and rate limit are on.';
 
 const WHERE =
-  'A profile: what a command takes beyond Node goes to compiling the text of its bundles and loading what they use of Node (modules, streams, sockets, crypto), then to the parser or the help of oclif; for a list to undici and the request, too.';
+  'A profile: what a list takes beyond Node goes to undici, which is loaded, compiles its parser of answers and sends the request (about half), to what is used of Node (streams, sockets), to reading the compiled code that is kept between runs, and to the catalog and the parser of flags. A socket alone that sends the same request and prints the answer takes 1.4× the time of Node, the same through undici 2.2×.';
 
 /** Without what it would send of its use. */
 const unobserved = (env) => ({ ...env, DISABLE_TELEMETRY: 'true' });

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { preparedHelp } from '../../src/cli/help/prepared.ts';
 import { pathsBelow, ROOT } from './tree.ts';
 
 const MEBIBYTE = 2 ** 20;
 /** How minified modules name others that lie beside them. */
-const LOADS = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+const LOADS = /\brequire\("(\.{1,2}\/[^"]+\.js)"\)/g;
 
 interface Packed {
   readonly size: number;
@@ -29,12 +30,20 @@ const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const whereBundled = (path: string) => path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
 
 describe('the package', () => {
-  it('holds the program, its pages, and what has to be known about both; nothing else', () => {
+  it('holds the program, its pages, and what has to be known about both; nothing else', async () => {
+    const helped = [...(await preparedHelp(ROOT)).keys()];
     const wanted = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES', 'sbom.json'],
-      ...['bin/run.js', 'oclif.manifest.json', 'package.json'],
-      ...['dist/cli/main.js', 'dist/cli/keyring/child.js', 'dist/cli/keyring/systemkeyring.js'],
+      ...['bin/package.json', 'bin/run.js', 'oclif.manifest.json', 'package.json'],
+      ...[
+        'dist/package.json',
+        'dist/cli/keptcode.js',
+        'dist/cli/main.js',
+        'dist/cli/keyring/child.js',
+        'dist/cli/keyring/systemkeyring.js',
+      ],
       ...pathsBelow('src/commands').map(whereBundled),
+      ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
       ...pathsBelow('man'),
     ];
     expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());

@@ -12,9 +12,10 @@ export default class Hello extends Command {
 }
 `;
 
-/** What bin/bundle.js looks for in every checkout. */
+/** What bin/bundle.mjs looks for in every checkout. */
 const STARTED = [
   'cli/main.ts',
+  'cli/keptcode.ts',
   'cli/listcommand.ts',
   'cli/keyring/child.ts',
   'cli/keyring/systemkeyring.ts',
@@ -25,7 +26,7 @@ const STARTED = [
   'server/demo/random.ts',
 ];
 
-const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.js`);
+const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
 
 let folder: string;
 
@@ -38,6 +39,7 @@ beforeEach(() => {
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   for (const name of STARTED) write(`src/${name}`, 'export {};\n');
+  write('src/cli/help/prepared.ts', 'export const preparedHelp = () => [];\n');
   write('src/commands/hello.ts', COMMAND);
 });
 
@@ -52,7 +54,7 @@ const built = (name: string) => existsSync(join(folder, 'dist', name));
 
 function prepare(...args: string[]): Promise<{ status: number | null; stderr: string; stdout: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(folder, 'bin/prepare.js'), ...args]);
+    const child = spawn(process.execPath, [join(folder, 'bin/prepare.mjs'), ...args]);
     const said = { stdout: '', stderr: '' };
     child.stdout.on('data', (chunk) => (said.stdout += chunk));
     child.stderr.on('data', (chunk) => (said.stderr += chunk));
@@ -64,7 +66,7 @@ function prepare(...args: string[]): Promise<{ status: number | null; stderr: st
 const quiet = { status: 0, stdout: '', stderr: '' };
 const building = { status: 0, stdout: '', stderr: 'Building …\n' };
 
-describe('bin/prepare.js', () => {
+describe('bin/prepare.mjs', () => {
   it('builds what is missing or has changed, and nothing else', async () => {
     expect(await prepare()).toEqual(building);
     expect(built('commands/hello.js')).toBe(true);

@@ -13,7 +13,7 @@ const program = <Exports>(name: string): Promise<Exports> => import(pathToFileUR
 
 /** The paths of all that goes into the bundles, as esbuild tells them. */
 async function inputsOfBundles(): Promise<string[]> {
-  const { bundle } = await program<{ bundle(root: string, outdir: string): Promise<string[]> }>('bin/bundle.js');
+  const { bundle } = await program<{ bundle(root: string, outdir: string): Promise<string[]> }>('bin/bundle.mjs');
   const folder = mkdtempSync(join(tmpdir(), 'molar-bundles-'));
   try {
     return await bundle(ROOT, folder);
@@ -193,7 +193,7 @@ describe('the list of materials', () => {
   it('is the same for the same packages, whenever and wherever it is made', async () => {
     const { billOfMaterials } = await program<{
       billOfMaterials(printed: string, own: object, locked: Lock, folders: readonly string[], epoch?: string): string;
-    }>('bin/sbom.js');
+    }>('bin/sbom.mjs');
     const printed = (timestamp: string, name: string) =>
       JSON.stringify({
         serialNumber: `urn:uuid:${timestamp}`,

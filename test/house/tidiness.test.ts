@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { misplaced, untidy } from './tidiness.ts';
 import { filesBelow } from './tree.ts';
 
-const files = ['src', 'test', 'bin'].flatMap((folder) => filesBelow(folder, /\.[jt]s$/));
+const files = ['src', 'test', 'bin'].flatMap((folder) => filesBelow(folder, /\.m?[jt]s$/));
 
 describe('the tree', () => {
   it('has small files in shallow folders', () => {
@@ -43,7 +43,7 @@ describe('the tidiness checks', () => {
     ['src/core/a.ts', "const text = 'value: any';"],
     ['src/core/a.ts', 'const anyOf: Company = any1;'],
     ['src/cli/streams.ts', 'process.stdout.write(text);'],
-    ['bin/prepare.js', 'process.stderr.write(text);'],
+    ['bin/prepare.mjs', 'process.stderr.write(text);'],
     ['test/a.test.ts', "it.each(rows)('%s', () => {});"],
     ['src/server/a.ts', "process.once('SIGTERM', stop);"],
   ])('leave alone %s: %s', (path, line) => {

@@ -11,16 +11,18 @@ export interface HelpLook {
   readonly isLeaf?: boolean;
 }
 
-/** The help of a command or topic by its id, of everything for an empty one. */
+/** The help of a command or topic by its id, of everything for an empty one and for `help`, as oclif has it. */
 export async function helpText(subject: string, config: Config, look: HelpLook): Promise<string> {
-  const { width, isColoured, isLeaf = false } = look;
+  const { width, isColoured } = look;
+  const isAll = subject === '' || subject === 'help';
+  const isLeaf = look.isLeaf === true && !isAll;
   const help = new MolarHelp(isLeaf, config, {
     ...config.pjson.oclif.helpOptions,
     maxWidth: width,
     flagSortOrder: 'none',
   });
-  await help.showHelp(subject === '' ? [] : [subject]);
-  const more = subject === '' ? `${firstStepsText(width)}\n${pagesText(width)}` : '';
+  await help.showHelp(isAll ? [] : [subject]);
+  const more = isAll ? `${firstStepsText(width)}\n${pagesText(width)}` : '';
   const text = `${help.lines.join('\n')}\n${more}`.replace(/ +$/gm, '');
   return isColoured ? text : stripVTControlCharacters(text);
 }

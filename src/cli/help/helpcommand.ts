@@ -2,11 +2,8 @@ import { usageFailure } from '../../core/failure.ts';
 import { PAGES } from '../../core/help/pages.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { nearest } from '../nearest.ts';
-import { resolveCommand, showHelp } from '../resolution.ts';
+import { resolveCommand, showHelp, WIDEST, WIDTH } from '../resolution.ts';
 import { pageText } from './text.ts';
-
-const WIDTH = 80;
-const WIDEST = 120;
 
 /** Shows a page, the help of a command or topic, or everything there is. Throws a Failure (exit 2) for unknown words. */
 export abstract class HelpCommand extends MolarCommand {

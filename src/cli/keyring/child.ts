@@ -32,6 +32,10 @@ function findSessionBus(): void {
   if (existsSync(bus)) process.env.DBUS_SESSION_BUS_ADDRESS = `unix:path=${bus}`;
 }
 
-const { stdin, stdout } = processStreams();
-const question = JSON.parse(await readAll(stdin.chunks)) as KeyringQuestion;
-await stdout.write(JSON.stringify(await answer(question)));
+async function answerOnce(): Promise<void> {
+  const { stdin, stdout } = processStreams();
+  const question = JSON.parse(await readAll(stdin.chunks)) as KeyringQuestion;
+  await stdout.write(JSON.stringify(await answer(question)));
+}
+
+void answerOnce();

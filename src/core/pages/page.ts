@@ -1,4 +1,3 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import type { Warning } from '../../catalog/failures.ts';
@@ -20,6 +19,9 @@ export interface Page {
   /** The size it was asked for in. */
   readonly pageSize: number;
 }
+
+/** A turn of the event loop; `node:timers/promises` has the same, and loads the reading of terminals with it. */
+const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** What every page of a walk asks for. */
 export interface PageQuestion {

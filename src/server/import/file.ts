@@ -5,6 +5,8 @@ import { readLines } from './lines.ts';
 
 /** Imports an NDJSON stream (contract §7). Throws `ImportRefused`. */
 export function importFile(service: Service, source: Readable): Promise<ImportSummary> {
+  // A file that is not there says so before its lines are asked for, who then get to know it.
+  source.on('error', () => undefined);
   return importRecords(service, (problems) => readLines(source, problems));
 }
 

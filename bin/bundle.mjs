@@ -8,9 +8,10 @@ import { dirname, join, resolve, sep } from 'node:path';
 /** What is started or loaded by its path: by bin/run.js, and by another file of dist/. */
 const BY_PATH = ['cli/main.ts', 'cli/keyring/child.ts', 'cli/keyring/systemkeyring.ts'];
 
-/** What bin/man.js and the measurements in test/bench/ read; it is no part of the package. */
+/** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
 const FOR_CHECKOUT = [
   'cli/help/manual.ts',
+  'cli/help/prepared.ts',
   'core/help/importformat.ts',
   'server/import/kinds.ts',
   'server/demo/random.ts',
@@ -23,45 +24,54 @@ const NATIVE = ['better-sqlite3', 'better-sqlite3-node-api', 'sharp', '@napi-rs/
 const COMMON = 'cli/listcommand.ts';
 const SHORT = ['cli/main.ts', 'cli/help/commandhelp.ts', 'cli/keyring/child.ts'];
 
-/** For packages that are CommonJS: esbuild has one place that looks for `require`, which ES modules do not have. */
-const REQUIRE = {
-  looked: /typeof require\b/,
-  given: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);\n",
-};
+/** What loads the others: a file by itself. */
+const LOADER = 'src/cli/keptcode.ts';
 
 /** Bundles the sources of a checkout into a folder; gives the paths of what went into the bundles. Throws what esbuild says. */
 export async function bundle(root, outdir) {
-  const { build } = createRequire(join(root, 'package.json'))('esbuild');
-  const common = {
-    absWorkingDir: root,
-    outbase: 'src',
-    outdir,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    logLevel: 'silent',
-  };
+  const { build, transform } = createRequire(join(root, 'package.json'))('esbuild');
+  // Names stay, since messages and stack traces show them.
+  const small = { minifySyntax: true, minifyWhitespace: true, legalComments: 'none' };
+  const target = { platform: 'node', target: 'node20.19', logLevel: 'silent' };
+  const common = { ...target, absWorkingDir: root, outbase: 'src', outdir, bundle: true };
   const { metafile, outputFiles } = await build({
     ...common,
+    ...small,
     entryPoints: entries(root),
+    format: 'esm',
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
-    // Names stay, since messages and stack traces show them.
-    minifySyntax: true,
-    minifyWhitespace: true,
     external: NATIVE,
-    legalComments: 'none',
     metafile: true,
     write: false,
     plugins: [lazyOclif, smallUndici(root), lazyNode, commonGround(root)],
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, REQUIRE.looked.test(text) ? `${REQUIRE.given}${text}` : text);
+    writeFileSync(
+      path,
+      await asCommonJs(text, (code, options) => transform(code, { ...target, ...small, ...options })),
+    );
   }
-  await build({ ...common, entryPoints: FOR_CHECKOUT.map((path) => `src/${path}`), packages: 'external' });
+  writeFileSync(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
+  await build({ ...common, ...small, format: 'cjs', entryPoints: [LOADER] });
+  const forCheckout = FOR_CHECKOUT.map((path) => `src/${path}`);
+  await build({ ...common, format: 'cjs', entryPoints: forCheckout, packages: 'external' });
   return Object.keys(metafile.inputs);
+}
+
+/**
+ * Modules that `require` each other, made of what only ES modules can be split into: Node loads them without the 5 ms
+ * that it takes to begin with ES modules, and code that V8 made of them can be kept.
+ */
+async function asCommonJs(text, transform) {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'MODULE_URL' },
+  });
+  const url = code.includes('MODULE_URL') ? 'const MODULE_URL=require("node:url").pathToFileURL(__filename).href;' : '';
+  return `"use strict";${url}${code}`;
 }
 
 function entries(root) {
@@ -114,9 +124,10 @@ const smallUndici = (root) => ({
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'small' }));
     onLoad({ filter: /^undici$/, namespace: 'small' }, () => ({ contents: UNDICI, resolveDir: root }));
-    onResolve({ filter: /^node:http2?$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^node:(?:assert|http2?)$/ }, ({ path, importer }) =>
       OF_UNDICI.test(importer) ? { path, namespace: 'small' } : undefined,
     );
+    onLoad({ filter: /^node:assert$/, namespace: 'small' }, () => ({ contents: ASSERT }));
     onLoad({ filter: /^node:http$/, namespace: 'small' }, () => ({
       contents: 'module.exports = { IncomingMessage: class IncomingMessage {}, maxHeaderSize: 16_384 };',
     }));
@@ -125,6 +136,11 @@ const smallUndici = (root) => ({
 });
 
 const OF_UNDICI = /[/\\]undici[/\\]lib[/\\]/;
+
+/** Loaded only to tell what is wrong. */
+const ASSERT = `
+  module.exports = (value, ...told) => value || process.getBuiltinModule('node:assert')(value, ...told);
+`;
 
 const UNDICI = `
   import connect from 'undici/lib/api/api-connect.js';
@@ -160,10 +176,14 @@ const nodeModule = createRequire(import.meta.url);
 
 function lazily(path) {
   if (path === 'node:process') return 'module.exports = process;';
-  const names = Object.keys(nodeModule(path)).map((name) => `get ${name}() { return load().${name}; }`);
-  return `let loaded;
-    const load = () => (loaded ??= process.getBuiltinModule('${path}'));
-    module.exports = { ${names.join(', ')} };`;
+  // What is found is kept where it was looked for: it is looked for once.
+  return `module.exports = Object.create(new Proxy({}, {
+    get(_, name, asked) {
+      const value = process.getBuiltinModule('${path}')[name];
+      Object.defineProperty(asked, name, { value, configurable: true });
+      return value;
+    },
+  }));`;
 }
 
 /**

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 // molar from the sources: builds what changed, then runs.
-await import('./prepare.js');
+await import('./prepare.mjs');
 if (!process.exitCode) await import('./run.js');

@@ -1,6 +1,6 @@
 // The list of materials, sbom.json (CycloneDX), as npm writes it of package-lock.json, made to fit the package.
 import { createHash } from 'node:crypto';
-import { packageAt } from './licences.js';
+import { packageAt } from './licences.mjs';
 
 /** What npm has to be asked for. Everything: what is bundled into dist/ is installed for development alone. */
 export const SBOM_ARGUMENTS = [

@@ -1,0 +1,241 @@
+#!/usr/bin/env node
+// Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { bundle } from './bundle.mjs';
+import { foldersOf, licences } from './licences.mjs';
+import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.mjs';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`molar needs Node 20.19 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
+
+const FORCED = process.argv.includes('--build');
+const ROOT = resolve(import.meta.dirname, '..');
+const LOCK = join(ROOT, '.prepare.lock');
+const FRESH = join(ROOT, 'dist.new');
+const DIST = join(ROOT, 'dist');
+const STAMP = join(DIST, '.inputs');
+const MANIFEST = join(ROOT, 'oclif.manifest.json');
+const LICENCES = join(ROOT, 'THIRD-PARTY-LICENSES');
+const SBOM = join(ROOT, 'sbom.json');
+// As src/server/store/sqlite/driver.ts has it: the one that newer versions of Node need comes built.
+const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
+
+const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+/** A step that failed: what the step printed has been shown, so the message is all that is left to say. */
+class Failed extends Error {}
+
+/** Runs a program quietly and gives what it did, or undefined when it may fail and did; shows all it printed otherwise. */
+function run(program, args, { mayFail = false } = {}) {
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio, maxBuffer: 64 * 2 ** 20 });
+  if (done.status === 0) return done;
+  if (mayFail) return undefined;
+  say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim());
+  throw new Failed(`${[program, ...args].join(' ')} failed${done.error ? `: ${done.error.message}` : ''}.`);
+}
+
+/** npm as it was started, so that `npm start` uses the npm that the user ran. */
+function npm(args, options) {
+  const started = process.env.npm_execpath ?? '';
+  return started.endsWith('npm-cli.js')
+    ? run(process.execPath, [started, ...args], options)
+    : run('npm', args, options);
+}
+
+const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
+
+/** Whether node_modules holds every package that package-lock.json asks for; optional ones may be missing. */
+function isInstalled() {
+  const installedFile = join(ROOT, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedFile)) return false;
+  const installed = readJson(installedFile).packages ?? {};
+  return Object.entries(readJson(join(ROOT, 'package-lock.json')).packages).every(
+    ([path, wanted]) =>
+      path === '' ||
+      (installed[path] === undefined ? wanted.optional === true : installed[path].version === wanted.version),
+  );
+}
+
+function isLinked() {
+  return lstatSync(join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+function install() {
+  // npm would go through the link and empty the folder that another checkout uses.
+  if (isLinked()) {
+    throw new Failed('node_modules is a link, and what it leads to is not what package-lock.json asks for.');
+  }
+  say('Installing packages (npm ci) …');
+  npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+/** Everything the build reads, as one digest: times of files say nothing after a checkout or a copy. */
+function inputsDigest() {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const hash = createHash('sha256');
+  const others = ['package.json', 'package-lock.json', 'tsconfig.json', ...BUILDERS];
+  for (const file of [...files, ...others].map((name) => resolve(ROOT, name))) {
+    hash
+      .update(`${file.slice(ROOT.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function isBuilt(digest) {
+  return [STAMP, MANIFEST, LICENCES, SBOM].every((file) => existsSync(file)) && readFileSync(STAMP, 'utf8') === digest;
+}
+
+/** Checks the types, then bundles beside `dist` and swaps, so that a process that runs from `dist` never sees half of a build. */
+async function build(digest) {
+  say('Building …');
+  rmSync(FRESH, { recursive: true, force: true });
+  run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit']);
+  const inputs = await bundle(ROOT, FRESH).catch(({ message }) => {
+    throw new Failed(`${message}\nThe sources cannot be bundled.`);
+  });
+  rmSync(DIST, { recursive: true, force: true });
+  renameSync(FRESH, DIST);
+  await writeManifest();
+  await writeHelp();
+  writeSupplies(inputs);
+  writeFileSync(STAMP, digest);
+}
+
+/**
+ * Flags and help of every command, so that the binary loads only the command it runs; a line for each command, so that
+ * it reads only the lines it needs.
+ */
+async function writeManifest() {
+  const entry = createRequire(join(ROOT, 'package.json')).resolve('@oclif/core');
+  const { Plugin } = await import(pathToFileURL(entry).href);
+  const plugin = new Plugin({
+    errorOnManifestCreate: true,
+    ignoreManifest: true,
+    respectNoCacheDefault: true,
+    root: ROOT,
+    type: 'core',
+  });
+  await plugin.load();
+  const { commands, ...rest } = plugin.manifest;
+  const lines = Object.entries(commands).map(([id, command]) => `${JSON.stringify(id)}:${JSON.stringify(command)}`);
+  const end = JSON.stringify(rest).slice(1);
+  replace(MANIFEST, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
+}
+
+/** The help of commands and topics as it is where there is no terminal, which bin/run.js then only copies. */
+async function writeHelp() {
+  const { preparedHelp } = await import(pathToFileURL(join(DIST, 'cli', 'help', 'prepared.js')).href);
+  const folder = join(DIST, 'help');
+  mkdirSync(folder, { recursive: true });
+  for (const [id, text] of await preparedHelp(ROOT)) {
+    writeFileSync(join(folder, `${id.replaceAll(':', '.')}.txt`), text);
+  }
+}
+
+/** What the package holds of others: their licences, and the list of materials. */
+function writeSupplies(inputs) {
+  const { packages } = readJson(join(ROOT, 'package-lock.json'));
+  const folders = foldersOf(inputs);
+  replace(LICENCES, licences(ROOT, folders, packages));
+  const { stdout } = npm(SBOM_ARGUMENTS);
+  const own = readJson(join(ROOT, 'package.json'));
+  replace(SBOM, billOfMaterials(stdout, own, packages, folders, process.env.SOURCE_DATE_EPOCH));
+}
+
+function replace(file, text) {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
+/** Whether SQLite can be loaded; tried in another process, since a build for another Node may end the process. */
+function hasSqlite() {
+  return run(process.execPath, ['-e', `new (require('${SQLITE}'))(':memory:').close()`], { mayFail: true });
+}
+
+/** Only `molar serve`, `server` and `demo` need SQLite, so its absence is told and not an error. */
+function provideSqlite() {
+  if (hasSqlite()) return;
+  // npm leaves an optional package out, without a word, when its build fails for whatever reason.
+  const isThere = existsSync(join(ROOT, 'node_modules', SQLITE));
+  say(`Building ${SQLITE} …`);
+  const again = isThere ? ['rebuild', SQLITE] : ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  if ((isThere || !isLinked()) && npm(again, { mayFail: true }) && hasSqlite()) return;
+  say(`${SQLITE} could not be built: the embedded server (molar serve, server, demo) and its tests cannot run.`);
+  if (SQLITE === 'better-sqlite3') say('It needs python3, make and g++ (macOS: xcode-select --install).');
+  say('To try again: rm -rf node_modules && npm ci');
+}
+
+/** One preparation at a time: a lock file holds the process id and is taken over when that process is gone. */
+async function locked(work) {
+  for (let waits = 0; !takeLock(); waits++) {
+    const owner = existsSync(LOCK) ? Number(readFileSync(LOCK, 'utf8')) : 0;
+    if (owner > 0 && !isRunning(owner)) rmSync(LOCK, { force: true });
+    if (waits === 5) say(`Waiting for another preparation to end (process ${owner}, ${LOCK}) …`);
+    await sleep(200);
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(LOCK, { force: true });
+  }
+}
+
+function takeLock() {
+  try {
+    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+async function prepare() {
+  if (!isInstalled()) install();
+  provideSqlite();
+  const digest = inputsDigest();
+  if (FORCED || !isBuilt(digest)) await build(digest);
+}
+
+try {
+  const ready = !FORCED && isInstalled() && hasSqlite() && isBuilt(inputsDigest());
+  if (!ready) await locked(prepare);
+} catch (error) {
+  say(error instanceof Failed ? error.message : error.stack);
+  process.exitCode = 1;
+}

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { helpText } from '../../../src/cli/help/commandhelp.ts';
+import { preparedHelp } from '../../../src/cli/help/prepared.ts';
+import { ManifestConfig } from '../../../src/cli/manifestconfig.ts';
+import { molar } from '../../acceptance/molar.ts';
+import { ROOT } from '../../house/tree.ts';
+
+const prepared = await preparedHelp(ROOT);
+const fileOf = (id: string) => join(ROOT, 'dist', 'help', `${id.replaceAll(':', '.')}.txt`);
+
+describe('the prepared help', () => {
+  it('is that of every command and topic but help, which names the version of Node', () => {
+    const { commands, topics } = new ManifestConfig(ROOT);
+    const ids = new Set([...commands.map(({ id }) => id), ...topics.map(({ name }) => name)]);
+    expect([...ids].filter((id) => !prepared.has(id))).toEqual(['help']);
+    expect([...prepared.keys()].filter((id) => !ids.has(id))).toEqual([]);
+  });
+
+  it('is what would be made of it when it is asked for', async () => {
+    for (const [id, text] of prepared) {
+      const config = new ManifestConfig(ROOT);
+      const isLeaf = config.isLeaf(id);
+      expect(text).toBe(await helpText(id, config, { width: 80, isColoured: false, isLeaf }));
+    }
+  });
+
+  it('is what the build has written', () => {
+    expect([...prepared].filter(([id, text]) => readFileSync(fileOf(id), 'utf8') !== text)).toEqual([]);
+    expect(existsSync(fileOf('help'))).toBe(false);
+  });
+
+  // Help is asked for twice on the long way, which is not prepared.
+  it.each(['patients list', 'patients:list', 'export', 'export bookmarks', 'aging report', 'patients', 'help', ''])(
+    'of %j is told as on the long way',
+    async (words) => {
+      const line = words.split(' ').filter((word) => word !== '');
+      const short = await molar(tmpdir(), [...line, '--help']);
+      expect(short).toEqual(await molar(tmpdir(), [...line, '--help', '--help']));
+      expect(short).toMatchObject({ code: 0, stderr: '' });
+      expect(short.stdout).toContain('\nUSAGE\n');
+    },
+  );
+
+  it.each(['..', 'patients/list', 'constructor', 'patients lost'])('does not know %j', async (words) => {
+    const ran = await molar(tmpdir(), [...words.split(' '), '--help']);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+  });
+});

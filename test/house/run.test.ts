@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from './tree.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'molar-run-'));
+  for (const name of ['bin/run.js', 'bin/package.json', 'dist/package.json', 'dist/cli/keptcode.js']) {
+    cpSync(join(ROOT, name), join(folder, name));
+  }
+  write('package.json', '{"name":"molar-cli","version":"1.2.3"}');
+  write('oclif.manifest.json', '{}');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string) {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const program = join(folder, 'bin/run.js');
+  const cache = join(folder, 'cache');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '', XDG_CACHE_HOME: cache, ...env },
+  });
+  return { status, stdout, stderr };
+}
+
+describe('bin/run.js', () => {
+  it('says when nothing has been built', () => {
+    expect(run(['list'])).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining('not been built yet') });
+  });
+
+  it.each([
+    ['a cache', {}],
+    ['none', { XDG_CACHE_HOME: '/dev/null' }],
+    ['no home', { XDG_CACHE_HOME: '' }],
+  ])('runs the program with %s, time and again', (_, env) => {
+    write('dist/cli/main.js', 'exports.main = async (argv) => void process.stdout.write(argv.join());');
+    const ran = { status: 0, stdout: 'get,1', stderr: '' };
+    expect([run(['get', '1'], env), run(['get', '1'], env)]).toEqual([ran, ran]);
+  });
+
+  it('names nothing in the cache after what was typed', () => {
+    write('dist/cli/main.js', 'exports.main = async () => undefined;');
+    run(['patients', 'get', 'Mustermann']);
+    const cache = join(folder, 'cache');
+    const names = existsSync(cache) ? readdirSync(cache, { recursive: true }).map(String) : [];
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => /Mustermann|patients/.test(name))).toEqual([]);
+  });
+
+  it.each([
+    ['fails', 'exports.main = async () => { throw new Error("broken"); };', 1],
+    ['sets an exit code', 'exports.main = async () => { process.exitCode = 7; };', 7],
+    ['is never done with what it waits for', 'exports.main = () => new Promise(() => {});', 13],
+  ])('ends as it should when the program %s', (_, text, status) => {
+    write('dist/cli/main.js', text);
+    expect(run(['list'])).toMatchObject({ status, stdout: '' });
+  });
+});
