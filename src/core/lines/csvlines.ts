@@ -2,6 +2,7 @@ import type { ByteText } from '../bytetext.ts';
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
 import { Code } from './codes.ts';
+import type { JsonBytes } from './jsonbytes.ts';
 import type { LineWriter } from './linereader.ts';
 import { Found, parsed, RecordBytes } from './recordbytes.ts';
 
@@ -14,14 +15,14 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
   const formatter = csvFormatter(columns, options);
   const lineEnd = Buffer.from(options.excel ? '\r\n' : '\n');
   const { starts, ends, found } = record;
-  const cell = (out: ByteText, bytes: Uint8Array, slot: number) => {
+  const { escapeFormulas } = options;
+  const width = columns.length;
+  const roomFor = (length: number) => 2 * length + AROUND_CELL * (columns.length + 1) + 8;
+  /** A cell that is not written as it stands. */
+  const special = (out: ByteText, { bytes }: JsonBytes, slot: number) => {
     const start = starts[slot] as number;
     const end = ends[slot] as number;
     switch (found[slot]) {
-      case Found.nothing:
-        return;
-      case Found.word:
-        return out.copy(bytes, start, end);
       case Found.text:
       case Found.textWithComma:
         return text(out, bytes, start, end, found[slot] === Found.textWithComma, options.escapeFormulas);
@@ -33,18 +34,32 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
       }
     }
   };
-  const roomFor = (length: number) => 2 * length + AROUND_CELL * (columns.length + 1);
   return {
     record,
-    fromBytes: (out, bytes, start, end) => {
-      out.reserve(roomFor(end - start));
+    fromBytes: (out, json, start) => {
+      out.reserve(roomFor(json.at - start));
+      const { bytes } = json;
       const lineStart = out.length;
-      for (let slot = 0; slot < columns.length; slot++) {
-        if (slot > 0) out.put(Code.comma);
-        cell(out, bytes, slot);
+      let target = out.bytes;
+      let to = lineStart;
+      for (let slot = 0; slot < width; slot++) {
+        if (slot > 0) target[to++] = Code.comma;
+        const what = found[slot];
+        if (what === Found.nothing) continue;
+        const from = starts[slot] as number;
+        if (what === Found.word || (what === Found.text && !(escapeFormulas && isFormula(bytes[from])))) {
+          const end = ends[slot] as number;
+          for (let at = from; at < end; at++) target[to++] = bytes[at] as number;
+          continue;
+        }
+        out.length = to;
+        special(out, json, slot);
+        target = out.bytes;
+        to = out.length;
       }
+      out.length = to;
       // A line of one empty cell would be a blank one, which readers skip.
-      if (out.length === lineStart && columns.length === 1) out.text('""');
+      if (to === lineStart && width === 1) out.text('""');
       out.append(lineEnd);
     },
     fromRow: (row) => formatter.rows([row]),
@@ -74,15 +89,15 @@ function isFormula(first: number | undefined): boolean {
 function nested(out: ByteText, bytes: Uint8Array, start: number, end: number): void {
   let isBare = true;
   for (let at = start; at < end && isBare; at++) isBare = bytes[at] !== Code.quote && bytes[at] !== Code.comma;
-  if (isBare) {
-    out.copy(bytes, start, end);
-    return;
-  }
-  out.put(Code.quote);
+  if (isBare) return out.copy(bytes, start, end);
+  const { bytes: target } = out;
+  let to = out.length;
+  target[to++] = Code.quote;
   for (let at = start; at < end; at++) {
     const code = bytes[at] as number;
-    if (code === Code.quote) out.put(Code.quote);
-    out.put(code);
+    if (code === Code.quote) target[to++] = Code.quote;
+    target[to++] = code;
   }
-  out.put(Code.quote);
+  target[to++] = Code.quote;
+  out.length = to;
 }

@@ -9,7 +9,7 @@ export function jsonLineWriter({ before, after }: { readonly before: string; rea
   const [lead, end] = [Buffer.from(before), Buffer.from(after)];
   return {
     record,
-    fromBytes: (out, bytes, from, to) => {
+    fromBytes: (out, { bytes, at: to }, from) => {
       if (!record.plain) return out.text(fromRow(parsed(bytes, from, to) as Row));
       out.append(lead);
       out.append(bytes.subarray(from, to));
