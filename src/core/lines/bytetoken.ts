@@ -12,7 +12,9 @@ export class ByteToken {
   constructor(text: string) {
     const bytes = Buffer.from(text);
     this.length = bytes.length;
-    this.octets = Float64Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) => bytes.readDoubleLE(8 * index));
+    this.octets = Float64Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) =>
+      bytes.readDoubleLE(8 * index),
+    );
     this.rest = Math.max(0, bytes.length - 8);
     this.halves = Int32Array.of(bytes.readInt32LE(this.rest), bytes.readInt32LE(bytes.length - 4));
   }

@@ -2,7 +2,7 @@ import type { ByteText } from '../bytetext.ts';
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
 import { Code } from './codes.ts';
-import type { JsonBytes } from './jsonbytes.ts';
+import { type JsonBytes, MORE_COPIED } from './jsonbytes.ts';
 import type { LineWriter } from './linereader.ts';
 import { Found, parsed, RecordBytes } from './recordbytes.ts';
 
@@ -13,11 +13,10 @@ const AROUND_CELL = 4;
 export function csvLineWriter(columns: readonly Column[], options: CsvOptions): LineWriter {
   const record = new RecordBytes(columns);
   const formatter = csvFormatter(columns, options);
-  const lineEnd = Buffer.from(options.excel ? '\r\n' : '\n');
   const { starts, ends, found } = record;
-  const { escapeFormulas } = options;
+  const { escapeFormulas, excel } = options;
   const width = columns.length;
-  const roomFor = (length: number) => 2 * length + AROUND_CELL * (columns.length + 1) + 8;
+  const roomFor = (length: number) => 2 * length + AROUND_CELL * (width + 1) + MORE_COPIED;
   /** A cell that is not written as it stands. */
   const special = (out: ByteText, { bytes }: JsonBytes, slot: number) => {
     const start = starts[slot] as number;
@@ -25,11 +24,11 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
     switch (found[slot]) {
       case Found.text:
       case Found.textWithComma:
-        return text(out, bytes, start, end, found[slot] === Found.textWithComma, options.escapeFormulas);
+        return text(out, bytes, start, end, found[slot] === Found.textWithComma, escapeFormulas);
       case Found.nested:
         return nested(out, bytes, start, end);
       default: {
-        out.text(csvCell(parsed(bytes, start, end), options.escapeFormulas));
+        out.text(csvCell(parsed(bytes, start, end), escapeFormulas));
         out.reserve(roomFor(bytes.length - start));
       }
     }
@@ -40,7 +39,7 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
       out.reserve(roomFor(json.at - start));
       const { bytes } = json;
       const lineStart = out.length;
-      let target = out.bytes;
+      let { bytes: target, view } = out;
       let to = lineStart;
       for (let slot = 0; slot < width; slot++) {
         if (slot > 0) target[to++] = Code.comma;
@@ -49,18 +48,19 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
         const from = starts[slot] as number;
         if (what === Found.word || (what === Found.text && !(escapeFormulas && isFormula(bytes[from])))) {
           const end = ends[slot] as number;
-          for (let at = from; at < end; at++) target[to++] = bytes[at] as number;
+          json.copy(view, to, from, end);
+          to += end - from;
           continue;
         }
         out.length = to;
         special(out, json, slot);
-        target = out.bytes;
-        to = out.length;
+        ({ bytes: target, view, length: to } = out);
       }
-      out.length = to;
       // A line of one empty cell would be a blank one, which readers skip.
-      if (to === lineStart && width === 1) out.text('""');
-      out.append(lineEnd);
+      if (to === lineStart && width === 1) target[to++] = target[to++] = Code.quote;
+      if (excel) target[to++] = Code.carriageReturn;
+      target[to++] = Code.lineFeed;
+      out.length = to;
     },
     fromRow: (row) => formatter.rows([row]),
   };
@@ -89,7 +89,10 @@ function isFormula(first: number | undefined): boolean {
 function nested(out: ByteText, bytes: Uint8Array, start: number, end: number): void {
   let isBare = true;
   for (let at = start; at < end && isBare; at++) isBare = bytes[at] !== Code.quote && bytes[at] !== Code.comma;
-  if (isBare) return out.copy(bytes, start, end);
+  if (isBare) {
+    out.copy(bytes, start, end);
+    return;
+  }
   const { bytes: target } = out;
   let to = out.length;
   target[to++] = Code.quote;

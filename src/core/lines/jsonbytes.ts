@@ -1,9 +1,12 @@
+import { viewOf } from '../bytetext.ts';
 import { ByteToken } from './bytetoken.ts';
 import { Code } from './codes.ts';
 
 /** Bytes of a string that need a look: controls, the quote, the backslash, and the comma. */
 export const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 for (const code of [Code.quote, Code.backslash, Code.comma]) SPECIAL[code] = 1;
+
+export const MORE_COPIED = 7;
 
 /** Deeper values are left to a parser that does not call itself. */
 const DEEPEST = 32;
@@ -31,8 +34,20 @@ export class JsonBytes {
   /** Begins with another text. */
   open(bytes: Uint8Array): void {
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = viewOf(bytes);
     this.at = 0;
+  }
+
+  /**
+   * Copies a part of the text, and up to `MORE_COPIED` bytes beyond it, for which there must be room: what comes next is
+   * written over them. Eight bytes go as one number; they stay what they are, as in UTF-8 they are never NaN.
+   */
+  copy(target: DataView, to: number, start: number, end: number): void {
+    const { bytes, view } = this;
+    let at = start;
+    for (; at < end && at + 8 <= bytes.length; at += 8)
+      target.setFloat64(to + at - start, view.getFloat64(at, true), true);
+    for (; at < end; at++) target.setUint8(to + at - start, bytes[at] as number);
   }
 
   /** Steps over what is given, where it stands here. */

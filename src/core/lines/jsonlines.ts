@@ -1,4 +1,5 @@
 import type { Row } from '../pages/page.ts';
+import { MORE_COPIED } from './jsonbytes.ts';
 import type { LineWriter } from './linereader.ts';
 import { parsed, RecordBytes } from './recordbytes.ts';
 
@@ -9,11 +10,14 @@ export function jsonLineWriter({ before, after }: { readonly before: string; rea
   const [lead, end] = [Buffer.from(before), Buffer.from(after)];
   return {
     record,
-    fromBytes: (out, { bytes, at: to }, from) => {
-      if (!record.plain) return out.text(fromRow(parsed(bytes, from, to) as Row));
-      out.append(lead);
-      out.append(bytes.subarray(from, to));
-      return out.append(end);
+    fromBytes: (out, json, from) => {
+      if (!record.plain) return out.text(fromRow(parsed(json.bytes, from, json.at) as Row));
+      const length = json.at - from;
+      out.reserve(lead.length + length + end.length + MORE_COPIED);
+      for (let at = 0; at < lead.length; at++) out.put(lead[at] as number);
+      json.copy(out.view, out.length, from, json.at);
+      out.length += length;
+      for (let at = 0; at < end.length; at++) out.put(end[at] as number);
     },
     fromRow,
   };
