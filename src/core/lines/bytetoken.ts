@@ -19,7 +19,7 @@ export class ByteToken {
     this.halves = Int32Array.of(bytes.readInt32LE(this.rest), bytes.readInt32LE(bytes.length - 4));
   }
 
-  /** Whether it stands in a text at a place, which must be in it. */
+  /** Whether it stands in a text of this size at a place, which must be in it. */
   isAt(text: DataView, at: number, size: number): boolean {
     const { octets, halves, length, rest } = this;
     if (at + length > size) return false;

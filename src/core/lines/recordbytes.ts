@@ -1,7 +1,8 @@
 import type { Column } from '../output/columns.ts';
 import { ByteToken } from './bytetoken.ts';
 import { Code } from './codes.ts';
-import { EXACT_DIGITS, isDigit, isInNumber, type JsonBytes, NULL, SPECIAL } from './jsonbytes.ts';
+import { type JsonBytes, NULL } from './jsonbytes.ts';
+import { isNested, NONE, textEnd, wholeEnd, wholeNumber } from './usualvalues.ts';
 
 /** What the bytes of a value are. */
 export const Found = {
@@ -37,8 +38,6 @@ interface Part {
   readonly slot: number;
 }
 
-const NONE = -1;
-
 /** A page whose records have more forms than that takes less time to parse. */
 const MOST_FORMS = 3;
 
@@ -55,7 +54,7 @@ export class RecordBytes {
   /** The whole of that record stands as JSON.stringify would write it. */
   plain = true;
   private readonly columns: readonly Column[];
-  /** No column shows a part of what another one shows, or a part of a part. */
+  /** No column shows a part of what another one shows or of the id, or a part of a part. */
   private readonly isSimple: boolean;
   private steps: readonly Step[] = [];
   /** Forms that this page has shown. */
@@ -66,7 +65,8 @@ export class RecordBytes {
     this.columns = columns;
     const whole = new Set(columns.flatMap(({ path }) => (path.length === 1 ? path : [])));
     this.isSimple = columns.every(
-      ({ path: [field = '', ...parts] }) => parts.length < 2 && (parts.length === 0 || !whole.has(field)),
+      ({ path: [field = '', ...parts] }) =>
+        parts.length < 2 && (parts.length === 0 || !(field === 'id' || whole.has(field))),
     );
     // Behind the columns stand what none of them shows, and the id where none of them does.
     this.starts = new Int32Array(columns.length + 2);
@@ -106,6 +106,7 @@ export class RecordBytes {
     }
   }
 
+  /** Steps over a record whose fields are those that were learnt. What is usual goes without a step of `json`. */
   private readForm(json: JsonBytes): boolean {
     const { bytes, view } = json;
     const { steps } = this;
@@ -141,7 +142,7 @@ export class RecordBytes {
     return end === NONE ? NONE : this.keep(slot, Found.word, start, end);
   }
 
-  /** The same of a linked record: null, or its one number that a column shows. */
+  /** The same of a linked record: null, or the one whole number that it is. */
   private usualLink({ bytes, view }: JsonBytes, link: ByteToken, { parts }: Step, start: number): number {
     const slot = (parts[0] as Part).slot;
     if (parts.length > 1) return NONE;
@@ -151,7 +152,9 @@ export class RecordBytes {
     }
     if (!link.isAt(view, start, bytes.length)) return NONE;
     const end = wholeEnd(bytes, start + link.length);
-    return bytes[end] === Code.closeObject ? this.keep(slot, Found.word, start + link.length, end) + 1 : NONE;
+    return end !== NONE && bytes[end] === Code.closeObject
+      ? this.keep(slot, Found.word, start + link.length, end) + 1
+      : NONE;
   }
 
   private keep(slot: number, what: number, start: number, end: number): number {
@@ -221,37 +224,6 @@ export class RecordBytes {
       link: part && new ByteToken(`{${part.name}:`),
     };
   }
-}
-
-/** Where a text ends that stands as it is, without a comma; `NONE` for any other. */
-function textEnd(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (SPECIAL[bytes[at] as number] === 0) at++;
-  return bytes[at] === Code.quote ? at : NONE;
-}
-
-/** Where a number of digits alone ends that stands as it is; `NONE` for any other value. */
-function wholeEnd(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (isDigit(bytes[at])) at++;
-  const digits = at - start;
-  const isPlain = digits === 1 || (digits > 1 && digits <= EXACT_DIGITS && bytes[start] !== Code.zero);
-  return isPlain && !isInNumber(bytes[at]) ? at : NONE;
-}
-
-/** The number in digits that are few enough to be exact; undefined for anything else. */
-function wholeNumber(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start > EXACT_DIGITS) return undefined;
-  let number = 0;
-  for (let at = start; at < end; at++) {
-    if (!isDigit(bytes[at])) return undefined;
-    number = number * 10 + (bytes[at] as number) - Code.zero;
-  }
-  return number;
-}
-
-function isNested(first: number | undefined): boolean {
-  return first === Code.openObject || first === Code.openArray;
 }
 
 /** Steps over the name of a member, and tells the column that shows it; `NONE` where that cannot be done. */
