@@ -138,7 +138,7 @@ describe('a copy of a part of a text', () => {
         expect(target.subarray(to, to + end - start).equals(bytes.subarray(start, end))).toBe(true);
         expect(target.subarray(0, to).every((byte) => byte === 1)).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     );
   });
 });
@@ -156,7 +156,7 @@ describe('ByteToken', () => {
         expect(isThere()).toBe(false);
         expect(new ByteToken(`${token}x`).isAt(viewOf(bytes), at, bytes.length)).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     );
   });
 });
