@@ -1,10 +1,13 @@
 /** Text in UTF-8 that grows at its end, in one piece of memory that is used again after `clear`. */
 export class ByteText {
   bytes: Buffer;
+  /** The same memory. */
+  view: DataView;
   length = 0;
 
   constructor(capacity: number) {
     this.bytes = Buffer.allocUnsafeSlow(capacity);
+    this.view = viewOf(this.bytes);
   }
 
   /** Makes room for so many bytes more: `put` and `copy` do not look for it. */
@@ -14,6 +17,7 @@ export class ByteText {
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length));
     this.bytes.copy(larger, 0, 0, this.length);
     this.bytes = larger;
+    this.view = viewOf(larger);
   }
 
   put(byte: number): void {
@@ -43,4 +47,8 @@ export class ByteText {
   clear(): void {
     this.length = 0;
   }
+}
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,6 +1,7 @@
 /** Bytes that JSON and CSV are written with. */
 export const Code = {
   lineFeed: 0x0a,
+  carriageReturn: 0x0d,
   quote: 0x22,
   apostrophe: 0x27,
   plus: 0x2b,

@@ -2,6 +2,7 @@ import type { ByteText } from '../bytetext.ts';
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
 import { Code } from './codes.ts';
+import { type JsonBytes, MORE_COPIED } from './jsonbytes.ts';
 import type { LineWriter } from './linereader.ts';
 import { Found, parsed, RecordBytes } from './recordbytes.ts';
 
@@ -12,40 +13,54 @@ const AROUND_CELL = 4;
 export function csvLineWriter(columns: readonly Column[], options: CsvOptions): LineWriter {
   const record = new RecordBytes(columns);
   const formatter = csvFormatter(columns, options);
-  const lineEnd = Buffer.from(options.excel ? '\r\n' : '\n');
   const { starts, ends, found } = record;
-  const cell = (out: ByteText, bytes: Uint8Array, slot: number) => {
+  const { escapeFormulas, excel } = options;
+  const width = columns.length;
+  const roomFor = (length: number) => 2 * length + AROUND_CELL * (width + 1) + MORE_COPIED;
+  /** A cell that is not written as it stands. */
+  const special = (out: ByteText, { bytes }: JsonBytes, slot: number) => {
     const start = starts[slot] as number;
     const end = ends[slot] as number;
     switch (found[slot]) {
-      case Found.nothing:
-        return;
-      case Found.word:
-        return out.copy(bytes, start, end);
       case Found.text:
       case Found.textWithComma:
-        return text(out, bytes, start, end, found[slot] === Found.textWithComma, options.escapeFormulas);
+        return text(out, bytes, start, end, found[slot] === Found.textWithComma, escapeFormulas);
       case Found.nested:
         return nested(out, bytes, start, end);
       default: {
-        out.text(csvCell(parsed(bytes, start, end), options.escapeFormulas));
+        out.text(csvCell(parsed(bytes, start, end), escapeFormulas));
         out.reserve(roomFor(bytes.length - start));
       }
     }
   };
-  const roomFor = (length: number) => 2 * length + AROUND_CELL * (columns.length + 1);
   return {
     record,
-    fromBytes: (out, bytes, start, end) => {
-      out.reserve(roomFor(end - start));
+    fromBytes: (out, json, start) => {
+      out.reserve(roomFor(json.at - start));
+      const { bytes } = json;
       const lineStart = out.length;
-      for (let slot = 0; slot < columns.length; slot++) {
-        if (slot > 0) out.put(Code.comma);
-        cell(out, bytes, slot);
+      let { bytes: target, view } = out;
+      let to = lineStart;
+      for (let slot = 0; slot < width; slot++) {
+        if (slot > 0) target[to++] = Code.comma;
+        const what = found[slot];
+        if (what === Found.nothing) continue;
+        const from = starts[slot] as number;
+        if (what === Found.word || (what === Found.text && !(escapeFormulas && isFormula(bytes[from])))) {
+          const end = ends[slot] as number;
+          json.copy(view, to, from, end);
+          to += end - from;
+          continue;
+        }
+        out.length = to;
+        special(out, json, slot);
+        ({ bytes: target, view, length: to } = out);
       }
       // A line of one empty cell would be a blank one, which readers skip.
-      if (out.length === lineStart && columns.length === 1) out.text('""');
-      out.append(lineEnd);
+      if (to === lineStart && width === 1) target[to++] = target[to++] = Code.quote;
+      if (excel) target[to++] = Code.carriageReturn;
+      target[to++] = Code.lineFeed;
+      out.length = to;
     },
     fromRow: (row) => formatter.rows([row]),
   };
@@ -78,11 +93,14 @@ function nested(out: ByteText, bytes: Uint8Array, start: number, end: number): v
     out.copy(bytes, start, end);
     return;
   }
-  out.put(Code.quote);
+  const { bytes: target } = out;
+  let to = out.length;
+  target[to++] = Code.quote;
   for (let at = start; at < end; at++) {
     const code = bytes[at] as number;
-    if (code === Code.quote) out.put(Code.quote);
-    out.put(code);
+    if (code === Code.quote) target[to++] = Code.quote;
+    target[to++] = code;
   }
-  out.put(Code.quote);
+  target[to++] = Code.quote;
+  out.length = to;
 }

@@ -1,14 +1,17 @@
+import { viewOf } from '../bytetext.ts';
 import { ByteToken } from './bytetoken.ts';
 import { Code } from './codes.ts';
 
 /** Bytes of a string that need a look: controls, the quote, the backslash, and the comma. */
-const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
+export const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 for (const code of [Code.quote, Code.backslash, Code.comma]) SPECIAL[code] = 1;
+
+export const MORE_COPIED = 7;
 
 /** Deeper values are left to a parser that does not call itself. */
 const DEEPEST = 32;
 /** As many digits as every number keeps exactly. */
-const EXACT_DIGITS = 15;
+export const EXACT_DIGITS = 15;
 /** Smaller fractions are written with an exponent. */
 const LONGEST_FRACTION = 6;
 
@@ -26,18 +29,30 @@ export class JsonBytes {
   plain = true;
   /** The string that was stepped over has a comma. To be cleared before a step. */
   comma = false;
-  private view: DataView = new DataView(new ArrayBuffer(0));
+  view: DataView = new DataView(new ArrayBuffer(0));
 
   /** Begins with another text. */
   open(bytes: Uint8Array): void {
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = viewOf(bytes);
     this.at = 0;
+  }
+
+  /**
+   * Copies a part of the text, and up to `MORE_COPIED` bytes beyond it, for which there must be room: what comes next is
+   * written over them. Eight bytes go as one number; they stay what they are, as in UTF-8 they are never NaN.
+   */
+  copy(target: DataView, to: number, start: number, end: number): void {
+    const { bytes, view } = this;
+    let at = start;
+    for (; at < end && at + 8 <= bytes.length; at += 8)
+      target.setFloat64(to + at - start, view.getFloat64(at, true), true);
+    for (; at < end; at++) target.setUint8(to + at - start, bytes[at] as number);
   }
 
   /** Steps over what is given, where it stands here. */
   token(token: ByteToken): boolean {
-    if (!token.isAt(this.view, this.at)) return false;
+    if (!token.isAt(this.view, this.at, this.bytes.length)) return false;
     this.at += token.length;
     return true;
   }
@@ -142,16 +157,16 @@ export class JsonBytes {
   }
 }
 
-const NULL = new ByteToken('null');
+export const NULL = new ByteToken('null');
 const TRUE = new ByteToken('true');
 const FALSE = new ByteToken('false');
 
-function isDigit(code: number | undefined): boolean {
+export function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= Code.zero && code <= Code.nine;
 }
 
 /** What can go on after the digits of a number: all of it, so that a wrong number is told by the parser. */
-function isInNumber(code: number | undefined): boolean {
+export function isInNumber(code: number | undefined): boolean {
   return (
     isDigit(code) ||
     code === Code.e ||

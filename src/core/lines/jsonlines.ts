@@ -9,10 +9,10 @@ export function jsonLineWriter({ before, after }: { readonly before: string; rea
   const [lead, end] = [Buffer.from(before), Buffer.from(after)];
   return {
     record,
-    fromBytes: (out, bytes, from, to) => {
-      if (!record.plain) return out.text(fromRow(parsed(bytes, from, to) as Row));
+    fromBytes: (out, json, from) => {
+      if (!record.plain) return out.text(fromRow(parsed(json.bytes, from, json.at) as Row));
       out.append(lead);
-      out.append(bytes.subarray(from, to));
+      out.append(json.bytes.subarray(from, json.at));
       return out.append(end);
     },
     fromRow,

@@ -12,7 +12,7 @@ import type { RecordBytes } from './recordbytes.ts';
 export interface LineWriter {
   readonly record: RecordBytes;
   /** Appends the record that `record` has just read, from `start` on in these bytes, up to `end`. */
-  readonly fromBytes: (out: ByteText, bytes: Uint8Array, start: number, end: number) => void;
+  readonly fromBytes: (out: ByteText, json: JsonBytes, start: number) => void;
   readonly fromRow: (row: Row) => string;
 }
 
@@ -63,7 +63,7 @@ function scan(json: JsonBytes, writer: LineWriter, out: ByteText): Envelope | un
     for (;;) {
       const start = json.at;
       if (!record.read(json)) return undefined;
-      writer.fromBytes(out, body, start, json.at);
+      writer.fromBytes(out, json, start);
       ends.push(out.length);
       ids.push(record.id(json));
       if (body[json.at] !== Code.comma) break;

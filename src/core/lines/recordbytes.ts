@@ -1,7 +1,8 @@
 import type { Column } from '../output/columns.ts';
 import { ByteToken } from './bytetoken.ts';
 import { Code } from './codes.ts';
-import type { JsonBytes } from './jsonbytes.ts';
+import { type JsonBytes, NULL } from './jsonbytes.ts';
+import { isNested, NONE, textEnd, wholeEnd, wholeNumber } from './usualvalues.ts';
 
 /** What the bytes of a value are. */
 export const Found = {
@@ -27,7 +28,8 @@ interface Step {
   readonly slot: number;
   /** Where columns show parts of it. */
   readonly parts: readonly Part[];
-  readonly isId: boolean;
+  /** What stands before the only part that columns show, where it comes first in its record: `{"id":`. */
+  readonly link: ByteToken | undefined;
 }
 
 /** A member of a linked record: `"id":`. */
@@ -35,8 +37,6 @@ interface Part {
   readonly lead: ByteToken;
   readonly slot: number;
 }
-
-const NONE = -1;
 
 /** A page whose records have more forms than that takes less time to parse. */
 const MOST_FORMS = 3;
@@ -54,24 +54,24 @@ export class RecordBytes {
   /** The whole of that record stands as JSON.stringify would write it. */
   plain = true;
   private readonly columns: readonly Column[];
-  /** No column shows a part of what another one shows, or a part of a part. */
+  /** No column shows a part of what another one shows or of the id, or a part of a part. */
   private readonly isSimple: boolean;
   private steps: readonly Step[] = [];
   /** Forms that this page has shown. */
   private learnt = 0;
-  private idStart = 0;
-  private idEnd = 0;
+  private idSlot = NONE;
 
   constructor(columns: readonly Column[]) {
     this.columns = columns;
     const whole = new Set(columns.flatMap(({ path }) => (path.length === 1 ? path : [])));
     this.isSimple = columns.every(
-      ({ path: [field = '', ...parts] }) => parts.length < 2 && (parts.length === 0 || !whole.has(field)),
+      ({ path: [field = '', ...parts] }) =>
+        parts.length < 2 && (parts.length === 0 || !(field === 'id' || whole.has(field))),
     );
-    // The last one takes what no column shows.
-    this.starts = new Int32Array(columns.length + 1);
-    this.ends = new Int32Array(columns.length + 1);
-    this.found = new Uint8Array(columns.length + 1);
+    // Behind the columns stand what none of them shows, and the id where none of them does.
+    this.starts = new Int32Array(columns.length + 2);
+    this.ends = new Int32Array(columns.length + 2);
+    this.found = new Uint8Array(columns.length + 2);
   }
 
   /** To be called before the first record of a page. */
@@ -90,37 +90,84 @@ export class RecordBytes {
   }
 
   /** The id of that record as JSON.parse reads it. */
-  id(json: JsonBytes): unknown {
-    const { idStart, idEnd } = this;
-    let id = 0;
-    for (let at = idStart; at < idEnd; at++) {
-      const digit = (json.bytes[at] as number) - Code.zero;
-      if (digit < 0 || digit > 9 || idEnd - idStart > 15) return parsed(json.bytes, idStart, idEnd);
-      id = id * 10 + digit;
+  id({ bytes }: JsonBytes): unknown {
+    const slot = this.idSlot;
+    if (slot === NONE) return undefined;
+    const start = this.starts[slot] as number;
+    const end = this.ends[slot] as number;
+    switch (this.found[slot]) {
+      case Found.nothing:
+        return null;
+      case Found.text:
+      case Found.textWithComma:
+        return parsed(bytes, start - 1, end + 1);
+      default:
+        return wholeNumber(bytes, start, end) ?? parsed(bytes, start, end);
     }
-    return idEnd > idStart ? id : undefined;
   }
 
+  /** Steps over a record whose fields are those that were learnt. What is usual goes without a step of `json`. */
   private readForm(json: JsonBytes): boolean {
+    const { bytes, view } = json;
+    const { steps } = this;
+    let { at } = json;
     this.plain = true;
-    for (const step of this.steps) {
-      if (!json.token(step.lead) || !this.readValue(json, step)) return false;
+    for (let index = 0; index < steps.length; index++) {
+      const step = steps[index] as Step;
+      if (!step.lead.isAt(view, at, bytes.length)) return false;
+      const start = at + step.lead.length;
+      at = step.link === undefined ? this.usual(json, step.slot, start) : this.usualLink(json, step.link, step, start);
+      if (at !== NONE) continue;
+      json.at = start;
+      if (!this.readValue(json, step)) return false;
+      at = json.at;
     }
-    if (json.bytes[json.at] !== Code.closeObject) return false;
-    json.at++;
+    if (bytes[at] !== Code.closeObject) return false;
+    json.at = at + 1;
     return true;
   }
 
-  private readValue(json: JsonBytes, step: Step): boolean {
-    const { slot, parts } = step;
-    const start = json.at;
+  /** Where one of the values that most are ends: plain text, null, or a whole number. `NONE` for any other. */
+  private usual({ bytes, view }: JsonBytes, slot: number, start: number): number {
+    const code = bytes[start];
+    if (code === Code.quote) {
+      const end = textEnd(bytes, start + 1);
+      return end === NONE ? NONE : this.keep(slot, Found.text, start + 1, end) + 1;
+    }
+    if (code === Code.n && NULL.isAt(view, start, bytes.length)) {
+      this.found[slot] = Found.nothing;
+      return start + NULL.length;
+    }
+    const end = wholeEnd(bytes, start);
+    return end === NONE ? NONE : this.keep(slot, Found.word, start, end);
+  }
+
+  /** The same of a linked record: null, or the one whole number that it is. */
+  private usualLink({ bytes, view }: JsonBytes, link: ByteToken, { parts }: Step, start: number): number {
+    const slot = (parts[0] as Part).slot;
+    if (parts.length > 1) return NONE;
+    if (bytes[start] === Code.n && NULL.isAt(view, start, bytes.length)) {
+      this.found[slot] = Found.nothing;
+      return start + NULL.length;
+    }
+    if (!link.isAt(view, start, bytes.length)) return NONE;
+    const end = wholeEnd(bytes, start + link.length);
+    return end !== NONE && bytes[end] === Code.closeObject
+      ? this.keep(slot, Found.word, start + link.length, end) + 1
+      : NONE;
+  }
+
+  private keep(slot: number, what: number, start: number, end: number): number {
+    this.found[slot] = what;
+    this.starts[slot] = start;
+    this.ends[slot] = end;
+    return end;
+  }
+
+  private readValue(json: JsonBytes, { slot, parts }: Step): boolean {
     for (const part of parts) this.found[part.slot] = Found.nothing;
-    const isLink = parts.length > 0 && json.bytes[start] === Code.openObject;
-    if (!(isLink ? this.readLink(json, parts) : this.readSlot(json, slot))) return false;
-    if (!step.isId) return true;
-    this.idStart = start;
-    this.idEnd = json.at;
-    return true;
+    const isLink = parts.length > 0 && json.bytes[json.at] === Code.openObject;
+    return isLink ? this.readLink(json, parts) : this.readSlot(json, slot);
   }
 
   private readLink(json: JsonBytes, parts: readonly Part[]): boolean {
@@ -142,17 +189,14 @@ export class RecordBytes {
     json.comma = false;
     const first = json.bytes[start];
     if (!json.value()) return false;
-    const isText = first === Code.quote;
     if (!json.plain) {
       this.plain = false;
-      if (!isJson(json.bytes, start, json.at)) return false;
-      this.found[slot] = Found.json;
-    } else if (isText) this.found[slot] = json.comma ? Found.textWithComma : Found.text;
+      this.keep(slot, Found.json, start, json.at);
+      return isJson(json.bytes, start, json.at);
+    }
+    if (first === Code.quote) this.keep(slot, json.comma ? Found.textWithComma : Found.text, start + 1, json.at - 1);
     else if (first === Code.n) this.found[slot] = Found.nothing;
-    else this.found[slot] = first === Code.openObject || first === Code.openArray ? Found.nested : Found.word;
-    const inner = isText && json.plain ? 1 : 0;
-    this.starts[slot] = start + inner;
-    this.ends[slot] = json.at - inner;
+    else this.keep(slot, isNested(first) ? Found.nested : Found.word, start, json.at);
     return true;
   }
 
@@ -162,20 +206,22 @@ export class RecordBytes {
     const names = Object.keys(parsed(json.bytes, start, json.at) as object);
     this.steps = names.map((name, index) => this.stepOf(name, index));
     this.found.fill(Found.nothing);
-    this.idStart = this.idEnd = 0;
+    const id = names.indexOf('id');
+    this.idSlot = this.steps[id]?.slot ?? NONE;
     return names.length > 0;
   }
 
   private stepOf(name: string, index: number): Step {
     const slot = this.columns.findIndex(({ path }) => path.length === 1 && path[0] === name);
     const parts = this.columns.flatMap(({ path: [field, part] }, at) =>
-      field === name && part !== undefined ? [{ lead: new ByteToken(`${JSON.stringify(part)}:`), slot: at }] : [],
+      field === name && part !== undefined ? [{ name: JSON.stringify(part), slot: at }] : [],
     );
+    const [part] = parts;
     return {
       lead: new ByteToken(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
-      slot: slot < 0 ? this.columns.length : slot,
-      parts,
-      isId: name === 'id',
+      slot: slot >= 0 ? slot : this.columns.length + (name === 'id' ? 1 : 0),
+      parts: parts.map(({ name, slot }) => ({ lead: new ByteToken(`${name}:`), slot })),
+      link: part && new ByteToken(`{${part.name}:`),
     };
   }
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonBytes } from '../../../src/core/lines/jsonbytes.ts';
+import { viewOf } from '../../../src/core/bytetext.ts';
+import { ByteToken } from '../../../src/core/lines/bytetoken.ts';
+import { JsonBytes, MORE_COPIED } from '../../../src/core/lines/jsonbytes.ts';
 
 interface Stepped {
   readonly end: number;
@@ -115,6 +117,46 @@ describe('JsonBytes', () => {
         if (parsed !== undefined) expect(found?.end).toBe(text.length);
       }),
       { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a copy of a part of a text', () => {
+  it('is that part to the byte, wherever it stands', () => {
+    const unit = fc.oneof(
+      fc.constantFrom('\x7f', '\u{10ffff}', '\u{1f600}', 'é'),
+      fc.string({ unit: 'binary', minLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 12 }), fc.nat(), fc.nat(), fc.nat(9), (units, one, other, to) => {
+        const bytes = Buffer.from(units.join(''));
+        const [start = 0, end = 0] = [one, other].map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
+        const target = Buffer.alloc(to + bytes.length + MORE_COPIED, 1);
+        const json = new JsonBytes();
+        json.open(bytes);
+        json.copy(viewOf(target), to, start, end);
+        expect(target.subarray(to, to + end - start).equals(bytes.subarray(start, end))).toBe(true);
+        expect(target.subarray(0, to).every((byte) => byte === 1)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('ByteToken', () => {
+  it('is at a place where all its bytes are, and at no other', () => {
+    const text = fc.string({ minLength: 4, maxLength: 40 });
+    fc.assert(
+      fc.property(text, fc.nat(9), fc.nat(), fc.integer({ min: 1, max: 255 }), (token, at, place, change) => {
+        const bytes = Buffer.concat([Buffer.alloc(at, 32), Buffer.from(token)]);
+        const isThere = () => new ByteToken(token).isAt(viewOf(bytes), at, bytes.length);
+        expect(isThere()).toBe(true);
+        const changed = at + (place % (bytes.length - at));
+        bytes[changed] = (bytes[changed] as number) ^ change;
+        expect(isThere()).toBe(false);
+        expect(new ByteToken(`${token}x`).isAt(viewOf(bytes), at, bytes.length)).toBe(false);
+      }),
+      { numRuns: 200 },
     );
   });
 });

@@ -88,6 +88,10 @@ describe('csvLines', () => {
       'a link after one without an id',
       '{"id":1,"location":{"id":5}},{"id":2,"location":{"x":1}},{"id":3,"location":null}',
     ],
+    ['a text after a link', '{"id":1,"location":{"id":5}},{"id":2,"location":"x"},{"id":3,"location":7}'],
+    ['a link with an id that is no whole number', '{"id":1,"location":{"id":5.5}},{"id":2,"location":{"id":true}}'],
+    ['a link with an id that is null', '{"id":1,"location":{"id":null}}'],
+    ['a number that a zero begins with', '{"id":1,"amount":0}'],
     ['a text id', '{"id":"9007199254740993","name":"x"}'],
     ['a number that no number keeps', '{"id":1,"amount":9007199254740993}'],
     ['fields that come in another order', '{"id":1,"name":"a","amount":5},{"id":2,"amount":6,"name":"b"}'],
@@ -130,6 +134,24 @@ describe('csvLines', () => {
     const ids = '7000000000001,"9007199254740993",5.5,-1,999999999999999,1000000000000000,null,true'.split(',');
     const envelope = csvLines(columns, PLAIN).read(Buffer.from(bodyOf(ids.map((id) => `{"id":${id}}`).join(','))));
     expect(envelope?.data).toMatchObject(ids.map((id) => ({ id: JSON.parse(id) })));
+  });
+
+  it.each(['5', '"5"', 'null', '"a,b"', '{"id":1}'])('keeps the id %s where no column shows it', (id) => {
+    const envelope = csvLines(columnsOf('name'), PLAIN).read(Buffer.from(bodyOf(`{"name":"a","id":${id}}`)));
+    expect(envelope?.data).toMatchObject([{ id: JSON.parse(id) }]);
+  });
+
+  it('ends a line of one empty cell as Excel expects it', () => {
+    expect(written(csvLines(columnsOf('name'), { ...EXCEL, header: false }), [bodyOf('{"id":1,"name":""}')])).toBe(
+      '\uFEFF""\r\n',
+    );
+  });
+
+  it('writes what stands at the very end of a body', () => {
+    const text = 'a'.repeat(21);
+    const body = Buffer.from(`{"warnings":[],"data":[{"name":"${text}"}]}`);
+    expect(written(csvLines(columnsOf('name'), PLAIN), [body.toString()])).toBe(`name\n${text}\n`);
+    expect(written(csvLines(columnsOf('name'), PLAIN), [`{"data":[{"name":"${text}"}]}`])).toBe(`name\n${text}\n`);
   });
 
   it('reads what is around the records', () => {
@@ -206,6 +228,20 @@ describe('lines of whatever the server sends', () => {
     { requiredKeys: ['id'] },
   );
   const records = fc.array(record, { maxLength: 8 });
+
+  it('have the columns in any order, and any of them', () => {
+    const shown = fc.shuffledSubarray(columns, { minLength: 1 });
+    fc.assert(
+      fc.property(records, shown, fc.boolean(), (sent, some, isExcel) => {
+        const options = isExcel ? EXCEL : PLAIN;
+        const texts = sent.map((each) => JSON.stringify(each));
+        expect(written(csvLines(some, options), [bodyOf(texts.join(','))])).toBe(
+          viaParser(texts.join(','), some, options),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
 
   it('are those of the formatters that are given parsed records, to the byte', () => {
     const [csv, ndjson, json] = [csvLines(columns, PLAIN), ndjsonLines(), jsonLines()];
