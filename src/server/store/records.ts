@@ -130,14 +130,21 @@ export async function readRecordText(
   resource: Resource,
   id: number,
 ): Promise<string | Buffer | undefined> {
-  const select = (json: string, place: (index: number) => string) =>
-    `SELECT ${json} AS json FROM ${tableOf(resource)} WHERE org = ${place(1)} AND id = ${place(2)}`;
-  const row = await read.get<{ json: string | Buffer }>({
-    sql: select('CAST(json AS BLOB)', () => '?'),
-    text: select('json', (index) => `$${index}`),
-    values: [org, id],
-  });
+  const row = await read.get<{ json: string | Buffer }>({ ...readText(tableOf(resource)), values: [org, id] });
   return row?.json;
+}
+
+const reads = new Map<string, Texts>();
+
+/** Text of the statement that reads the JSON of a record, made once for a table. */
+function readText(table: string): Texts {
+  const known = reads.get(table);
+  if (known !== undefined) return known;
+  const select = (json: string, org: string, id: string) =>
+    `SELECT ${json} AS json FROM ${table} WHERE org = ${org} AND id = ${id}`;
+  const made = { sql: select('CAST(json AS BLOB)', '?', '?'), text: select('json', '$1', '$2') };
+  reads.set(table, made);
+  return made;
 }
 
 const finds = new Map<string, { readonly sql: string; readonly text: string }>();
