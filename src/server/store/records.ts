@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
-import { manyRows, statement } from './statement.ts';
+import { manyRows } from './statement.ts';
 import type { Reader, Statement, Transaction } from './store.ts';
 
 /** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
@@ -230,15 +230,6 @@ export async function removeRecord(tx: Transaction, org: number, resource: Resou
   const layout = layoutOf(resource);
   for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
   await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
-}
-
-/** The next id of a type: above every id the type ever had in the organization (D15). */
-export async function nextId(tx: Transaction, org: number, type: string): Promise<number> {
-  const row = await tx.get<{ last_id: number }>(
-    statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
-      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
-  );
-  return row?.last_id ?? 1;
 }
 
 /** Keeps an imported id from ever being given again. */
