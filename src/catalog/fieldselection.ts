@@ -15,7 +15,8 @@ export function selectableNames(fields: Fields): string[] {
  * the resource's own order. Throws a Refusal that lists the known names (D19).
  */
 export function readFieldSelection(text: string | undefined, fields: Fields, source: string): string[] | undefined {
-  const asked = (text ?? '')
+  if (text === undefined) return undefined;
+  const asked = text
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');

@@ -21,10 +21,16 @@ export interface FoundLink {
   readonly at: string;
 }
 
-/** Every link of a record's values, those in lists, maps and objects included. */
-export function linksOf(fields: Fields, values: Readonly<Record<string, unknown>>): FoundLink[] {
+/** Every link of a record's values, those in lists, maps and objects included; of some fields alone when `only` is given. */
+export function linksOf(
+  fields: Fields,
+  values: Readonly<Record<string, unknown>>,
+  only?: ReadonlySet<string>,
+): FoundLink[] {
   const found: FoundLink[] = [];
-  for (const [name, target] of checkedLinks(fields)) collect(values[name], target, name, found);
+  for (const [name, target] of checkedLinks(fields)) {
+    if (only === undefined || only.has(name)) collect(values[name], target, name, found);
+  }
   return found;
 }
 
@@ -89,6 +95,7 @@ export async function checkLinks(
   links: readonly FoundLink[],
   problems: Problem[],
 ): Promise<void> {
+  if (links.length === 0) return;
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
     const known = await existingIds(

@@ -78,5 +78,13 @@ export interface Answer {
 export type Handler = (request: OperationRequest) => Promise<Answer>;
 
 export function nowOf(service: Service): string {
-  return new Date(service.clock()).toISOString();
+  return isoText(service.clock());
+}
+
+let latest = { milliseconds: Number.NaN, text: '' };
+
+/** A time as `YYYY-MM-DDTHH:mm:ss.SSSZ`; made once for all that happens in the same millisecond. */
+function isoText(milliseconds: number): string {
+  if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() };
+  return latest.text;
 }

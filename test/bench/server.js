@@ -71,7 +71,7 @@ function againstCeilings(folder, ours, rounds, report) {
 
 /** As profiles of the server show it. */
 const WHERE_A_GET_GOES =
-  'What a get does beside saying hello, by profiles, the longest first: reading the record and asking whether anybody has written since the token was looked up, each a read transaction of SQLite; the audit entry, its hash chained to the one before it, and its row; the security headers and the limit on the time of a handler; the hash of the token and the promises between the steps.';
+  'What a get does beside saying hello, by profiles, the longest first: reading the record and asking whether anybody has written since the token was looked up, each a read transaction of SQLite; the audit entry, its hash chained to the one before it, and its row; the headers of every answer, which Node checks one by one; the hash of the token and the promises between the steps.';
 
 const target = ({ port, pid }, requests) => ({ port, pid, connections: CONNECTIONS, requests });
 

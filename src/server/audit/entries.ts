@@ -21,9 +21,9 @@ export interface AuditEntry {
   /** As the catalog names it, `patients.list`; a change of one record is `create`, `update` or `delete` of its resource. */
   readonly operation: string;
   /** The records, where they are known one by one. */
-  readonly ids?: readonly (string | number)[];
+  readonly ids?: readonly (string | number)[] | undefined;
   /** How many records. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** Keys of the filter: names, never values. */
   readonly filterKeys?: readonly string[];
 }

@@ -7,7 +7,7 @@ import { notFound, pathIdOf, readBody, readContext, readSelection } from '../req
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
 import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
-import { findRecord, nextId, putRecord, removeRecord } from '../store/records.ts';
+import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import { recordChange } from './changes.ts';
 
@@ -28,10 +28,10 @@ export function createHandler(behaviour: Behaviour): Handler {
     // A body that is wrong already never takes the write lock.
     if (context.problems.length > 0) await settle(request.service.store.read, behaviour, make(0));
     return request.service.store.write(async (tx) => {
-      const draft = make(await nextId(tx, request.organization.org, resource.type));
+      const draft = make(await tx.nextId(request.organization.org, resource.type));
       await settle(tx, behaviour, draft);
-      await storeDraft(tx, behaviour, draft, nowOf(request.service));
-      const answer = answerWith(behaviour, request, draft, undefined);
+      const json = await storeDraft(tx, behaviour, draft, nowOf(request.service));
+      const answer = answerWith(behaviour, request, draft, undefined, json);
       await request.remember(tx, answer);
       return answer;
     }, request.organization.org);
@@ -111,15 +111,20 @@ export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): 
   behaviour.check?.({ ...draft, problems: found });
   // A value that could not be read is reported once, not again as missing.
   draft.problems.push(...found.filter((problem) => !wrong.has(problem.source)));
-  const given = Object.fromEntries([...draft.given].map((name) => [name, draft.after[name]]));
-  await checkLinks(read, draft.organization.org, linksOf(behaviour.resource.fields, given), draft.problems);
+  const links = linksOf(behaviour.resource.fields, draft.after, draft.given);
+  await checkLinks(read, draft.organization.org, links, draft.problems);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
   await behaviour.complete?.(read, draft);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
 }
 
-/** The one way by which a record gets into the store. */
-export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: Draft, now: string): Promise<void> {
+/** The one way by which a record gets into the store. Answers its JSON, where that is still how it is. */
+export async function storeDraft(
+  tx: Transaction,
+  behaviour: Behaviour,
+  draft: Draft,
+  now: string,
+): Promise<string | undefined> {
   const { resource } = behaviour;
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
   const { organization, actor, before, after } = draft;
@@ -128,7 +133,7 @@ export async function storeDraft(tx: Transaction, behaviour: Behaviour, draft: D
   await putRecord(tx, organization.org, resource, after, behaviour.ownColumns?.(draft), before === undefined, json);
   await behaviour.indexed?.(tx, draft);
   await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
-  await behaviour.stored?.(tx, draft);
+  return (await behaviour.stored?.(tx, draft)) ? undefined : json;
 }
 
 export function answerWith(
@@ -136,7 +141,8 @@ export function answerWith(
   request: OperationRequest,
   draft: Draft,
   selected: readonly string[] | undefined,
+  json = JSON.stringify(draft.after),
 ): Answer {
-  const row = { id: draft.after.id, json: JSON.stringify(draft.after), ...behaviour.ownColumns?.(draft) };
+  const row = { id: draft.after.id, json, ...behaviour.ownColumns?.(draft) };
   return { data: projectText(renderRecord(behaviour, row, request), selected) };
 }

@@ -13,11 +13,12 @@ import type { Service } from '../service.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
 import { deliveryReadings, streamReadings } from '../stream/readings.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
+import { limitWork } from './deadlines.ts';
 import { failureOf, failureText } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { authenticate, type Gate, identifyOrganization } from './identity.ts';
-import { type AccessLog, logAnswers } from './logging.ts';
+import type { AccessLog } from './logging.ts';
 import { mountOperations } from './operations.ts';
 import { Routes } from './routes.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from './securityheaders.ts';
@@ -64,7 +65,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     clientErrorHandler: answerTimeouts,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const { status, problems } = failureOf(error);
-      reply.headers(headersOf(request)).code(status).type(JSON_TYPE).send(failureText(status, problems));
+      setCommonHeaders(request, reply);
+      reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
     },
   } as object);
 
@@ -73,14 +75,16 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', noteExchange);
   // First of all, so that what is refused below is counted, too.
-  mountMetrics(app, service.store, [
+  const readings = [
     ...streamReadings(service),
     ...deliveryReadings(service),
     ...connectionReadings(service.store),
     ...(options.readings ?? []),
-  ]);
+  ];
+  mountMetrics(app, service.store, readings, options.log);
+  limitWork(app, options.timeouts.requestMs);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headersOf(request));
+    setCommonHeaders(request, reply);
     if (lacksHost(request.raw)) return done(refusal('request.malformed', 'Host', 'The Host header is missing.'));
     if (!request.is404) return done();
     // Before its body is looked at: an unknown route is told before a wrong body (D2).
@@ -104,7 +108,6 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });
   readJsonOnly(app);
-  logAnswers(app, options.log);
   mountHealth(app, service);
   mountOpenApi(app);
   mountDocs(app);
@@ -123,9 +126,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Filters of several hundred ids fit into a URL. */
 const HEADER_BYTES = 64 * 1024;
 
-function headersOf({ id, protocol }: FastifyRequest): Record<string, string> {
-  return { 'x-request-id': id, ...SECURITY_HEADERS, ...(protocol === 'https' && TLS_HEADERS) };
+/** One by one: to make an object of them for each answer takes longer than to set them. */
+function setCommonHeaders({ id, protocol }: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', id);
+  for (const [name, value] of COMMON_HEADERS) reply.header(name, value);
+  if (protocol === 'https') reply.headers(TLS_HEADERS);
 }
+
+const COMMON_HEADERS = Object.entries(SECURITY_HEADERS);
 
 /** The caller's own request id when it is 1–200 visible ASCII characters (D5). */
 function requestId(sent: string | string[] | undefined): string {
@@ -138,9 +146,9 @@ function readJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>(
     JSON_MEDIA_TYPE,
     { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      if (bytes.length === 0 && request.method === 'DELETE') return undefined;
-      return parseJson(bytes);
+    (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+      if (bytes.length === 0 && request.method === 'DELETE') return done(null);
+      return done(null, parseJson(bytes));
     },
   );
 }

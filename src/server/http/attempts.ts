@@ -36,6 +36,8 @@ export class TooManyAttempts extends Refusal {
 export class Attempts {
   private readonly allowances = new Map<string, Allowance>();
   private readonly accepted = new Map<string, true>();
+  /** The last of `accepted`. */
+  private latest: string | undefined;
   private readonly most: number;
   private readonly clock: Clock;
 
@@ -66,10 +68,14 @@ export class Attempts {
   }
 
   accept(hash: string): void {
+    // Most requests have the token of the one before them.
+    if (hash === this.latest) return;
+    this.latest = hash;
     keepLast(this.accepted, hash, true);
   }
 
   forget(hash: string): void {
+    if (hash === this.latest) this.latest = undefined;
     this.accepted.delete(hash);
   }
 

@@ -20,8 +20,8 @@ export function auditedRead(
   const asked = Object.keys(query).filter((name) => !FORM.includes(name) && Object.hasOwn(parameters, name));
   return {
     operation: id,
-    ...(pathId !== undefined && { ids: [pathId] }),
-    ...(found.count !== undefined && { count: found.count }),
+    ids: pathId === undefined ? undefined : [pathId],
+    count: found.count,
     filterKeys: [...(found.filterKeys ?? []), ...asked],
   };
 }

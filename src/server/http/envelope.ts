@@ -4,11 +4,20 @@ import type { Answer } from '../service.ts';
 const BEFORE_DATA = '{"data":';
 const BYTES_BEFORE_DATA = Buffer.from(BEFORE_DATA);
 
+/** What follows the data of most answers. */
+const NOTHING_MORE = ',"warnings":[],"errors":[]}';
+const BYTES_OF_NOTHING_MORE = Buffer.from(NOTHING_MORE);
+
 /** Body of a successful answer (D6), in bytes when its `data` is. */
 export function successBody(answer: Answer, warnings: readonly Warning[]): string | Buffer {
   const { data } = answer;
   if (typeof data === 'string') return BEFORE_DATA + data + afterData(answer, warnings);
-  return Buffer.concat([BYTES_BEFORE_DATA, ...data, Buffer.from(afterData(answer, warnings))]);
+  const after = afterData(answer, warnings);
+  return Buffer.concat([
+    BYTES_BEFORE_DATA,
+    ...data,
+    after === NOTHING_MORE ? BYTES_OF_NOTHING_MORE : Buffer.from(after),
+  ]);
 }
 
 /** Body of a successful answer as text, to be kept. */
@@ -17,6 +26,7 @@ export function successText(answer: Answer, warnings: readonly Warning[]): strin
 }
 
 function afterData({ meta }: Answer, warnings: readonly Warning[]): string {
+  if (warnings.length === 0 && meta === undefined) return NOTHING_MORE;
   const told = warnings.length === 0 ? '[]' : JSON.stringify(warnings);
   return `,"warnings":${told},"errors":[]${meta === undefined ? '' : `,"meta":${JSON.stringify(meta)}`}}`;
 }
@@ -41,7 +51,7 @@ const FRAMEWORK: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request.malformed',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'body.not_json',
   FST_ERR_BAD_URL: 'request.malformed',
-  FST_ERR_HANDLER_TIMEOUT: 'request.timeout',
+  WORK_TIMEOUT: 'request.timeout',
   // Another process, an import, held the database for too long: nothing was written.
   SQLITE_BUSY: 'request.timeout',
   STORE_TIMEOUT: 'request.timeout',

@@ -15,18 +15,18 @@ const MOST = 10_000;
 const kept = new WeakMap<object, Known>();
 
 /** What a token allows, by its hash. */
-export async function knownGrant(store: Store, { grants }: Known, hash: string): Promise<Grant | undefined> {
-  const grant = grants.get(hash) ?? (await findGrantByHash(store.read, hash));
+export async function lookUpGrant(store: Store, { grants }: Known, hash: string): Promise<Grant | undefined> {
+  const grant = await findGrantByHash(store.read, hash);
   if (grant !== undefined) keep(grants, hash, grant);
   return grant;
 }
 
-export async function knownOrganization(
+export async function lookUpOrganization(
   store: Store,
   { organizations }: Known,
   id: string,
 ): Promise<Organization | undefined> {
-  const organization = organizations.get(id) ?? (await findOrganization(store.read, id));
+  const organization = await findOrganization(store.read, id);
   if (organization !== undefined) keep(organizations, id, organization);
   return organization;
 }

@@ -71,11 +71,15 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
     config: { operation: operation.id },
     onRequest: async (request, reply) => {
       const known = knownNow(service.store);
-      const grant = await authenticate(mounting.gate, request, known);
-      const organization = await identifyOrganization(service, grant, one(request.headers['organization-id']), known);
+      // To wait for what is there already would cost a turn of the queue of promises, each.
+      const granted = authenticate(mounting.gate, request, known);
+      const grant = granted instanceof Promise ? await granted : granted;
+      const asked = identifyOrganization(service, grant, one(request.headers['organization-id']), known);
+      const organization = asked instanceof Promise ? await asked : asked;
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
-        const { allowed, headers } = await mounting.limit.take(`${organization.id} ${grant.id}`);
+        const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
+        const { allowed, headers } = taken instanceof Promise ? await taken : taken;
         reply.headers(headers);
         if (!allowed) throw tooMany();
       }
@@ -186,13 +190,17 @@ function pathIdOf(request: FastifyRequest): string | undefined {
 
 /** Several `filter` parameters are ANDed; of any other the last one counts. */
 function singleValues(query: Record<string, string | string[]>): Record<string, string | undefined> {
+  const given = Object.entries(query);
+  if (given.length === 0) return NOTHING;
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => {
+    given.map(([name, value]) => {
       if (!Array.isArray(value)) return [name, value];
       return [name, name === 'filter' ? value.filter((part) => part.trim() !== '').join(',') : value.at(-1)];
     }),
   );
 }
+
+const NOTHING: Readonly<Record<string, undefined>> = {};
 
 function unknownParameters(operation: Operation, query: Record<string, string | undefined>): Warning[] {
   const names = Object.keys(query);

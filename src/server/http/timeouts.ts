@@ -7,14 +7,13 @@ import { SECURITY_HEADERS } from './securityheaders.ts';
 
 /** Milliseconds; every one is set, since the framework's own defaults are "never" (D43). */
 export interface Timeouts {
-  /** Whole request, upload of the body included, and the work on it. */
+  /** Whole request, upload of the body included, and the work on it (`limitWork`). */
   readonly requestMs: number;
 }
 
 export function timeoutOptions({ requestMs }: Timeouts) {
   return {
     requestTimeout: requestMs,
-    handlerTimeout: requestMs,
     // An idle socket may sit a little longer than a request may take.
     connectionTimeout: requestMs + 5_000,
     keepAliveTimeout: 72_000,

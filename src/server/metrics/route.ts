@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { AccessLog } from '../http/logging.ts';
 import type { Store } from '../store/store.ts';
 import type { Reading, Recorder } from './recorder.ts';
 import { RequestTimes } from './requesttimes.ts';
@@ -6,11 +7,15 @@ import { RequestTimes } from './requesttimes.ts';
 /** A server that listens begins to watch its process when it has been up for so long, so that starting stays quick. */
 const SETTLED_MS = 1000;
 
-/** `GET /metrics` (Prometheus text) with what `others` tell, and the hook that counts every request of this app. */
+/**
+ * `GET /metrics` (Prometheus text) with what `others` tell, and the hook that counts every request of this app, and logs
+ * it when it is answered.
+ */
 export function mountMetrics(
   app: FastifyInstance,
   store: Pick<Store, 'counts'>,
   others: readonly Reading[] = [],
+  log?: Pick<AccessLog, 'answered'>,
 ): void {
   const requests = new RequestTimes();
   let inFlight = 0;
@@ -26,18 +31,20 @@ export function mountMetrics(
     const began = performance.now();
     let finished = false;
     inFlight++;
-    reply.raw.once('finish', () => {
+    // Both come once at most, and `once` would cost more.
+    reply.raw.on('finish', () => {
       finished = true;
     });
     // A caller that goes away gets no `finish`, but every answer closes.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       inFlight--;
-      requests.record({
-        method: request.method,
-        route: request.routeOptions.url ?? 'unknown',
-        status: finished ? reply.statusCode : 'aborted',
-        seconds: (performance.now() - began) / 1000,
-      });
+      const { method } = request;
+      const route = request.routeOptions.url ?? 'unknown';
+      const status = reply.statusCode;
+      const milliseconds = performance.now() - began;
+      requests.record({ method, route, status: finished ? status : 'aborted', seconds: milliseconds / 1000 });
+      if (!finished) return;
+      log?.answered({ requestId: request.id, method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 });
     });
     done();
   });

@@ -27,6 +27,7 @@ export const appointmentBehaviour: Behaviour = {
   async stored(tx, draft) {
     await recordHistory(tx, draft, draft.before === undefined ? 'CREATE' : 'UPDATE');
     await followStatus(tx, draft);
+    return true;
   },
   async beforeDelete(tx, { before, organization, actor, service, row }) {
     const after = { ...before };

@@ -60,8 +60,8 @@ export interface Behaviour {
   readonly ownColumns?: (draft: Draft) => OwnColumns;
   /** Rows derived from the record that reports and filters read; written for imported records too. */
   readonly indexed?: (tx: Transaction, draft: Draft) => Promise<void>;
-  /** Further records that follow a change made through the API. */
-  readonly stored?: (tx: Transaction, draft: Draft) => Promise<void>;
+  /** Further records that follow a change made through the API. True when they changed the record itself once more. */
+  readonly stored?: (tx: Transaction, draft: Draft) => Promise<boolean>;
   /** Time zone of local times in a body, when it is not the organization's (D7). */
   readonly zone?: (request: OperationRequest) => Promise<string | undefined>;
   /** Refuses a deletion, or does what goes with it. */

@@ -18,7 +18,7 @@ import { blankRecord } from '../rendering.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
 import { type Handler, nowOf, type OperationRequest, type Organization, type Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
-import { findRecord, nextId, removeRecord } from '../store/records.ts';
+import { findRecord, removeRecord } from '../store/records.ts';
 import type { Draft } from './behaviour.ts';
 import { checkName, type DocumentRow, documentBehaviour } from './documents.ts';
 import { dropUnusedTags } from './documenttags.ts';
@@ -56,7 +56,7 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
   const variants = await makeImages(service.files, values, content, request.warnings);
   await service.files.secure(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
-    const id = await nextId(tx, organization.org, documents.type);
+    const id = await tx.nextId(organization.org, documents.type);
     const draft = newDocument({ service, organization, actor, id, values, content, variants });
     await settle(tx, documentBehaviour, draft);
     await storeDraft(tx, documentBehaviour, draft, nowOf(service));

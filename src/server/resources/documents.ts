@@ -43,6 +43,7 @@ export const documentBehaviour: Behaviour = {
   },
   async stored(tx, draft) {
     await keepTags(tx, draft.organization.org, draft.after.tags as string[]);
+    return false;
   },
 };
 

@@ -6,7 +6,7 @@ import { answerWith } from '../engine/writing.ts';
 import { type ZoneClock, zoneClock } from '../recurrence/zoneclock.ts';
 import { gather, notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
 import type { Answer, Handler, OperationRequest } from '../service.ts';
-import { findRecord, nextId } from '../store/records.ts';
+import { findRecord } from '../store/records.ts';
 import type { EventBody, EventRecord, EventValues } from './eventdrafts.ts';
 import { carryOut, planCreation, planUpdate, type RecurrenceTarget, removeEvents } from './eventplans.ts';
 import { eventBehaviour } from './events.ts';
@@ -29,7 +29,7 @@ async function createEvent(request: OperationRequest): Promise<Answer> {
   // A body that is wrong already never takes the write lock.
   if (body.problems.length > 0) await planCreation(service.store.read, request, 0, body, clock);
   return service.store.write(async (tx) => {
-    const plan = await planCreation(tx, request, await nextId(tx, organization.org, events.type), body, clock);
+    const plan = await planCreation(tx, request, await tx.nextId(organization.org, events.type), body, clock);
     await carryOut(tx, plan);
     const answer = answerWith(eventBehaviour, request, plan.target, undefined);
     await request.remember(tx, answer);

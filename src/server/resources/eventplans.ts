@@ -9,7 +9,7 @@ import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { notFound } from '../requests.ts';
 import { nowOf, type OperationRequest } from '../service.ts';
-import { findRecord, nextId, removeRecord } from '../store/records.ts';
+import { findRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import { type EventBody, type EventDraft, type EventRecord, eventDraft } from './eventdrafts.ts';
 import { placeProblems } from './eventplaces.ts';
@@ -111,7 +111,7 @@ export async function carryOut(tx: Transaction, { target, changed, removed, adde
   }
   await removeEvents(tx, target, removed);
   for (const start of added) {
-    const after = { ...target.after, id: await nextId(tx, organization.org, events.type), start };
+    const after = { ...target.after, id: await tx.nextId(organization.org, events.type), start };
     fillEvent(after);
     await storeDraft(tx, eventBehaviour, { ...target, before: undefined, row: undefined, after }, now);
   }

@@ -6,7 +6,7 @@ import { zoneOfLocation } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
-import { findRecord, nextId, putRecord, type StoredRecord } from '../store/records.ts';
+import { findRecord, putRecord, type StoredRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Behaviour, Draft } from './behaviour.ts';
 
@@ -61,7 +61,7 @@ export async function followStatus(tx: Transaction, draft: Draft): Promise<void>
 }
 
 async function open(tx: Transaction, { organization, actor, service, after }: Draft): Promise<void> {
-  const id = await nextId(tx, organization.org, missedAppointments.type);
+  const id = await tx.nextId(organization.org, missedAppointments.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
   const record = { ...blankRecord(missedAppointments), ...copied, id, appointment: { id: after.id } };
   await putRecord(tx, organization.org, missedAppointments, record, { is_open: 1 });

@@ -115,11 +115,11 @@ function freeSequence(phones: readonly Phone[], phone: Phone): number {
   }
 }
 
-/** Keeps `referredPatients` of the referring patients true when a referral changes. */
-async function followReferral(tx: Transaction, draft: Draft): Promise<void> {
+/** Keeps `referredPatients` of the referring patients true when a referral changes; true when it is that of the patient. */
+async function followReferral(tx: Transaction, draft: Draft): Promise<boolean> {
   const before = (draft.before?.referredByPatient as Link | null | undefined)?.id;
   const after = (draft.after.referredByPatient as Link | null)?.id;
-  if (before === after) return;
+  if (before === after) return false;
   const { organization, actor, service } = draft;
   const changed = (was: JsonRecord, is: JsonRecord) =>
     recordChange(tx, { organization, actor, resource: patients, before: was, after: is, at: nowOf(service) });
@@ -128,6 +128,7 @@ async function followReferral(tx: Transaction, draft: Draft): Promise<void> {
     const referred = await refreshReferred(tx, organization.org, referrer, changed);
     if (referrer === draft.after.id) draft.after.referredPatients = referred;
   }
+  return before === draft.after.id || after === draft.after.id;
 }
 
 /** Rewrites `referredPatients` of one patient from the referrals that name them, and tells of the change; answers them. */

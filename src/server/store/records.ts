@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
-import { manyRows, statement } from './statement.ts';
+import { manyRows } from './statement.ts';
 import type { Reader, Statement, Transaction } from './store.ts';
 
 /** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
@@ -130,14 +130,21 @@ export async function readRecordText(
   resource: Resource,
   id: number,
 ): Promise<string | Buffer | undefined> {
-  const select = (json: string, place: (index: number) => string) =>
-    `SELECT ${json} AS json FROM ${tableOf(resource)} WHERE org = ${place(1)} AND id = ${place(2)}`;
-  const row = await read.get<{ json: string | Buffer }>({
-    sql: select('CAST(json AS BLOB)', () => '?'),
-    text: select('json', (index) => `$${index}`),
-    values: [org, id],
-  });
+  const row = await read.get<{ json: string | Buffer }>({ ...readText(tableOf(resource)), values: [org, id] });
   return row?.json;
+}
+
+const reads = new Map<string, Texts>();
+
+/** Text of the statement that reads the JSON of a record, made once for a table. */
+function readText(table: string): Texts {
+  const known = reads.get(table);
+  if (known !== undefined) return known;
+  const select = (json: string, org: string, id: string) =>
+    `SELECT ${json} AS json FROM ${table} WHERE org = ${org} AND id = ${id}`;
+  const made = { sql: select('CAST(json AS BLOB)', '?', '?'), text: select('json', '$1', '$2') };
+  reads.set(table, made);
+  return made;
 }
 
 const finds = new Map<string, { readonly sql: string; readonly text: string }>();
@@ -223,15 +230,6 @@ export async function removeRecord(tx: Transaction, org: number, resource: Resou
   const layout = layoutOf(resource);
   for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
   await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
-}
-
-/** The next id of a type: above every id the type ever had in the organization (D15). */
-export async function nextId(tx: Transaction, org: number, type: string): Promise<number> {
-  const row = await tx.get<{ last_id: number }>(
-    statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
-      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
-  );
-  return row?.last_id ?? 1;
 }
 
 /** Keeps an imported id from ever being given again. */

@@ -20,6 +20,8 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Number of rows changed; after `fillFast` a store may answer 0, without waiting, and tell of faults later. */
   run(statement: Statement): Promise<number>;
+  /** The next id of a type: above every id the type ever had in the organization (D15). */
+  nextId(org: number, type: string): Promise<number>;
   /** Adds a row to a log. It gets its number, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
   /**

@@ -28,10 +28,6 @@ export function newToken(): string {
   return `molar_${randomBytes(32).toString('base64url')}`;
 }
 
-export function findGrant(read: Reader, token: string): Promise<Grant | undefined> {
-  return findGrantByHash(read, tokenHash(token));
-}
-
 export async function findGrantByHash(read: Reader, hash: string): Promise<Grant | undefined> {
   const row = await read.get<GrantRow>(sql`SELECT ${COLUMNS} FROM access_tokens WHERE hash = ${hash}`);
   return row && toGrant(row);

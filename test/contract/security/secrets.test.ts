@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_ATTEMPTS } from '../../../src/server/http/attempts.ts';
-import { secretHash, secretMatches } from '../../../src/server/tokens/hashes.ts';
-import { findGrant } from '../../../src/server/tokens/tokens.ts';
+import { secretHash, secretMatches, tokenHash } from '../../../src/server/tokens/hashes.ts';
+import { findGrantByHash } from '../../../src/server/tokens/tokens.ts';
 import { type Called, refusalOf } from '../../support/calls.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -33,7 +33,7 @@ describe('what is stored', () => {
     const rows = await service.service.store.read.all<{ hash: string }>(sql`SELECT hash FROM access_tokens`);
     const hashes = Object.values(TOKENS).map((token) => createHash('sha256').update(token).digest('hex'));
     expect(rows.map(({ hash }) => hash).toSorted()).toEqual(hashes.toSorted());
-    expect((await findGrant(service.service.store.read, TOKENS.read))?.scopes).toEqual(['model:read']);
+    expect((await findGrantByHash(service.service.store.read, tokenHash(TOKENS.read)))?.scopes).toEqual(['model:read']);
   });
 
   it('is asked for by the whole hash, so that no comparison tells how much of a token was right', async () => {
@@ -41,7 +41,7 @@ describe('what is stored', () => {
     const read = {
       get: async (query: { values: unknown[]; text: string }) => void asked.push([query.text, ...query.values]),
     };
-    await findGrant(read as unknown as Parameters<typeof findGrant>[0], 'any-token');
+    await findGrantByHash(read as unknown as Parameters<typeof findGrantByHash>[0], tokenHash('any-token'));
     const hash = createHash('sha256').update('any-token').digest('hex');
     expect(asked).toEqual([[expect.stringMatching(/WHERE hash = \$1$/), hash]]);
   });

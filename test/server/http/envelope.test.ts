@@ -8,7 +8,7 @@ test.each<[string, unknown, number, string, boolean]>([
   ['a refusal', refusal('field.missing', 'name', 'name is required.'), 400, 'field.missing', false],
   ['a body over the limit', coded('FST_ERR_CTP_BODY_TOO_LARGE'), 413, 'body.too_large', false],
   ['another media type', coded('FST_ERR_CTP_INVALID_MEDIA_TYPE'), 415, 'body.media_type', false],
-  ['work that takes too long', coded('FST_ERR_HANDLER_TIMEOUT'), 408, 'request.timeout', false],
+  ['work that takes too long', coded('WORK_TIMEOUT'), 408, 'request.timeout', false],
   ['a database held by another process', coded('SQLITE_BUSY'), 408, 'request.timeout', false],
   ['a full disk under SQLite', coded('SQLITE_FULL'), 503, 'server.unavailable', true],
   ['a disk that gives and takes nothing', coded('SQLITE_IOERR_WRITE'), 503, 'server.unavailable', true],

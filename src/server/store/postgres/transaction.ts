@@ -1,6 +1,7 @@
 import type { QueryResult } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { type LogRow, writeLogs } from '../logs.ts';
+import { statement } from '../statement.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { planForFilling, planForReading } from './filling.ts';
 import { Spill } from './spill.ts';
@@ -62,6 +63,14 @@ export class PostgresTransaction implements Transaction {
     }
     if (this.underWay.length >= UNDER_WAY) await this.underWay.splice(0, UNDER_WAY / 2).at(-1);
     return 0;
+  }
+
+  async nextId(org: number, type: string): Promise<number> {
+    const row = await this.get<{ last_id: number }>(
+      statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
+        ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
+    );
+    return row?.last_id ?? 1;
   }
 
   async append(row: LogRow): Promise<void> {

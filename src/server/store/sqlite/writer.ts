@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownTurn } from '../../turns.ts';
 import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
+import { statement } from '../statement.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
@@ -60,6 +61,7 @@ export class GroupWriter {
       all: async (statement) => this.statements.all(this.noted(statement)),
       get: async (statement) => this.statements.get(this.noted(statement)),
       run: async (statement) => this.statements.run(this.noted(statement)),
+      nextId: async (org, type) => this.nextId(org, type),
       append: async (row) => {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
@@ -146,9 +148,18 @@ export class GroupWriter {
     return undefined;
   }
 
-  private noted(statement: Statement): Statement {
-    for (const table of writtenTables(statement.sql)) this.written.add(table);
-    return statement;
+  /** In two statements: for a row that one of them returns SQLite makes a table, which takes longer than both. */
+  private nextId(org: number, type: string): number {
+    const raised = statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
+      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1`;
+    this.statements.run(this.noted(raised));
+    const found = statement`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`;
+    return this.statements.get<{ last_id: number }>(found)?.last_id ?? 1;
+  }
+
+  private noted(noted: Statement): Statement {
+    for (const table of writtenTables(noted.sql)) this.written.add(table);
+    return noted;
   }
 
   private async runJob(job: Job): Promise<() => void> {
