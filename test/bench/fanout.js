@@ -3,6 +3,7 @@ import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ownFolders } from './import.js';
 import { ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { textOf, watch, withServer } from './processes.js';
@@ -12,6 +13,8 @@ const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZAT
 const DELIVERED = 'event: READ_COMPLETE\n';
 /** What one listener hears at first must have come within so long. */
 const PATIENCE_MILLISECONDS = 60_000;
+/** Beyond what the server keeps pages for that nobody reads: a replay reads its own. */
+const PAGES_GONE_MILLISECONDS = 2500;
 /** Whether processes can be given a core each. */
 const PINS = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 
@@ -25,7 +28,7 @@ export async function measure({ folder, signal, small, report }) {
   await textOf(['server', 'import', practice, '--json', '--data', join(folder, 'data')], env);
   report.section(
     'Stream to many listeners',
-    `${listeners} listeners of one organization in one process${placesText()}. The stream is read from the outbox of the database, its tokens are checked, and what is listened to is audited; what is live is also written, durably, while it is sent. The other side is a bare node:http server that writes the same bytes from memory, 64 KiB at once.`,
+    `${listeners} listeners of one organization in one process${placesText()}. The stream is read from the outbox of the database, anew in each round, its tokens are checked, and what is listened to is audited; what is live is also written, durably, while it is sent. The other side is a bare node:http server that writes the same bytes from memory, 64 KiB at once.`,
   );
   await withServer(data, env, async (url, { child }) => {
     const readers = forked('listeners.js');
@@ -45,6 +48,7 @@ export async function measure({ folder, signal, small, report }) {
       // The first round warms both up.
       for (let round = 0; round <= rounds; round++) {
         signal.throwIfAborted();
+        await sleep(kind.live ? 0 : PAGES_GONE_MILLISECONDS, undefined, { signal });
         ours[round] = await taken(readers, own, kind.go, signal);
         theirs[round] = await taken(readers, other, () => bare.send('go'), signal);
       }
@@ -71,7 +75,7 @@ function replay(url) {
   return {
     what: 'replay',
     costs:
-      'Beside the writes themselves, a replay takes its time for reading pages of the outbox and framing them, once for all listeners that stand close to each other.',
+      'Beside the writes themselves, a replay takes its time for reading pages of the outbox and framing them, once for all listeners, and for taking in the listeners.',
     live: false,
     path,
     end: () => last,

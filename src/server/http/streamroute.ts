@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
-import { matchPatterns, patternProblem, type RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
+import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
 import { nowOf, type Organization, type Service } from '../service.ts';
 import { formatFor } from '../stream/formats.ts';
 import { LISTENER_TIMES, type ListenerTimes, type Listening, serveListener } from '../stream/listener.ts';
@@ -61,7 +61,10 @@ export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRou
       const listening: Listening = {
         stream: service.stream,
         organization,
-        matches: counting(matchPatterns(patterns), heard),
+        matches: matchPatterns(patterns),
+        sent: (messages) => {
+          heard.messages += messages;
+        },
         format: formatFor(request.headers.accept),
         socket,
         times,
@@ -83,15 +86,6 @@ export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRou
       }
     },
   });
-}
-
-/** Counts what matches; a message that is sent again after a stall counts again. */
-function counting(matches: RoutingKeyMatch, heard: { messages: number }): RoutingKeyMatch {
-  return (key) => {
-    const isHeard = matches(key);
-    if (isHeard) heard.messages++;
-    return isHeard;
-  };
 }
 
 async function identify(gate: Gate, request: FastifyRequest): Promise<{ grant: Grant; organization: Organization }> {

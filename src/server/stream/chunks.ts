@@ -77,9 +77,11 @@ async function storedChunk(
   const descending = order === 'DESC';
   const [above, below] = descending ? [afterId, reachedId ?? Number.MAX_SAFE_INTEGER] : [reachedId ?? afterId, null];
   const limits = below === null ? sql`r.id > ${above}` : sql`r.id > ${above} AND r.id < ${below}`;
+  // Without a filter the next records are those that are delivered.
+  const searched = terms.every(({ all }) => all) ? CHUNK_RECORDS : CHUNK_SEARCHED;
   const range = await read.get<{ low: number | null; high: number | null }>(
     sql`SELECT MIN(id) AS low, MAX(id) AS high FROM (SELECT r.id FROM ${table} r WHERE r.org = ${org} AND ${limits}
-      ORDER BY r.id ${direction} LIMIT ${CHUNK_SEARCHED}) AS searched`,
+      ORDER BY r.id ${direction} LIMIT ${searched}) AS searched`,
   );
   if (range == null || range.low === null || range.high === null) return { records: [], reachedId: undefined };
   const location = locationColumn(resource);
@@ -92,8 +94,8 @@ async function storedChunk(
     payload: projectText(json, fields),
     locationId: place === null ? NO_LOCATION : String(place),
   }));
-  const searched = descending ? range.low : range.high;
-  return { records, reachedId: rows.length < CHUNK_RECORDS ? searched : rows.at(-1)?.id };
+  const furthest = descending ? range.low : range.high;
+  return { records, reachedId: rows.length < CHUNK_RECORDS ? furthest : rows.at(-1)?.id };
 }
 
 /** The column of a record's location: every kind that has one can be filtered by it. */

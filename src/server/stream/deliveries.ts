@@ -134,11 +134,12 @@ export class Deliveries {
     const { resource, operation } = found;
     const { records, reachedId } = await readChunk(tx, resource, operation, organization, delivery);
     const domainType = domainTypeOf(resource);
+    const sendTime = this.now();
     const send = (operation: DeliveryOperation, locationId: string, payload: string) =>
       appendMessage(tx, {
         org: delivery.org,
         key: { organizationId: organization.id, locationId, domainType, operation },
-        sendTime: this.now(),
+        sendTime,
         correlationId: delivery.correlationId,
         payload,
       });

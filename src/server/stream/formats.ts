@@ -7,6 +7,8 @@ export interface StreamFormat {
   /** What comes before the first message: where the stream begins, and warnings where the format has room for them. */
   readonly opening: (position: number, warnings: readonly string[]) => string;
   readonly message: (message: StoredMessage) => string;
+  /** How each message ends, and what is nowhere within one. */
+  readonly messageEnd: string;
   /** Says that the connection lives, and up to which message the listener has seen all that it asked for. */
   readonly heartbeat: (position: number) => string;
   /** What comes last when the server ends the stream and says why. */
@@ -22,6 +24,7 @@ export const EVENTS: StreamFormat = {
   opening: (position, warnings) =>
     `: from ${position}\n${warnings.map((warning) => `: warning: ${warning}\n`).join('')}retry: ${RETRY_MS}\n\n`,
   message: ({ id, operation, text }) => `id: ${id}\nevent: ${operation}\ndata: ${text}\n\n`,
+  messageEnd: '\n\n',
   heartbeat: (position) => `: heartbeat ${position}\n\n`,
   ending: (why) => `: ${why}\n\n`,
 };
@@ -31,6 +34,7 @@ export const LINES: StreamFormat = {
   type: NDJSON_TYPE,
   opening: () => '',
   message: ({ text }) => `${text}\n`,
+  messageEnd: '\n',
   heartbeat: () => '\n',
   ending: () => '',
 };

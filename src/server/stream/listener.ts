@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Organization } from '../service.ts';
 import type { StreamFormat } from './formats.ts';
-import type { StoredMessage } from './outbox.ts';
-import type { Piece, StreamPage } from './pages.ts';
+import type { StreamPage } from './pages.ts';
 import { resyncMessage } from './resync.ts';
 import type { ListenerSocket } from './socket.ts';
 import type { Stream } from './stream.ts';
@@ -26,6 +25,8 @@ export interface Listening {
   readonly organization: Organization;
   readonly matches: RoutingKeyMatch;
   readonly format: StreamFormat;
+  /** Hears how many messages were written. */
+  readonly sent: (messages: number) => void;
   readonly socket: ListenerSocket;
   readonly times: ListenerTimes;
   /** The time now as `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
@@ -56,16 +57,16 @@ export async function serveListener(
   while (!signal.aborted) {
     await listening.check();
     const { newest } = stream;
-    const page = await stream.page(organization.org, position);
+    const page = await stream.page(organization.org, position, format);
     if (position < stream.floor) {
       missed(position, stream.floor);
       position = stream.floor;
-    } else if (page.messages.length > 0) {
+    } else if (page.length > 0) {
       const sent = await sendPage(listening, page, signal);
-      if (sent.anything) quietSince = performance.now();
       position = sent.position;
+      if (sent.anything) quietSince = performance.now();
       // A long way without anything to send must not keep others waiting.
-      await nextTurn();
+      else await nextTurn();
     } else {
       // All messages up to the newest known were there to be read.
       position = Math.max(position, newest);
@@ -83,34 +84,22 @@ export async function serveListener(
 
 /** Writes what matches of a page, up to where the socket has no room for long. */
 async function sendPage(
-  { matches, format, socket }: Listening,
+  { matches, socket, sent }: Listening,
   page: StreamPage,
   signal: AbortSignal,
 ): Promise<{ position: number; anything: boolean }> {
   let position = 0;
   let anything = false;
-  for (const piece of page.pieces(format)) {
-    position = (piece.messages.at(-1) as StoredMessage).id;
-    const bytes = matchingBytes(piece, matches);
-    if (bytes.length === 0) continue;
+  for (const piece of page) {
+    position = piece.last;
+    const { bytes, messages } = piece.matching(matches);
+    if (messages === 0) continue;
     anything = true;
-    const roomy = socket.write(bytes) || (await socket.drained(PATIENCE_MS, signal));
-    if (!roomy) break;
+    sent(messages);
+    socket.write(bytes);
+    // Others have their turn; a socket that has taken it all says so by then.
+    await nextTurn();
+    if (!(await socket.drained(PATIENCE_MS, signal))) break;
   }
   return { position, anything };
-}
-
-/** The bytes of the messages that match: those of the piece themselves when all do, as for most listeners. */
-function matchingBytes({ messages, ends, bytes }: Piece, matches: RoutingKeyMatch): Buffer {
-  const parts: Buffer[] = [];
-  let begin = 0;
-  for (const [index, { routingKey }] of messages.entries()) {
-    const end = ends[index] as number;
-    if (matches(routingKey)) continue;
-    if (begin < (ends[index - 1] ?? 0)) parts.push(bytes.subarray(begin, ends[index - 1]));
-    begin = end;
-  }
-  if (begin === 0) return bytes;
-  if (begin < bytes.length) parts.push(bytes.subarray(begin));
-  return Buffer.concat(parts);
 }

@@ -1,102 +1,88 @@
 import type { StreamFormat } from './formats.ts';
 import type { StoredMessage } from './outbox.ts';
+import { type Piece, piecesOf } from './pieces.ts';
 
-/** Bytes written to a listener at once: what a slow one keeps in memory is about that, and not the page it is of. */
-const PIECE_BYTES = 64 * 1024;
+/** Bytes of pages held at most, so that those who replay together share them also when some are a good way behind. */
+const HELD_BYTES = 16 * 1024 * 1024;
 
-/** Pages held at most; most listeners stand at the end, and those that replay together stay close to each other. */
-const SHARED_PAGES = 8;
-
-/** A page that nobody has asked for in so long is let go of when there are newer messages. */
+/** A page that nobody has asked for in so long is let go of. */
 const UNUSED_MS = 1000;
 
-/** Some messages of a page as they are written: `bytes` is all of them, and the one at `index` ends before `ends[index]`. */
-export interface Piece {
-  readonly messages: readonly StoredMessage[];
-  readonly ends: readonly number[];
-  readonly bytes: Buffer;
-}
-
-/** Messages that listeners read at once; they are framed once in each format, whoever they are written to. */
-export class StreamPage {
-  readonly messages: readonly StoredMessage[];
-  private readonly framed = new Map<StreamFormat, readonly Piece[]>();
-
-  constructor(messages: readonly StoredMessage[]) {
-    this.messages = messages;
-  }
-
-  pieces(format: StreamFormat): readonly Piece[] {
-    const known = this.framed.get(format);
-    if (known !== undefined) return known;
-    const pieces = [...piecesOf(this.messages, format)];
-    this.framed.set(format, pieces);
-    return pieces;
-  }
-}
-
-function* piecesOf(messages: readonly StoredMessage[], format: StreamFormat): Generator<Piece> {
-  let first = 0;
-  let parts: Buffer[] = [];
-  let ends: number[] = [];
-  for (const [index, message] of messages.entries()) {
-    const part = Buffer.from(format.message(message));
-    parts.push(part);
-    ends.push((ends.at(-1) ?? 0) + part.length);
-    if ((ends.at(-1) ?? 0) < PIECE_BYTES && index < messages.length - 1) continue;
-    yield { messages: messages.slice(first, index + 1), ends, bytes: Buffer.concat(parts) };
-    [first, parts, ends] = [index + 1, [], []];
-  }
-}
+/** Messages that listeners read at once, as they are written; none when there are no messages. */
+export type StreamPage = readonly Piece[];
 
 interface Shared {
   readonly page: Promise<StreamPage>;
-  /** It has come, and has messages: what is written later cannot make it wrong. */
-  whole: boolean;
+  /** 0 until it has come. One that has messages cannot be made wrong by what is written later. */
+  bytes: number;
   /** Of the process's clock, milliseconds. */
   usedAt: number;
 }
 
-/** The pages that listeners are reading, each read once for all who stand at the same place. */
+/** The pages that listeners are reading, each read and framed once for all who stand at the same place. */
 export class SharedPages {
   private readonly read: (org: number, after: number) => Promise<readonly StoredMessage[]>;
+  /** Those used last are the last ones. */
   private readonly pages = new Map<string, Shared>();
+  private held = 0;
+  private sweeping: NodeJS.Timeout | undefined;
 
   constructor(read: (org: number, after: number) => Promise<readonly StoredMessage[]>) {
     this.read = read;
   }
 
   /** Messages of an organization after a number; it may end before the newest one, and is empty only when there are none. */
-  page(org: number, after: number): Promise<StreamPage> {
-    const name = `${org} ${after}`;
-    const known = this.pages.get(name);
-    const shared = known ?? this.started(name, org, after);
-    // Those used last are the last to go.
+  page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {
+    const name = `${org} ${after} ${format.type}`;
+    const shared = this.pages.get(name) ?? this.started(name, org, after, format);
     this.pages.delete(name);
     this.pages.set(name, shared);
     shared.usedAt = performance.now();
-    const [oldest] = this.pages.keys();
-    if (this.pages.size > SHARED_PAGES && oldest !== undefined) this.pages.delete(oldest);
+    this.sweeping ??= setTimeout(() => this.sweep(), UNUSED_MS).unref();
     return shared.page;
   }
 
   /** There are newer messages: a page that has none, or is still being read, may lack them. */
   advance(): void {
-    const since = performance.now() - UNUSED_MS;
-    for (const [name, { whole, usedAt }] of this.pages) if (!whole || usedAt < since) this.pages.delete(name);
+    for (const [name, { bytes }] of this.pages) if (bytes === 0) this.pages.delete(name);
   }
 
-  private started(name: string, org: number, after: number): Shared {
-    const page = this.read(org, after).then((messages) => new StreamPage(messages));
-    const shared: Shared = { page, whole: false, usedAt: 0 };
+  private started(name: string, org: number, after: number, format: StreamFormat): Shared {
+    const page = this.read(org, after).then((messages) => piecesOf(messages, format));
+    const shared: Shared = { page, bytes: 0, usedAt: 0 };
     page.then(
-      ({ messages }) => {
-        shared.whole = messages.length > 0;
+      (pieces) => {
+        if (this.pages.get(name) !== shared) return;
+        shared.bytes = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
+        this.held += shared.bytes;
+        this.makeRoom();
       },
       () => {
         if (this.pages.get(name) === shared) this.pages.delete(name);
       },
     );
     return shared;
+  }
+
+  /** Lets go of those used longest ago; one that is still being read takes none. */
+  private makeRoom(): void {
+    for (const [name, shared] of this.pages) {
+      if (this.held <= HELD_BYTES) return;
+      if (shared.bytes > 0) this.letGo(name, shared);
+    }
+  }
+
+  private sweep(): void {
+    const since = performance.now() - UNUSED_MS;
+    for (const [name, shared] of this.pages) {
+      if (shared.usedAt > since) break;
+      this.letGo(name, shared);
+    }
+    this.sweeping = this.pages.size === 0 ? undefined : this.sweeping?.refresh();
+  }
+
+  private letGo(name: string, { bytes }: Shared): void {
+    this.pages.delete(name);
+    this.held -= bytes;
   }
 }

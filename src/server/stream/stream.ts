@@ -1,6 +1,7 @@
 import { Hourly } from '../hourly.ts';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
+import type { StreamFormat } from './formats.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
 import { SharedPages, type StreamPage } from './pages.ts';
 import { DAY_MS, deleteOldMessages, readFloor } from './retention.ts';
@@ -87,9 +88,9 @@ export class Stream {
     return this.pageAfter(after, limit);
   }
 
-  /** As `readMessages`, of one organization, and shared between all who stand at the same place. */
-  page(org: number, after: number): Promise<StreamPage> {
-    return this.pages.page(org, after);
+  /** As `readMessages`, of one organization and as it is written, shared between all who stand at the same place. */
+  page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {
+    return this.pages.page(org, after, format);
   }
 
   private async pageAfter(after: number, limit: number, org?: number): Promise<readonly StoredMessage[]> {

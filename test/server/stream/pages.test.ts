@@ -1,11 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EVENTS, LINES } from '../../../src/server/stream/formats.ts';
 import type { StoredMessage } from '../../../src/server/stream/outbox.ts';
-import { SharedPages, StreamPage } from '../../../src/server/stream/pages.ts';
+import { SharedPages } from '../../../src/server/stream/pages.ts';
+import { type Piece, piecesOf } from '../../../src/server/stream/pieces.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function message(id: number, characters = 10): StoredMessage {
   return { id, routingKey: `o.${id}.PatientV1.CREATE`, operation: 'CREATE', text: 'é'.repeat(characters) };
 }
+
+const read = (piece: Piece) => piece.bytes.toString();
 
 describe('the pieces of a page', () => {
   it.each([
@@ -16,27 +24,43 @@ describe('the pieces of a page', () => {
     ['messages larger than a piece', [message(1, 100_000), message(2), message(3, 100_000)]],
   ])('are all of %s, as they are written', (_name, messages) => {
     for (const format of [EVENTS, LINES]) {
-      const pieces = new StreamPage(messages).pieces(format);
-      expect(pieces.flatMap((piece) => piece.messages)).toEqual(messages);
-      for (const { messages: some, ends, bytes } of pieces) {
-        const texts = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end).toString());
-        expect(texts).toEqual(some.map((one) => format.message(one)));
-        expect(ends.at(-1)).toBe(bytes.length);
-      }
+      const pieces = piecesOf(messages, format);
+      expect(pieces.map(read).join('')).toBe(messages.map((one) => format.message(one)).join(''));
+      const known = pieces.map(({ last }) => last);
+      expect(known).toEqual(known.toSorted((a, b) => a - b));
+      expect(known.at(-1)).toBe(messages.at(-1)?.id);
     }
   });
 
-  it('are at most one message larger than 64 KiB', () => {
-    const page = new StreamPage(Array.from({ length: 300 }, (_, index) => message(index + 1, 500)));
-    const sizes = page.pieces(LINES).map(({ bytes }) => bytes.length);
-    expect(sizes.length).toBeGreaterThan(3);
-    expect(Math.max(...sizes)).toBeLessThan(65_536 + 1001);
+  it('are at most one message larger than 65,536 characters', () => {
+    const messages = Array.from({ length: 300 }, (_, index) => message(index + 1, 500));
+    const sizes = piecesOf(messages, LINES).map((piece) => read(piece).length);
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThan(65_536 + 501);
+  });
+});
+
+describe('what matches of a piece', () => {
+  const texts = fc.array(fc.json(), { minLength: 1, maxLength: 20 });
+  const formats = fc.constantFrom(EVENTS, LINES);
+
+  it('is the messages that match, as they are written', () => {
+    fc.assert(
+      fc.property(texts, formats, fc.integer({ min: 0, max: 15 }), (payloads, format, wanted) => {
+        const messages = payloads.map((text, id) => ({ ...message(id + 1), routingKey: `k${id % 4}`, text }));
+        const matches = (routingKey: string) => (wanted & (1 << Number(routingKey.slice(1)))) !== 0;
+        const [piece] = piecesOf(messages, format);
+        const some = messages.filter(({ routingKey }) => matches(routingKey));
+        const found = piece?.matching(matches);
+        expect(found?.bytes.toString()).toBe(some.map((one) => format.message(one)).join(''));
+        expect(found?.messages).toBe(some.length);
+      }),
+    );
   });
 
-  it('are made once', () => {
-    const page = new StreamPage([message(1)]);
-    expect(page.pieces(EVENTS)).toBe(page.pieces(EVENTS));
-    expect(page.pieces(LINES)).not.toBe(page.pieces(EVENTS));
+  it('is its own bytes when all of them do', () => {
+    const [piece] = piecesOf([message(1), message(2)], EVENTS);
+    expect(piece?.matching(() => true).bytes).toBe(piece?.bytes);
   });
 });
 
@@ -47,17 +71,26 @@ function outbox(...messages: StoredMessage[]) {
     reads.push(after);
     return messages.filter(({ id }) => id > after);
   });
-  const idsAfter = async (after: number) => (await pages.page(1, after)).messages.map(({ id }) => id);
+  const idsAfter = async (after: number) =>
+    (await pages.page(1, after, EVENTS)).flatMap((piece) =>
+      Array.from(read(piece).matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id)),
+    );
   return { messages, reads, pages, idsAfter };
 }
 
 describe('shared pages', () => {
-  it('are read once for all who stand at the same place', async () => {
+  it('are read once for all who stand at the same place and take the same format', async () => {
     const { reads, pages } = outbox(message(1), message(2));
-    const [first, second, other] = await Promise.all([pages.page(1, 0), pages.page(1, 0), pages.page(2, 0)]);
+    const [first, second, other, lines] = await Promise.all([
+      pages.page(1, 0, EVENTS),
+      pages.page(1, 0, EVENTS),
+      pages.page(2, 0, EVENTS),
+      pages.page(1, 0, LINES),
+    ]);
     expect(second).toBe(first);
     expect(other).not.toBe(first);
-    expect(reads).toEqual([0, 0]);
+    expect(lines?.map(read)).toEqual([`${message(1).text}\n${message(2).text}\n`]);
+    expect(reads).toEqual([0, 0, 0]);
   });
 
   it('that had messages serve those who come later, too', async () => {
@@ -87,19 +120,39 @@ describe('shared pages', () => {
       if (failing) throw new Error('away');
       return [message(1)];
     });
-    await expect(pages.page(1, 0)).rejects.toThrow('away');
+    await expect(pages.page(1, 0, EVENTS)).rejects.toThrow('away');
     failing = false;
-    expect((await pages.page(1, 0)).messages).toEqual([message(1)]);
+    expect((await pages.page(1, 0, LINES)).map(read)).toEqual([`${message(1).text}\n`]);
   });
 
-  it('are few: those asked for last', async () => {
-    const { reads, idsAfter } = outbox(message(100));
-    for (let after = 0; after < 9; after++) await idsAfter(after);
+  it('are at most 16 MiB: those asked for last', async () => {
+    const { reads, idsAfter } = outbox(message(100, 1_100_000));
+    // Each is of a little more than 2 MiB.
+    for (let after = 0; after < 8; after++) await idsAfter(after);
     reads.length = 0;
-    await idsAfter(8);
+    await idsAfter(7);
     await idsAfter(1);
     expect(reads).toEqual([]);
     await idsAfter(0);
     expect(reads).toEqual([0]);
+    await idsAfter(1);
+    await idsAfter(2);
+    expect(reads).toEqual([0, 2]);
+  });
+
+  it('are let go of when nobody has asked for them for a second', async () => {
+    vi.useFakeTimers();
+    const { reads, idsAfter } = outbox(message(9));
+    await idsAfter(0);
+    vi.advanceTimersByTime(900);
+    await idsAfter(1);
+    await idsAfter(0);
+    vi.advanceTimersByTime(900);
+    await idsAfter(1);
+    expect(reads).toEqual([0, 1]);
+    vi.advanceTimersByTime(2000);
+    await idsAfter(0);
+    await idsAfter(1);
+    expect(reads).toEqual([0, 1, 0, 1]);
   });
 });
