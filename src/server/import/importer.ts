@@ -3,7 +3,7 @@ import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { collectGarbage } from '../memory.ts';
-import { noteAll, settleLedger } from '../reports/aging/ledger.ts';
+import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { nowOf } from '../service.ts';
@@ -108,7 +108,7 @@ async function importInto(
   problems.throwIfAny();
   await state.corrections.settle(service, now);
   await state.changes?.settle(now);
-  for (const org of state.ids.begun(transactions.type)) await noteAll(tx, org);
+  for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);
   await state.ids.settle();
   return { imported: state.counts, deleted: state.deleted };
