@@ -55,19 +55,23 @@ export function emittedFields(fields: Fields): string[] {
 
 /**
  * Reads a body against its fields: canonical values of what was sent (null for a cleared field), with every problem
- * and warning reported. Unknown names are refused, read-only ones ignored with a warning (D44).
+ * and warning reported. Unknown names are refused, read-only ones ignored with a warning (D44). `besides`: names that
+ * are no fields and that somebody else reads.
  */
 export function readFields(
   fields: Fields,
   body: Readonly<Record<string, unknown>>,
   context: ReadContext,
   prefix = '',
+  besides?: ReadonlySet<string>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
+  const { byName } = lookupOf(fields);
   for (const name of Object.keys(body)) {
     if (context.problems.length >= MOST_PROBLEMS) break;
+    if (besides?.has(name) === true) continue;
     const input = body[name];
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const field = byName.get(name);
     const at = prefix + shown(name);
     if (field === undefined) {
       fail(context, 'body.unknown_property', at, `${at} is not known here. Known: ${Object.keys(fields).join(', ')}.`);
@@ -98,19 +102,27 @@ function reportMissing(
   const nested = prefix !== '';
   // Records from elsewhere may lack fields; half a phone or an empty file is no value at all.
   if (context.mode === 'import' && !nested) return;
-  for (const name of requiredNames(fields)) {
+  for (const name of lookupOf(fields).required) {
     const absent = body[name] === undefined && (nested || context.mode === 'create');
     const cleared = values[name] === null && Object.hasOwn(values, name) && body[name] !== undefined;
     if (absent || cleared) fail(context, 'field.missing', prefix + name, `${prefix}${name} is required.`);
   }
 }
 
-const requiredOf = new WeakMap<Fields, readonly string[]>();
+/** What reading looks for in fields, made once. */
+interface Lookup {
+  readonly byName: ReadonlyMap<string, Field>;
+  readonly required: readonly string[];
+}
 
-function requiredNames(fields: Fields): readonly string[] {
-  const known = requiredOf.get(fields);
+const lookups = new WeakMap<Fields, Lookup>();
+
+function lookupOf(fields: Fields): Lookup {
+  const known = lookups.get(fields);
   if (known !== undefined) return known;
-  const names = Object.keys(fields).filter((name) => fields[name]?.required);
-  requiredOf.set(fields, names);
-  return names;
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => field.required).map(([name]) => name);
+  const made = { byName: new Map(entries), required };
+  lookups.set(fields, made);
+  return made;
 }

@@ -47,4 +47,4 @@ export async function measure({ folder, signal, small, report }) {
 }
 
 const WHERE_IT_GOES =
-  'A profile of the import: about half of its time goes into reading, checking and writing the JSON of each line; SQLite takes the other half, and does more than the inserts: it works out the ledger, copies the messages from the stored records, and looks up what links lead to.';
+  'A profile of the import: about a third of its time goes into reading, checking and writing the JSON of each line; SQLite takes the rest, and does more than the inserts: it works out the ledger, copies the messages from the stored records, looks up what links lead to, and, when it commits, sums up each page of the journal once more, since some were written twice.';

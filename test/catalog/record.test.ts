@@ -160,3 +160,12 @@ describe('emittedFields', () => {
     expect(emittedFields(fields)).toEqual(['id', 'name', 'note', 'size', 'home', 'kind', 'owner', 'parts']);
   });
 });
+
+describe('names beside the fields', () => {
+  it('are left to others, and all else is read', () => {
+    const context: ReadContext = { problems: [], warnings: [], mode: 'import' };
+    const body = { organizationId: 'x', name: ' Ann ', deleted: false };
+    expect(readFields(fields, body, context, '', new Set(['organizationId', 'deleted']))).toEqual({ name: 'Ann' });
+    expect(context.problems).toEqual([]);
+  });
+});

@@ -23,12 +23,10 @@ export function text(limits: TextLimits = {}): Kind<string> {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
       const trimmed = input.trim();
-      if (trimmed.includes('\0')) return fail(context, 'field.format', at, `${at} must not contain the NUL character.`);
-      if (/\p{Surrogate}/u.test(trimmed))
-        return fail(context, 'field.format', at, `${at} holds half of a surrogate pair.`);
-      if (hasLongRun(trimmed))
-        return fail(context, 'field.format', at, `${at} has more than ${MOST_MARKS} combining marks in a row.`);
-      const length = codePoints(trimmed);
+      const simple = SIMPLE.test(trimmed);
+      const unfit = simple ? undefined : unfitness(trimmed);
+      if (unfit !== undefined) return fail(context, 'field.format', at, `${at} ${unfit}`);
+      const length = simple ? trimmed.length : codePoints(trimmed);
       if (length < min || length > max) {
         return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
       }
@@ -38,6 +36,16 @@ export function text(limits: TextLimits = {}): Kind<string> {
     },
     fromText: (flag) => flag,
   };
+}
+
+/** Text that most fields hold: each of its characters is a code point, and none is NUL, half of a pair or a mark. */
+const SIMPLE = /^[ -\xff]*$/;
+
+/** What no text may hold, as a message has it; undefined for text that holds none of it. */
+function unfitness(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain the NUL character.';
+  if (/\p{Surrogate}/u.test(text)) return 'holds half of a surrogate pair.';
+  return hasLongRun(text) ? `has more than ${MOST_MARKS} combining marks in a row.` : undefined;
 }
 
 /** Combining marks in a row, as in the stream-safe text format of Unicode (UAX #15). */

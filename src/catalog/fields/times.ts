@@ -77,26 +77,35 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
 
 export function isDate(value: string): boolean {
-  const match = DATE.exec(value);
-  return match !== null && exists(Number(match[1]), Number(match[2]), Number(match[3]));
+  return DATE.test(value) && beginsWithDate(value);
 }
+
+/** Whether the digits at the beginning of a text, written as those of a date, are of one that exists. */
+function beginsWithDate(text: string): boolean {
+  const two = (at: number) => (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
+  return exists(two(0) * 100 + two(2), two(5), two(8));
+}
+
+const ZERO = '0'.charCodeAt(0);
 
 const CANONICAL = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** Whether a date-time is written already as it is emitted: then it is its own value. */
 function isCanonical(value: string): boolean {
-  return CANONICAL.test(value) && isDate(value.slice(0, 10));
+  return CANONICAL.test(value) && beginsWithDate(value);
 }
 
 function exists(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  if (month !== 2) return day <= (DAYS[month - 1] ?? 0);
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  return day <= (days[month - 1] ?? 0);
+  return day <= (leap ? 29 : 28);
 }
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 // A `+` in a query arrives as a space, both as separator and as the sign of an offset (D7).
 const DATE_TIME =

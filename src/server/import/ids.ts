@@ -27,10 +27,13 @@ export class ImportedIds {
    * each line so far has named a lower id. Most imports fill an empty store in the order of ids; they are spared the look.
    */
   async note(org: number, type: string, id: number, resource?: Resource): Promise<boolean> {
-    const known = await this.of(org, type, resource);
-    if (id <= known.highest) return false;
-    known.highest = id;
-    return !known.had;
+    return noteIn(await this.of(org, type, resource), id);
+  }
+
+  /** As `note`, at once; undefined for the first id of a type, before which the store must be asked. */
+  noteKnown(org: number, type: string, id: number): boolean | undefined {
+    const known = this.known.get(org)?.get(type);
+    return known && noteIn(known, id);
   }
 
   /** Whether the organization had records of a resource before the import; ask before the first of them is written. */
@@ -70,4 +73,10 @@ export class ImportedIds {
     const row = await this.tx.get(sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${org} LIMIT 1`);
     return row !== undefined;
   }
+}
+
+function noteIn(known: Known, id: number): boolean {
+  if (id <= known.highest) return false;
+  known.highest = id;
+  return !known.had;
 }

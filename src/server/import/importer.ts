@@ -3,7 +3,7 @@ import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { collectGarbage } from '../memory.ts';
-import { noteAll, settleLedger } from '../reports/aging/ledger.ts';
+import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { nowOf } from '../service.ts';
@@ -16,7 +16,7 @@ import { ImportedFiles } from './files.ts';
 import { importGlobal } from './globals.ts';
 import { ImportedIds } from './ids.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
-import type { ImportLine } from './lines.ts';
+import type { ImportLine, LineSource } from './lines.ts';
 import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
 import { Places } from './places.ts';
@@ -40,7 +40,7 @@ export interface ImportOptions {
  */
 export async function importRecords(
   service: Service,
-  source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+  source: (problems: ProblemList) => LineSource,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
   const files = new ImportedFiles(service.files);
@@ -61,7 +61,7 @@ async function importInto(
   tx: Transaction,
   service: Service,
   files: ImportedFiles,
-  source: (problems: ProblemList) => AsyncIterable<ImportLine> | Iterable<ImportLine>,
+  source: (problems: ProblemList) => LineSource,
   { untold = false }: ImportOptions,
 ): Promise<ImportSummary> {
   const now = nowOf(service);
@@ -87,13 +87,15 @@ async function importInto(
   await state.corrections.open();
   await state.changes?.open();
   const deferred = new DeferredLines(tx);
-  for await (const entry of source(problems)) {
-    try {
-      await importLine(state, entry);
-    } catch (error) {
-      // A local time whose zone a later line tells: read again when all lines are in.
-      if (!(error instanceof ZoneUnknown)) throw error;
-      await deferred.add(entry);
+  for await (const entries of source(problems)) {
+    for (const entry of entries) {
+      try {
+        await importLine(state, entry);
+      } catch (error) {
+        // A local time whose zone a later line tells: read again when all lines are in.
+        if (!(error instanceof ZoneUnknown)) throw error;
+        await deferred.add(entry);
+      }
     }
   }
   for await (const entry of deferred.drain()) await importLine({ ...state, last: true }, entry);
@@ -106,7 +108,7 @@ async function importInto(
   problems.throwIfAny();
   await state.corrections.settle(service, now);
   await state.changes?.settle(now);
-  for (const org of state.ids.begun(transactions.type)) await noteAll(tx, org);
+  for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);
   await state.ids.settle();
   return { imported: state.counts, deleted: state.deleted };
@@ -122,14 +124,21 @@ async function refreshReferrers({ tx, changes, referrers }: ImportState): Promis
   }
 }
 
-async function importLine(state: ImportState, entry: ImportLine): Promise<void> {
+function importLine(state: ImportState, entry: ImportLine): Promise<void> {
   const { type, deleted } = entry.record;
   if (deleted != null && typeof deleted !== 'boolean') {
     state.problems.add(entry.line, 'deleted', 'deleted must be true or false.');
-    return;
+    return NOTHING;
   }
   const kind = typeof type === 'string' ? RECORD_KINDS.get(type) : undefined;
-  if (kind !== undefined) return importRecord(state, kind, entry);
+  return kind === undefined ? importOther(state, entry) : importRecord(state, kind, entry);
+}
+
+const NOTHING = Promise.resolve();
+
+/** A line of a kind that is not an organization's own. */
+async function importOther(state: ImportState, entry: ImportLine): Promise<void> {
+  const { type } = entry.record;
   if (type === 'Organization') {
     await state.organizations.readLine(entry, state.problems);
   } else if (typeof type === 'string' && Object.hasOwn(GLOBAL_KINDS, type)) {

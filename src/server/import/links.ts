@@ -44,6 +44,11 @@ export class LinkBook {
     );
   }
 
+  /** Whether all of these lead to records that are remembered to be there: then there is nothing to note. */
+  knows(org: number, links: readonly FoundLink[]): boolean {
+    return links.every(({ target, id }) => this.idsOf(org, target).has(id));
+  }
+
   async note(org: number, line: number, links: readonly FoundLink[]): Promise<void> {
     for (const { target, id, at } of links) {
       const known = this.idsOf(org, target);

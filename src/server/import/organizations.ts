@@ -19,7 +19,7 @@ interface Known extends Organization {
 
 /** The organizations of an import, in any order with their records. */
 export class Organizations {
-  private readonly known = new Map<string, Known>();
+  private readonly found = new Map<string, Known>();
   private readonly firstLine = new Map<string, number>();
   private readonly removals = new Map<string, number>();
   private readonly tx: Transaction;
@@ -30,16 +30,21 @@ export class Organizations {
     this.now = now;
   }
 
+  /** The organization by its id, if a line has spoken of it. */
+  known(id: string): Known | undefined {
+    return this.found.get(id);
+  }
+
   /** The organization by its id; one not told of yet gets its key now and must be told of by a later line. */
   async find(id: string, line: number): Promise<Known> {
-    const known = this.known.get(id);
+    const known = this.known(id);
     if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
     if (stored !== undefined) await this.hold(stored.org);
     const found: Known = stored
       ? { ...stored, told: true }
       : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
-    this.known.set(id, found);
+    this.found.set(id, found);
     if (!found.told) this.firstLine.set(id, line);
     return found;
   }
@@ -65,13 +70,13 @@ export class Organizations {
     const id = String(values.id);
     // Its records may be deleted by later lines.
     if (deleted === true) this.removals.set(id, line);
-    else this.known.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), told: true });
+    else this.found.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), told: true });
   }
 
   /** Deletes what was to be deleted; reports organizations that records named but no line and no store told of. */
   async settle(problems: ProblemList): Promise<void> {
     for (const [id, line] of this.removals) await this.remove(id, line, problems);
-    for (const [id, { told }] of this.known) {
+    for (const [id, { told }] of this.found) {
       if (told) continue;
       problems.add(
         this.firstLine.get(id) ?? 0,
@@ -110,7 +115,7 @@ export class Organizations {
     }
     await this.tx.run(sql`DELETE FROM reference_records WHERE org = ${organization.org}`);
     await this.tx.run(sql`DELETE FROM organizations WHERE org = ${organization.org}`);
-    this.known.delete(id);
+    this.found.delete(id);
   }
 }
 

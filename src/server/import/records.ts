@@ -54,8 +54,8 @@ export class ZoneUnknown extends Error {}
 /** One line of an organization's own kind. */
 export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
   const { line, record } = entry;
-  const { type: _, organizationId, deleted, ...given } = record;
-  const id = asId(given.id);
+  const { organizationId } = record;
+  const id = asId(record.id);
   if (id === undefined) state.problems.add(line, 'id', 'id must be a positive integer.');
   const named = typeof organizationId === 'string' && isOrganizationId(organizationId);
   if (!named) {
@@ -63,51 +63,63 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     state.problems.add(line, 'organizationId', `organizationId ${wrong}.`);
   }
   if (id === undefined || !named) return;
-  const organization = await state.organizations.find(organizationId, line);
-  if (deleted === true) return remove(state, kind, organization.org, id, line);
-  const { context, values } = await readValues(state, kind, organization, given);
+  // What has been looked up is not waited for: most lines ask for what the one before them has asked for.
+  const organization =
+    state.organizations.known(organizationId) ?? (await state.organizations.find(organizationId, line));
+  if (record.deleted === true) return remove(state, kind, organization.org, id, line);
+  const { context, values } = readTimeless(kind, record) ?? (await readLocal(state, kind, organization, record));
   for (const name of kind.needed) {
-    if (given[name] == null)
+    if (record[name] == null)
       context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
   }
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;
-  const fresh = await state.ids.note(organization.org, kind.type, id, kind.resource);
+  const { org } = organization;
+  const fresh = state.ids.noteKnown(org, kind.type, id) ?? (await state.ids.note(org, kind.type, id, kind.resource));
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
-  await state.links.note(organization.org, line, own);
-  if (kind.resource !== undefined) await state.changes?.note(organization.org, kind.resource, id, fresh);
-  state.places.forget(organization.org, kind.type, id);
-  if (kind.resource === undefined) await putReference(state, organization.org, kind, id, values);
+  if (!state.links.knows(org, own)) await state.links.note(org, line, own);
+  if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id, fresh);
+  state.places.forget(org, kind.type, id);
+  if (kind.resource === undefined) await putReference(state, org, kind, id, values);
   else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
+}
+
+/** What a line gives, read, and what is wrong with it. */
+interface Reading {
+  readonly context: ReadContext;
+  readonly values: Record<string, unknown>;
+}
+
+type Given = ImportLine['record'];
+
+/** What a line has beside the fields of its kind. */
+const BESIDES: ReadonlySet<string> = new Set(['type', 'organizationId', 'deleted']);
+
+function readValues(kind: RecordKind, given: Given, instantOf: (wall: WallClock) => number): Reading {
+  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
+  return { context, values: readFields(kind.fields, given, context, '', BESIDES) };
 }
 
 /** A line has a local time; what it says can be read when its zone has been looked up. */
 const LOCAL_TIME = Symbol('local time');
 
-/**
- * Reads the values of a line. Local times stand in the zone of the record's location, else of the organization (D7);
- * few lines have any, so the others are spared the look for it.
- */
-async function readValues(
-  state: ImportState,
-  kind: RecordKind,
-  organization: Known,
-  given: Readonly<Record<string, unknown>>,
-): Promise<{ context: ReadContext; values: Record<string, unknown> }> {
-  const read = (instantOf: (wall: WallClock) => number) => {
-    const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
-    return { context, values: readFields(kind.fields, given, context) };
-  };
+/** Reads the values of a line without local times, as most are; undefined for one that has any. */
+function readTimeless(kind: RecordKind, given: Given): Reading | undefined {
   try {
-    return read(() => {
+    return readValues(kind, given, () => {
       throw LOCAL_TIME;
     });
   } catch (error) {
     if (error !== LOCAL_TIME) throw error;
+    return undefined;
   }
+}
+
+/** Reads the values of a line with local times: they stand in the zone of the record's location, else of the organization (D7). */
+async function readLocal(state: ImportState, kind: RecordKind, organization: Known, given: Given): Promise<Reading> {
   const zone = await zoneOf(state, organization, given);
-  return read((wall) => {
+  return readValues(kind, given, (wall) => {
     if (zone === undefined && state.last !== true) throw new ZoneUnknown();
     return instantIn(zone ?? organization.timezone)(wall);
   });
@@ -115,11 +127,7 @@ async function readValues(
 
 type Known = Organization & { readonly told: boolean };
 
-async function zoneOf(
-  state: ImportState,
-  organization: Known,
-  given: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
+async function zoneOf(state: ImportState, organization: Known, given: Given): Promise<string | undefined> {
   const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
   const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
   if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
@@ -135,8 +143,8 @@ function wireOf(
   blank: Record<string, unknown>,
   values: Record<string, unknown>,
 ): Record<string, unknown> {
-  for (const [name, value] of Object.entries(values)) {
-    if (Object.hasOwn(blank, name)) blank[name] = value ?? emptyValue(fields, name);
+  for (const name of Object.keys(values)) {
+    if (Object.hasOwn(blank, name)) blank[name] = values[name] ?? emptyValue(fields, name);
   }
   return blank;
 }
@@ -195,7 +203,7 @@ async function putResource(
   await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownColumns?.(draft), fresh);
   await behaviour.indexed?.(state.tx, draft);
   state.links.noteWritten(organization.org, kind.type, id);
-  if (resource.type === 'Transaction') await state.corrections.note(organization.org, draft.after);
+  if (draft.after.previousTransaction != null) await state.corrections.note(organization.org, draft.after);
 }
 
 const NONE: ReadonlySet<string> = new Set();

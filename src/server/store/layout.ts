@@ -60,9 +60,10 @@ function columnsOf(key: FilterKey): Column[] {
   if (key.value.match === 'many') return [];
   const at = key.key.split('.');
   const form = key.value.name === 'text' ? normalized : scalar;
-  const exact: Column = { name: columnName(key.key), of: (record) => form(valueAt(record, at)) };
+  const read = readerOf(at);
+  const exact: Column = { name: columnName(key.key), of: (record) => form(read(record)) };
   if (key.value.match !== 'text') return [exact];
-  return [exact, { name: foldColumn(key.key), of: (record) => folded(valueAt(record, at)) }];
+  return [exact, { name: foldColumn(key.key), of: (record) => folded(read(record)) }];
 }
 
 function sideOf(resource: Resource, key: FilterKey): Side {
@@ -73,6 +74,14 @@ function sideOf(resource: Resource, key: FilterKey): Side {
     key,
     of: (record) => [...new Set(valuesAt(record, at).map(form))].filter((value) => value !== ''),
   };
+}
+
+/** Reads what stands at a path; most paths have one step or two. */
+function readerOf(at: readonly string[]): (record: JsonRecord) => unknown {
+  const [first = '', second, ...rest] = at;
+  if (second === undefined) return (record) => record[first];
+  if (rest.length > 0) return (record) => valueAt(record, at);
+  return (record) => (record[first] as JsonRecord | null | undefined)?.[second];
 }
 
 function valueAt(record: unknown, at: readonly string[]): unknown {

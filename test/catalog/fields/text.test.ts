@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { choice, codePoints, text } from '../../../src/catalog/fields/text.ts';
 import { readWith } from './reading.ts';
@@ -5,6 +6,19 @@ import { readWith } from './reading.ts';
 const TOOTH = '\u{1f9b7}';
 
 describe('text (D9)', () => {
+  it('counts code points, whatever the characters are (property)', () => {
+    const words = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(words, fc.nat(20), (input, max) => {
+        const trimmed = input.trim();
+        fc.pre(!trimmed.includes('\0'));
+        const { problems, value } = readWith(text({ max }), input);
+        if ([...trimmed].length > max) expect(problems).toEqual(['field.length field']);
+        else expect(value).toBe(trimmed);
+      }),
+    );
+  });
+
   it.each([
     ['as it is', text(), 'Ann', 'Ann'],
     ['trimmed', text(), ' \t\u00a0Ann Lee\n', 'Ann Lee'],

@@ -1,8 +1,21 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { date, dateTime, isDate, isTimeZone, timeOfDay, timeZone } from '../../../src/catalog/fields/times.ts';
 import { readWith } from './reading.ts';
 
 describe('dates', () => {
+  it('are those of the calendar (property)', () => {
+    const two = fc.integer({ min: 0, max: 33 }).map((number) => String(number).padStart(2, '0'));
+    const year = fc.integer({ min: 1000, max: 9999 });
+    fc.assert(
+      fc.property(year, two, two, (y, m, d) => {
+        const value = `${y}-${m}-${d}`;
+        const at = new Date(`${value}T00:00:00Z`).getTime();
+        expect(isDate(value)).toBe(!Number.isNaN(at) && new Date(at).toISOString().startsWith(value));
+      }),
+    );
+  });
+
   it.each([
     '2026-03-02',
     '2024-02-29',

@@ -15,7 +15,9 @@ async function read(text: string | Buffer, size = 65_536) {
   );
   const problems = new ProblemList();
   const lines: unknown[] = [];
-  for await (const { line, record } of readLines(Readable.from(chunks), problems)) lines.push([line, record]);
+  for await (const some of readLines(Readable.from(chunks), problems)) {
+    for (const { line, record } of some) lines.push([line, record]);
+  }
   return { lines, wrong: problems.listed.map(({ line, field }) => `${line} ${field}`) };
 }
 

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import type { Link } from '../../../catalog/fields/composites.ts';
 import { cents } from '../../money.ts';
 import type { Draft } from '../../resources/behaviour.ts';
@@ -16,7 +16,7 @@ interface Distribution {
 /** Keeps the distributions of a stored transaction, and notes what `settleLedger` has to make again. */
 export async function noteTransaction(tx: Transaction, { organization, after, fresh }: Draft): Promise<void> {
   const { org } = organization;
-  // An import notes all of a ledger that it begins, when its lines are in (`noteAll`).
+  // A ledger that an import begins it makes as a whole, when its lines are in (`fillLedger`).
   if (fresh !== true) await forgetTransaction(tx, org, after.id);
   // Only an active credit settles anything; inactive distributions do not count (D34).
   const settles = after.isActive === true && (after.amount as number) < 0;
@@ -38,10 +38,14 @@ export async function forgetTransaction(tx: Transaction, org: number, id: number
   await tx.run(sql`DELETE FROM distributions WHERE org = ${org} AND credit_id = ${id}`);
 }
 
-/** Notes all transactions of an organization for `settleLedger`. */
-export async function noteAll(tx: Transaction, org: number): Promise<void> {
-  await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT t.org, t.id FROM transactions t WHERE t.org = ${org}
-    ON CONFLICT DO NOTHING`);
+/** Makes the whole ledger of an organization, whatever is noted of it: what `settleLedger` would make of each transaction. */
+export async function fillLedger(tx: Transaction, org: number): Promise<void> {
+  await tx.run(sql`DELETE FROM ledger_changes WHERE org = ${org}`);
+  await tx.run(sql`DELETE FROM ledger WHERE org = ${org}`);
+  // By id: the rows lie in that order, and SQLite would take any of the indexes that begin with the organization.
+  await insertRows(tx, sql`transactions t`, sql`t.org = ${org} AND t.id > 0`);
+  await tx.run(sql`INSERT INTO ledger_versions (org, version) VALUES (${org}, 1)
+    ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
 }
 
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
@@ -89,6 +93,14 @@ export async function settleLedger(tx: Transaction): Promise<void> {
     SELECT d.org, d.credit_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.charge_id = n.id
     ON CONFLICT DO NOTHING`);
   await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
+  await insertRows(tx, sql`ledger_changes n CROSS JOIN transactions t`, sql`t.org = n.org AND t.id = n.id`);
+  await tx.run(sql`INSERT INTO ledger_versions (org, version) SELECT DISTINCT org, 1 FROM ledger_changes WHERE true
+    ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
+  await tx.run(sql`DELETE FROM ledger_changes`);
+}
+
+/** Writes the rows of those active transactions `t` that are chosen; there must be none of them. */
+async function insertRows(tx: Transaction, from: Sql, chosen: Sql): Promise<void> {
   await tx.run(sql`INSERT INTO ledger
       (org, location_id, guarantor_id, id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents)
     SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id, t.id, t.transaction_date,
@@ -101,12 +113,7 @@ export async function settleLedger(tx: Transaction): Promise<void> {
       COALESCE(t.estimated_insurance_cents, 0) - COALESCE((SELECT SUM(d.cents) FROM distributions d
         WHERE d.org = t.org AND d.charge_id = t.id AND d.by_insurance = 1), 0),
       COALESCE(t.estimated_write_off_cents, 0)
-    FROM ledger_changes n
-    CROSS JOIN transactions t
-    JOIN patients p ON p.org = t.org AND p.id = t.patient_id
-    WHERE t.org = n.org AND t.id = n.id AND t.is_active = 1
+    FROM ${from} CROSS JOIN patients p
+    WHERE ${chosen} AND p.org = t.org AND p.id = t.patient_id AND t.is_active = 1
     ORDER BY t.org, location_id, p.primary_guarantor_id, t.id`);
-  await tx.run(sql`INSERT INTO ledger_versions (org, version) SELECT DISTINCT org, 1 FROM ledger_changes WHERE true
-    ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
-  await tx.run(sql`DELETE FROM ledger_changes`);
 }
