@@ -8,6 +8,7 @@ import { type DemoAccess, seedDemo, writeDemoEnvironment } from './demo/start.ts
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
+import { collectSeldom } from './memory.ts';
 import type { Clock, Service } from './service.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { relayReadings } from './stream/relay/readings.ts';
@@ -88,6 +89,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       ...(tls && { tls }),
       ...(relay && { readings: relayReadings(relay) }),
     });
+    // An import is over by now: its heap is larger than any that a server needs.
+    collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
     const demoFile = access && (await writeDemoEnvironment(folder, url, access));
     return {

@@ -48,7 +48,7 @@ export async function measure({ folder, signal, small, report }) {
     });
     if (!kept) {
       report.note(
-        'A get waits for one part of other work at most: a page of an export, a part of an aging page, a group of posts or entries of the audit log with the sync of its commit, and now and then a checkpoint of the WAL, which is the longest by far: it is made on the thread that answers.',
+        'A get waits for one part of other work at most. By traces of the server, the slowest gets wait for the commit of posts or of entries of the audit log: for the sync of the disk, which is made on the thread that answers, and once in some 250 commits for the copy of the journal into the database with its own sync. Next come pages of an export and parts of an aging page, of a millisecond each, and the short collections of garbage.',
       );
     }
   });

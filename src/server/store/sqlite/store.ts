@@ -9,6 +9,12 @@ import { TableNumbers } from './tablenumbers.ts';
 import { GroupWriter } from './writer.ts';
 
 /**
+ * Pages in the journal before a commit copies them into the database, 16 MB: the thread that answers does it, and waits
+ * for the disk. Seldom is cheaper, since most pages are written many times in between.
+ */
+const CHECKPOINT_PAGES = 4_000;
+
+/**
  * Opens the SQLite store of a data folder: WAL, FULL sync, migrated to this version. With `serving` the folder is
  * locked against a second server. Throws `StoreUnusable`.
  */
@@ -43,6 +49,7 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   });
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
+  for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
   const logWriter = new GroupWriter(logging, tables);
   const statements = new Statements(reading);
