@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Agent as AgentOptions, Dispatcher } from 'undici';
 import { codeOf } from '../failure.ts';
 import type { ProxyInUse } from './proxy.ts';
@@ -90,7 +89,7 @@ async function exchange(
       dispatcher: network.of(proxy),
       method: outgoing.method as Dispatcher.HttpMethod,
       headers: { ...outgoing.headers, ...(body && { 'content-length': String(body.length) }) },
-      ...(body && { body: body.content }),
+      ...(body && { body: body.content as string }),
       ...(outgoing.signal && { signal: outgoing.signal }),
     });
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
@@ -103,13 +102,13 @@ async function exchange(
 /** A body that knows whether all of it was handed over. Text goes out at once, so it counts as handed over. */
 class CountedBody {
   readonly length: number;
-  readonly content: string | Readable;
+  readonly content: string | AsyncIterable<Uint8Array>;
   done: boolean;
 
   constructor(body: OutgoingBody) {
     this.done = typeof body === 'string';
     this.length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.content = typeof body === 'string' ? body : Readable.from(this.count(body.open()), { objectMode: false });
+    this.content = typeof body === 'string' ? body : this.count(body.open());
   }
 
   private async *count(chunks: AsyncIterable<Uint8Array>) {
