@@ -19,9 +19,9 @@ export interface StagedFile {
 
 /** Takes the bytes of one file. */
 export interface Stage {
-  /** The chunk must stay as it is until `finish`: several may be gathered before they are written. */
+  /** The chunk is no longer needed once this resolves. */
   write(chunk: Uint8Array): Promise<void>;
-  /** Everything written is on disk. */
+  /** Every byte written is on disk; that the file is there lasts once it is secured. */
   finish(): Promise<StagedFile>;
   discard(): Promise<void>;
 }
