@@ -41,8 +41,8 @@ export interface KeptFile {
 export interface Files {
   stage(name: string): Promise<Stage>;
   /**
-   * Brings finished staged files to where they outlive this machine and every server finds them: called before the
-   * record commits, so that no server answers for a file that another lacks. Any that fails fails all.
+   * Brings finished staged files to where they outlive what may happen to this machine (on a disk: a power cut) and every
+   * server finds them: called before the record commits, so that no server answers for a file that another lacks. Any that fails fails all.
    */
   secure(names: readonly string[]): Promise<void>;
   /** Ends the staging of a file whose record is committed: it stands under its final name. */
