@@ -25,7 +25,7 @@ for file in "$FOLDER"/*.pdf; do
 done`;
 
 const COSTS =
-  'Most of the time of the server goes to a commit for every document, a sync of its file and one of its folder; most of that of molar to opening, reading and hashing the files, and to a sync of what it notes before it sends.';
+  'Both processes together keep two cores busy. That of the server goes to the code that takes a request and writes its record, most of it run for the first times, and to commits: one, a sync of the folder and those of the files for every two or three documents that arrive together. That of molar goes to its start, to the code that sends requests, and to reading and hashing each file twice, before it is sent and while it is sent.';
 
 /** Uploads the same files in turn to one server, and has every document counted. */
 export async function measure({ folder, signal, small, report }) {

@@ -189,9 +189,12 @@ class Deadline {
   private readonly relay = () => this.controller.abort(this.outer?.reason);
 
   private restart(): void {
-    clearTimeout(this.timer);
     // A body may be read on after its attempt has ended, and a timer would keep the process from its end.
     if (this.ended) return;
+    if (this.timer !== undefined) {
+      this.timer.refresh();
+      return;
+    }
     this.timer = setTimeout(() => {
       this.passed = true;
       this.controller.abort(new Error('timeout'));

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Agent as AgentOptions, Dispatcher } from 'undici';
 import { codeOf } from '../failure.ts';
 import type { ProxyInUse } from './proxy.ts';
@@ -103,13 +103,14 @@ async function exchange(
 /** A body that knows whether all of it was handed over. Text goes out at once, so it counts as handed over. */
 class CountedBody {
   readonly length: number;
+  /** A generator, which undici takes like a stream and its types do not know; a stream around it takes its time. */
   readonly content: string | Readable;
   done: boolean;
 
   constructor(body: OutgoingBody) {
     this.done = typeof body === 'string';
     this.length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.content = typeof body === 'string' ? body : Readable.from(this.count(body.open()), { objectMode: false });
+    this.content = typeof body === 'string' ? body : (this.count(body.open()) as unknown as Readable);
   }
 
   private async *count(chunks: AsyncIterable<Uint8Array>) {

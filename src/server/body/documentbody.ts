@@ -65,6 +65,9 @@ export async function readDocumentBody(
   }
 }
 
+/** Decoded bytes of what comes from a connection at once. */
+const PIECE_BYTES = 48 * 1024;
+
 class ContentSink implements StringSink {
   problem: Problem | undefined;
   private stage: Stage | undefined;
@@ -72,6 +75,8 @@ class ContentSink implements StringSink {
   private readonly decoder = new Base64Decoder();
   private size = 0;
   private tail = '';
+  /** What is decoded is stored before the next piece comes. */
+  private memory: Buffer | undefined;
   private readonly files: Files;
   private readonly name: string;
   private readonly maxBytes: number;
@@ -84,7 +89,8 @@ class ContentSink implements StringSink {
 
   async piece(bytes: Buffer): Promise<void> {
     if (this.problem !== undefined || bytes.length === 0) return;
-    const digits = this.tail === '' ? this.decoder.pushDigits(bytes) : undefined;
+    this.memory ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+    const digits = this.tail === '' ? this.decoder.pushDigits(bytes, this.memory) : undefined;
     if (digits !== undefined) return this.store(digits);
     const piece = bytes.toString('latin1');
     // In JSON a line break inside a string must be escaped; the decoder would take a bare one for a break between lines.

@@ -1,5 +1,5 @@
 import { createReadStream, type Dirent, type ReadStream } from 'node:fs';
-import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Files, type KeptFile, nameAt, placeOf } from './files.ts';
 import { openStaging, statOf } from './staging.ts';
@@ -17,13 +17,10 @@ export async function openDiskFiles(folder: string, shared = false): Promise<Fil
 
   return {
     stage: staging.stage,
-    // A finished stage is on the disk already, where `open` finds it.
-    async secure() {},
-    async keep(name) {
-      const target = kept(name);
-      await renamed(staging.path(name), target);
-      await syncFolder(dirname(target));
-    },
+    secure: staging.secure,
+    // After a power cut the file stands here or there, since a rename is done whole or not at all: `open` finds it in
+    // both, and the next start keeps what it finds staged. So there is no need to wait for the disk once more.
+    keep: (name) => renamed(staging.path(name), kept(name)),
     discard: staging.drop,
     async size(name) {
       return (await sizeOf(kept(name))) ?? (await sizeOf(staging.path(name)));
@@ -72,15 +69,5 @@ async function renamed(path: string, target: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await rename(path, target);
-  }
-}
-
-/** Makes a rename last through a power cut. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -19,9 +19,9 @@ export interface StagedFile {
 
 /** Takes the bytes of one file. */
 export interface Stage {
-  /** The chunk must stay as it is until `finish`: several may be gathered before they are written. */
+  /** The chunk is no longer needed once this resolves. */
   write(chunk: Uint8Array): Promise<void>;
-  /** Everything written is on disk. */
+  /** Every byte written is on disk; that the file is there lasts once it is secured. */
   finish(): Promise<StagedFile>;
   discard(): Promise<void>;
 }
@@ -41,8 +41,8 @@ export interface KeptFile {
 export interface Files {
   stage(name: string): Promise<Stage>;
   /**
-   * Brings finished staged files to where they outlive this machine and every server finds them: called before the
-   * record commits, so that no server answers for a file that another lacks. Any that fails fails all.
+   * Brings finished staged files to where they outlive what may happen to this machine (on a disk: a power cut) and every
+   * server finds them: called before the record commits, so that no server answers for a file that another lacks. Any that fails fails all.
    */
   secure(names: readonly string[]): Promise<void>;
   /** Ends the staging of a file whose record is committed: it stands under its final name. */

@@ -1,12 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Stage, StagedFile } from './files.ts';
-
-const HEAD_BYTES = 64;
-
-/** Bytes gathered before they are written: most documents are then written at once. */
-const GATHERED_BYTES = 256 * 1024;
+import type { Stage } from './files.ts';
+import { DiskStage } from './stage.ts';
 
 /**
  * From when on a staged file of a folder that several processes share is taken for left over: no request lasts longer
@@ -18,6 +13,8 @@ export const ABANDONED_MS = 24 * 60 * 60 * 1000;
 export interface Staging {
   path(name: string): string;
   stage(name: string): Promise<Stage>;
+  /** Makes that finished files are here last through a power cut. */
+  secure(): Promise<void>;
   has(name: string): Promise<boolean>;
   drop(name: string): Promise<void>;
   /** Names of what earlier processes left; of what is old enough, when other processes may be staging here now. */
@@ -28,9 +25,11 @@ export interface Staging {
 export async function openStaging(folder: string, shared: boolean): Promise<Staging> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = (name: string) => join(folder, name);
+  const folderSync = new FolderSync(folder);
   return {
     path,
-    stage: (name) => openStage(name, path(name)),
+    stage: async (name) => new DiskStage(name, path(name)),
+    secure: () => folderSync.sync(),
     has: async (name) => (await statOf(path(name))) !== undefined,
     drop: (name) => rm(path(name), { force: true }),
     async leftovers() {
@@ -58,36 +57,34 @@ export async function statOf(path: string): Promise<{ size: number; mtime: Date;
   }
 }
 
-async function openStage(name: string, path: string): Promise<Stage> {
-  const file = await open(path, 'wx', 0o600);
-  const hash = createHash('sha256');
-  const head: Buffer[] = [];
-  let gathered: Uint8Array[] = [];
-  let waiting = 0;
-  let size = 0;
-  const flush = async () => {
-    const bytes = Buffer.concat(gathered);
-    [gathered, waiting] = [[], 0];
-    await file.appendFile(bytes);
-  };
-  return {
-    async write(chunk) {
-      if (size < HEAD_BYTES) head.push(Buffer.from(chunk.subarray(0, HEAD_BYTES)));
-      size += chunk.length;
-      hash.update(chunk);
-      gathered.push(chunk);
-      waiting += chunk.length;
-      if (waiting >= GATHERED_BYTES) await flush();
-    },
-    async finish(): Promise<StagedFile> {
-      if (waiting > 0) await flush();
-      await file.sync();
-      await file.close();
-      return { name, path, size, sha256: hash.digest('hex'), head: Buffer.concat(head).subarray(0, HEAD_BYTES) };
-    },
-    async discard() {
-      await file.close().catch(() => undefined);
-      await rm(path, { force: true });
-    },
-  };
+/** Syncs a folder for many at once: those that come while it is being synced share the next sync. */
+class FolderSync {
+  private readonly path: string;
+  private running: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  sync(): Promise<void> {
+    this.next ??= this.afterOthers();
+    return this.next;
+  }
+
+  private async afterOthers(): Promise<void> {
+    await this.running.catch(() => undefined);
+    this.next = undefined;
+    this.running = syncFolder(this.path);
+    await this.running;
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

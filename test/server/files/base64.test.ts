@@ -10,6 +10,12 @@ function decode(pieces: readonly string[]): Buffer | undefined {
     (decoder, piece) => decoder.pushDigits(Buffer.from(piece, 'latin1')) ?? decoder.push(piece),
   );
   expect(digits).toEqual(close);
+  const memory = Buffer.alloc(12);
+  const reusing = decodeWith(pieces, (decoder, piece) => {
+    const bytes = decoder.pushDigits(Buffer.from(piece, 'latin1'), memory);
+    return bytes === undefined ? decoder.push(piece) : Buffer.from(bytes);
+  });
+  expect(reusing).toEqual(close);
   return close;
 }
 

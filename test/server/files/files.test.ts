@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -130,6 +130,38 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     await files.close();
   });
 
+  it('take chunks of any size, whose memory is used for something else afterwards', async () => {
+    const files = await open();
+    const sizes = [1, 63, 64, 100_000, 256 * 1024, 256 * 1024 + 1, 5, 600_000, 160_000, 100_000, 0, 7];
+    const memory = Buffer.alloc(Math.max(...sizes));
+    const stage = await files.stage(NAME);
+    const whole: Buffer[] = [];
+    for (const [index, size] of sizes.entries()) {
+      const chunk = memory.subarray(0, size).fill(index + 1);
+      whole.push(Buffer.from(chunk));
+      await stage.write(chunk);
+    }
+    const { size, sha256, head } = await stage.finish();
+    const expected = Buffer.concat(whole);
+    const told = [expected.length, createHash('sha256').update(expected).digest('hex'), expected.subarray(0, 64)];
+    expect([size, sha256, head]).toEqual(told);
+    await files.secure([NAME]);
+    await files.keep(NAME);
+    expect((await buffer(await files.open(NAME))).equals(expected)).toBe(true);
+    await files.close();
+  });
+
+  it('arrive side by side, each with its own bytes', async () => {
+    const files = await open();
+    const names = Array.from({ length: 40 }, (_, index) => `${10 + index}ab-original`);
+    await Promise.all(names.map((name) => store(files, name, Buffer.from(name), Buffer.alloc(70_000, name))));
+    const contents = await Promise.all(names.map((name) => contentOf(files, name)));
+    const expected = names.map((name) => name + Buffer.alloc(70_000, name).toString());
+    expect(contents.every((content, index) => content === expected[index])).toBe(true);
+    expect(await files.leftovers()).toEqual([]);
+    await files.close();
+  });
+
   it('are missing when they were never stored', async () => {
     const files = await open();
     expect(await files.size(NAME)).toBeUndefined();
@@ -228,5 +260,20 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     await second.remove(NAME);
     expect(await first.size(NAME)).toBeUndefined();
     await Promise.all([first.close(), second.close()]);
+  });
+});
+
+describe('files on a disk that fails', () => {
+  it('are not secured for anybody who waits, and are again when it is back', async () => {
+    const files = await openFiles(join(folder, 'files'), folder);
+    await staged(files, NAME, Buffer.from('x'));
+    const incoming = join(folder, 'files', 'incoming');
+    await rename(incoming, `${incoming}.away`);
+    const failed = await Promise.allSettled([files.secure([NAME]), files.secure([NAME])]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await rename(`${incoming}.away`, incoming);
+    await files.secure([NAME]);
+    expect(await contentOf(files, NAME)).toBe('x');
+    await files.close();
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingBody } from '../../transport/send.ts';
-import { type ContentSource, contentChanged, fill } from '../content/source.ts';
+import { type ContentSource, contentChanged, fill, giveBack, MEMORY, takeMemory } from '../content/source.ts';
 
 /** The fields of POST /api/v1/documents, `file` without its content (specification, Documents). */
 export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file?: Readonly<Record<string, number>> };
@@ -9,7 +9,9 @@ export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file
 export type StreamedBody = Exclude<OutgoingBody, string>;
 
 /** Bytes of content in one chunk: a multiple of three, so that base64 needs no padding between chunks. */
-const CHUNK = 192 * 1024;
+const CHUNK = MEMORY - 3;
+/** Bytes of content that are encoded at once: of more the text would be too long for the heap of what is short-lived. */
+const ENCODED = 24 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
@@ -27,11 +29,7 @@ export function documentBody(
   const tail = Buffer.from('"}}');
   return {
     length: head.length + base64Length(content.source.size) + tail.length,
-    open: async function* () {
-      yield head;
-      yield* base64(content, options.chunk ?? CHUNK, options.onBytes);
-      yield tail;
-    },
+    open: () => chunks({ head, tail }, content, Math.min(options.chunk ?? CHUNK, CHUNK), options.onBytes),
   };
 }
 
@@ -40,36 +38,42 @@ export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-async function* base64(
+async function* chunks(
+  { head, tail }: { readonly head: Buffer; readonly tail: Buffer },
   { source, sha256 }: { readonly source: ContentSource; readonly sha256: string },
   chunk: number,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const reader = await source.open();
+  const reader = (source.size <= CHUNK && source.reopen?.()) || (await source.open());
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(chunk, source.size));
+  const memory = takeMemory();
   try {
     for (let position = 0; position < source.size; ) {
-      const bytes = await fill(reader, position, buffer.subarray(0, source.size - position));
-      position += bytes.length;
+      const left = source.size - position;
+      const last = left <= chunk;
+      // One byte more than there should be at the end, so that a file that has grown shows.
+      const bytes = await fill(reader, position, memory.subarray(0, last ? left + 1 : chunk), left);
       hash.update(bytes);
-      const last = position >= source.size;
-      const whole = last || bytes.length === chunk;
-      if (!whole || (last && (await isOther(reader.read, position, hash.digest('hex'), sha256))))
+      if (bytes.length !== Math.min(left, chunk) || (last && hash.digest('hex') !== sha256))
         throw contentChanged(source.label);
-      yield Buffer.from(bytes.toString('base64'), 'latin1');
+      yield encoded(bytes, position === 0 ? head : NOTHING, last ? tail : NOTHING);
+      position += bytes.length;
       onBytes?.(bytes.length);
     }
   } finally {
+    giveBack(memory);
     await reader.close();
   }
 }
 
-async function isOther(
-  read: (buffer: Uint8Array, position: number) => Promise<number>,
-  end: number,
-  found: string,
-  expected: string,
-): Promise<boolean> {
-  return found !== expected || (await read(Buffer.alloc(1), end)) > 0;
+const NOTHING = Buffer.alloc(0);
+
+/** The base64 of bytes between what stands before and behind it. */
+function encoded(bytes: Buffer, before: Buffer, behind: Buffer): Buffer {
+  const text = Buffer.allocUnsafe(before.length + base64Length(bytes.length) + behind.length);
+  let end = before.copy(text);
+  for (let from = 0; from < bytes.length; from += ENCODED)
+    end += text.write(bytes.toString('base64', from, Math.min(bytes.length, from + ENCODED)), end, 'latin1');
+  behind.copy(text, end);
+  return text;
 }

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
@@ -123,7 +124,8 @@ class JournalLines {
     const { waiting, durable } = this;
     [this.waiting, this.durable, this.next] = ['', false, undefined];
     try {
-      await this.file.appendFile(waiting);
+      // A few lines into the memory of the system: to hand that to another thread would take longer.
+      appendFileSync(this.file.fd, waiting);
       if (durable) await this.file.datasync();
     } catch (cause) {
       throw fileFailure(`write ${this.path}`, cause);

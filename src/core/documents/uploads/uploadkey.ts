@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReadyUpload } from './plan.ts';
 
 /** Where uploads go: the server and the organization. */
@@ -22,5 +22,5 @@ export function journalKeyOf(upload: ReadyUpload, target: UploadTarget): string 
 
 function digest({ owner, storedName, sha256 }: ReadyUpload, target: UploadTarget, use: number | string): string {
   const parts = [target.baseUrl, target.organization, owner.field, owner.id, storedName, sha256, use];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }

@@ -65,7 +65,8 @@ class BucketFiles implements Files {
   async stage(name: string) {
     const stage = await this.staging.stage(name);
     return {
-      ...stage,
+      write: (chunk: Uint8Array) => stage.write(chunk),
+      discard: () => stage.discard(),
       finish: async () => {
         const staged = await stage.finish();
         this.local.set(name, staged);

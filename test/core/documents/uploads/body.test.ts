@@ -91,6 +91,6 @@ describe('the streamed body of a document', () => {
       total += chunk.length;
     }
     expect({ total, opened }).toEqual({ total: body.length, opened: 0 });
-    expect(largest).toBeLessThanOrEqual(256 * 1024);
+    expect(largest).toBeLessThanOrEqual(384 * 1024);
   });
 });
