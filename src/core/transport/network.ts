@@ -51,14 +51,16 @@ interface Dispatchers {
 async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   const { Agent, ProxyAgent, request } = await import('undici');
   const ca = await trusted(options.certificates ?? []);
-  const connect = { timeout: options.connectTimeout ?? 10_000, ...(ca && { ca }) };
+  // undici lets go of a connection that does not stand yet only when its time is over.
+  const closing = new AbortController();
+  const own = { signal: closing.signal, ...(ca && { ca }) };
+  const connect = { timeout: options.connectTimeout ?? 10_000, ...own };
   // The client has a deadline of its own that does not count the time an upload takes.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 } satisfies AgentOptions.Options;
   const direct = new Agent(common);
-  const tls = ca && { requestTls: { ca }, proxyTls: { ca } };
   const proxies = new Map<string, Dispatcher>();
   const through = ({ url: { href } }: ProxyInUse) => {
-    const agent = proxies.get(href) ?? new ProxyAgent({ ...common, ...tls, uri: href });
+    const agent = proxies.get(href) ?? new ProxyAgent({ ...common, requestTls: own, proxyTls: own, uri: href });
     proxies.set(href, agent);
     return agent;
   };
@@ -66,7 +68,9 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
     request,
     of: (proxy) => (proxy === undefined ? direct : through(proxy)),
     close: async () => {
-      await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()));
+      const closed = [direct, ...proxies.values()].map((agent) => agent.destroy());
+      closing.abort();
+      await Promise.all(closed);
     },
   };
 }

@@ -11,9 +11,21 @@ const HEAD_BYTES = 64;
 
 /** Bytes gathered before they are written: most documents are then written at once. */
 const GATHERED_BYTES = 256 * 1024;
-/** Memory for gathering that is kept for the next: fresh memory costs more than to copy into it. */
-const MOST_SPARE = 16;
+/** Documents that gather at the same time. Those beyond write each piece as it comes, so that many take little memory. */
+const MOST_GATHERING = 16;
+/** Memory for gathering that is free, and how much there is in all: fresh memory costs more than to copy into it. */
 const spare: Buffer[] = [];
+let made = 0;
+
+function takeMemory(): Buffer {
+  const memory = spare.pop();
+  if (memory !== undefined) return memory;
+  if (made === MOST_GATHERING) return NONE;
+  made++;
+  return Buffer.allocUnsafeSlow(GATHERED_BYTES);
+}
+
+const NONE = Buffer.alloc(0);
 
 /** A file on the local disk while its bytes arrive, at most 256 KiB of them in memory. */
 export class DiskStage implements Stage {
@@ -21,7 +33,7 @@ export class DiskStage implements Stage {
   private readonly path: string;
   private readonly hash = createHash('sha256');
   private readonly head = Buffer.alloc(HEAD_BYTES);
-  private readonly gathered = spare.pop() ?? Buffer.allocUnsafeSlow(GATHERED_BYTES);
+  private readonly gathered = takeMemory();
   private waiting = 0;
   private size = 0;
   private descriptor: number | undefined;
@@ -36,8 +48,8 @@ export class DiskStage implements Stage {
     if (this.size < HEAD_BYTES) this.head.set(chunk.subarray(0, HEAD_BYTES - this.size), this.size);
     this.size += chunk.length;
     this.hash.update(chunk);
-    if (this.waiting + chunk.length > GATHERED_BYTES) await this.flush();
-    if (chunk.length > GATHERED_BYTES) return this.writeAll(chunk);
+    if (this.waiting + chunk.length > this.gathered.length) await this.flush();
+    if (chunk.length > this.gathered.length) return this.writeAll(chunk);
     this.gathered.set(chunk, this.waiting);
     this.waiting += chunk.length;
   }
@@ -77,6 +89,6 @@ export class DiskStage implements Stage {
     if (this.ended) return;
     this.ended = true;
     if (this.descriptor !== undefined) closeSync(this.descriptor);
-    if (spare.length < MOST_SPARE) spare.push(this.gathered);
+    if (this.gathered !== NONE) spare.push(this.gathered);
   }
 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createMuteServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Network, openNetwork } from '../../../src/core/transport/network.ts';
 import { ConnectionFailure, type OutgoingRequest } from '../../../src/core/transport/send.ts';
@@ -71,6 +72,25 @@ describe('the network', () => {
     const failure = await failureOf(send({ method: 'POST', url, body: 'x' }));
     expect(failure.sent).toBe(false);
     expect(failure.message).toBe(`Nothing answers at ${new URL(url).host}.`);
+  });
+
+  it.each([
+    ['a host', undefined],
+    ['a proxy', (address: string) => ({ url: new URL(address), variable: 'HTTPS_PROXY' })],
+  ])('is closed at once while the handshake with %s is waited for', async (_, proxy) => {
+    const closed: Promise<unknown>[] = [];
+    const mute = createMuteServer((socket) => closed.push(once(socket.resume(), 'close')));
+    mute.listen(0, 'localhost');
+    await once(mute, 'listening');
+    const address = `https://localhost:${(mute.address() as AddressInfo).port}`;
+    // The limit is far beyond that of this test.
+    const waiting = openNetwork({ connectTimeout: 300_000, ...(proxy && { proxyFor: () => proxy(address) }) });
+    const connected = once(mute, 'connection');
+    const failed = failureOf(waiting.send({ method: 'GET', url: address, headers: {} }));
+    await connected;
+    await waiting.close();
+    await Promise.all([failed, ...closed]);
+    mute.close();
   });
 
   it('tells that everything may have been sent when the connection is cut after the body', async () => {
