@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
@@ -77,6 +77,8 @@ export class KeptCode {
       // Beside the file, and renamed, so that nobody ever reads half of it.
       const fresh = `${this.file}.${process.pid}`;
       writeFileSync(fresh, packed(this.codes()), { mode: 0o600 });
+      // Some file systems wait for the disk when a file takes the place of another one, which this is not worth.
+      rmSync(this.file, { force: true });
       renameSync(fresh, this.file);
     } catch {
       // A full disk, a home that cannot be written: the next run compiles again.

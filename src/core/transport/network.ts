@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Agent as AgentOptions, Dispatcher } from 'undici';
 import { codeOf } from '../failure.ts';
@@ -53,6 +54,8 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   const ca = await trusted(options.certificates ?? []);
   // undici lets go of a connection that does not stand yet only when its time is over.
   const closing = new AbortController();
+  // Every connection listens to it.
+  setMaxListeners(0, closing.signal);
   const own = { signal: closing.signal, ...(ca && { ca }) };
   const connect = { timeout: options.connectTimeout ?? 10_000, ...own };
   // The client has a deadline of its own that does not count the time an upload takes.

@@ -61,6 +61,26 @@ describe('the network', () => {
     expect(await textOf(response.body)).toBe('POST /x?y=1 b 5 hello');
   });
 
+  it('keeps as many connections as are asked for, without a word of warning', async () => {
+    const warnings: string[] = [];
+    const hear = (warning: Error) => warnings.push(warning.message);
+    process.on('warning', hear);
+    let [waiting, release] = [0, () => {}];
+    const all = new Promise<void>((done) => {
+      release = done;
+    });
+    const url = await listen(async (_, response) => {
+      if (++waiting === 30) release();
+      await all;
+      response.end();
+    });
+    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await send({ url })).status));
+    expect(statuses).toEqual(Array(30).fill(200));
+    await new Promise((turn) => setImmediate(turn));
+    process.off('warning', hear);
+    expect(warnings).toEqual([]);
+  });
+
   it('does not follow redirects', async () => {
     const url = await listen((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
     expect((await send({ url })).status).toBe(302);
