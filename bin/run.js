@@ -19,7 +19,8 @@ async function run(argv) {
     fail(MISSING);
   } else if (!tellVersion(argv, join(root, 'package.json')) && !tellHelp(argv, join(root, 'dist', 'help'))) {
     let isOver = false;
-    process.once('exit', () => {
+    // Not told of an end that was asked for, as after a signal.
+    process.once('beforeExit', () => {
       if (!isOver) process.exitCode ||= NEVER_ENDED;
     });
     await start(argv, root).finally(() => {

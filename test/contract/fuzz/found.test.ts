@@ -176,7 +176,8 @@ describe('what fuzzing found on connections', () => {
     const head = `POST ${API_PREFIX}/documents HTTP/1.1\r\nhost: a\r\n${CREDENTIALS}content-type: application/json\r\n`;
     const before = await filesOf(service.current);
     const socket = connect(port(), '127.0.0.1', () => {
-      socket.write(`${head}content-length: 90000\r\n\r\n{"file":{"content":"${'A'.repeat(40_000)}`);
+      // More than is gathered in memory: then a file is there.
+      socket.write(`${head}content-length: 900000\r\n\r\n{"file":{"content":"${'A'.repeat(370_000)}`);
     });
     await vi.waitFor(async () => expect(await filesOf(service.current)).toHaveLength(before.length + 1), 5000);
     socket.destroy();

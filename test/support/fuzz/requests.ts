@@ -19,7 +19,7 @@ export interface FuzzRequest {
 export const RIGHT_HEADERS = { authorization: `Bearer ${TOKENS.full}`, 'organization-id': ORGANIZATION };
 
 /** Largest document of a fuzzed service. */
-export const MOST_BYTES = 256 * 1024;
+export const MOST_BYTES = 320 * 1024;
 
 /** A service that is asked one generated request after another, and looked at after each. */
 export class FuzzedService {

@@ -1,4 +1,4 @@
-import { csvCell } from '../../output/csv.ts';
+import { stringify } from 'csv-stringify/sync';
 import type { UploadOutcome } from '../outcome.ts';
 import { escapeFormula } from './formulas.ts';
 import { EXTRA_COLUMNS, joinTags, MANIFEST_COLUMNS, RESULT_COLUMNS, type UploadRow } from './uploadrow.ts';
@@ -16,10 +16,10 @@ export interface ResultRow {
 export function formatResults(results: readonly ResultRow[]): string {
   const extras = EXTRA_COLUMNS.filter((column) => results.some(({ row }) => row[column] !== undefined));
   const columns = [...MANIFEST_COLUMNS, ...extras, ...RESULT_COLUMNS];
-  const lines = results.map((result) =>
-    columns.map((column) => csvCell(escapeFormula(cellOf(result, column)), false)).join(','),
-  );
-  return [columns.join(','), ...lines, ''].join('\n');
+  return stringify([
+    columns,
+    ...results.map((result) => columns.map((column) => escapeFormula(cellOf(result, column)))),
+  ]);
 }
 
 function cellOf({ row, outcome }: ResultRow, column: ColumnName): string {
