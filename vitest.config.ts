@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defaultExclude, defineConfig } from 'vitest/config';
 import { testPostgres } from './test/support/services.ts';
 
 const SECOND = 1000;
@@ -22,6 +22,9 @@ export default defineConfig(async () => ({
   },
 }));
 
+/** What costs much and asks nothing of a store: the memory of listeners, and what a broker of its own says. */
+const ANYWHERE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
+
 const onPostgres = project(
   'postgres',
   // Below test/server/store each store has a folder of its own, that needs no telling.
@@ -33,14 +36,23 @@ const onPostgres = project(
   90,
   3,
   { MOLAR_TEST_STORE: 'postgres' },
+  ANYWHERE,
 );
 
-function project(name: string, include: string[], seconds: number, groupOrder: number, env = {}) {
+function project(
+  name: string,
+  include: string[],
+  seconds: number,
+  groupOrder: number,
+  env = {},
+  exclude: string[] = [],
+) {
   return {
     extends: true as const,
     test: {
       name,
       include,
+      exclude: [...defaultExclude, ...exclude],
       env,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,

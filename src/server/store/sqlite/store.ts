@@ -40,13 +40,14 @@ async function open(file: string, unlock: () => void): Promise<Store> {
 
 async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
   writing.pragma('journal_mode = WAL');
-  const reading = openConnection(file, { readonly: true });
-  const tables = new TableNumbers(reading);
-  const writer = new GroupWriter(writing, tables);
-  await writer.submit(async (tx) => {
+  await new GroupWriter(writing).submit(async (tx) => {
     await migrate(tx, 'sqlite');
     writeStatistics(writing);
   });
+  // A connection that was open before would go on planning with the statistics that it has read.
+  const reading = openConnection(file, { readonly: true });
+  const tables = new TableNumbers(reading);
+  const writer = new GroupWriter(writing, tables);
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
   for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

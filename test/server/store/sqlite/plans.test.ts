@@ -9,6 +9,7 @@ import { transactions } from '../../../../src/catalog/resources/transactions.ts'
 import { openSums } from '../../../../src/server/reports/aging/opensums.ts';
 import { guarantorFacts } from '../../../../src/server/reports/aging/people.ts';
 import { countRecords, findRecord, readPageText } from '../../../../src/server/store/records.ts';
+import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Reader, Statement, Store } from '../../../../src/server/store/store.ts';
 
@@ -16,12 +17,24 @@ let folder: string;
 let store: Store;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-plans-'));
+  await (await openSqliteStore(folder, { serving: false })).close();
+  makeIndexesAnew(join(folder, 'molar.sqlite'));
   store = await openSqliteStore(folder, { serving: false });
 });
 afterAll(async () => {
   await store.close();
   await rm(folder, { recursive: true });
 });
+
+/** As tools do, with which what the planner was told of the indexes is gone: the next start tells it all it reads with. */
+function makeIndexesAnew(file: string): void {
+  const connection = openConnection(file);
+  const indexes = connection
+    .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+    .all() as { name: string; sql: string }[];
+  for (const { name, sql: text } of indexes) connection.exec(`DROP INDEX ${name}; ${text}`);
+  connection.close();
+}
 
 /** A reader that runs nothing and keeps the statements that it is given. */
 function recorder(): { readonly read: Reader; readonly statements: Statement[] } {
@@ -41,10 +54,15 @@ function recorder(): { readonly read: Reader; readonly statements: Statement[] }
   };
 }
 
-const term = (resource: typeof patients | typeof transactions, name: string, value: number | string): Term => {
+const term = (
+  resource: typeof patients | typeof transactions,
+  name: string,
+  value: number | string,
+  operator: Term['operator'] = '==',
+): Term => {
   const key = Object.values(resource.filters).find((candidate) => candidate.key === name);
   if (key === undefined) throw new Error(`There is no filter key ${name}.`);
-  return { key, operator: '==', values: [value], all: false };
+  return { key, operator, values: [value], all: false };
 };
 const slice = { lastId: 70_000_000_000_001, offset: 0, limit: 100 };
 const days = [
@@ -84,6 +102,15 @@ const CASES: readonly [string, (read: Reader) => Promise<unknown>, RegExp][] = [
     'how many patients a location has',
     (read) => countRecords(read, 1, patients, [term(patients, 'preferredLocation.id', 5)]),
     /COVERING INDEX patients_by_preferred_location_id \(org=\? AND preferred_location_id=\?\)/,
+  ],
+  [
+    'how many transactions of a patient, since a day',
+    (read) =>
+      countRecords(read, 1, transactions, [
+        term(transactions, 'patient.id', 5),
+        term(transactions, 'transactionDate', '0001-01-01', '>='),
+      ]),
+    /USING INDEX transactions_by_patient_id \(org=\? AND patient_id=\?\)/,
   ],
   ['how many patients there are', (read) => countRecords(read, 1, patients, []), /COVERING INDEX/],
   [
