@@ -77,7 +77,7 @@ export interface Answer {
 
 export type Handler = (request: OperationRequest) => Promise<Answer>;
 
-export function nowOf(service: Service): string {
+export function nowOf(service: Pick<Service, 'clock'>): string {
   return isoText(service.clock());
 }
 

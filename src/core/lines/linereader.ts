@@ -11,7 +11,7 @@ import type { RecordBytes } from './recordbytes.ts';
 /** Makes a line of the output from a record: from its bytes, or from what was parsed. Both give the same text. */
 export interface LineWriter {
   readonly record: RecordBytes;
-  /** Appends the record that `record` has just read, from `start` on in these bytes, up to `end`. */
+  /** Appends the record that `record` has just read, from `start` on, up to where `json` stands. */
   readonly fromBytes: (out: ByteText, json: JsonBytes, start: number) => void;
   readonly fromRow: (row: Row) => string;
 }

@@ -5,6 +5,7 @@ import type { OpenFolder } from '../datafolder.ts';
 import { importRecords } from '../import/importer.ts';
 import { numberRecords } from '../import/lines.ts';
 import { findOrganization } from '../organizations.ts';
+import { nowOf } from '../service.ts';
 import { newToken, saveToken } from '../tokens/tokens.ts';
 import { demoActivity } from './activity.ts';
 import { DEMO_ORGANIZATION_ID } from './practice.ts';
@@ -23,7 +24,7 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
   const { service, path } = folder;
   const known = await findOrganization(service.store.read, DEMO_ORGANIZATION_ID);
   if (known === undefined) {
-    const today = new Date(service.clock()).toISOString().slice(0, 10);
+    const today = nowOf(service).slice(0, 10);
     // Like the records of a practice that was there before its stream.
     await importRecords(service, () => numberRecords(practice(size, today)), { untold: true });
   }
@@ -33,7 +34,7 @@ export async function seedDemo(folder: OpenFolder, size: Size): Promise<DemoAcce
       organizations: [DEMO_ORGANIZATION_ID],
       scopes: [...SCOPES],
       label: 'demo',
-      createdAt: new Date(service.clock()).toISOString(),
+      createdAt: nowOf(service),
       expiresAt: null,
     }),
   );

@@ -1,6 +1,7 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
 import { recordChange } from '../engine/changes.ts';
 import { blankRecord } from '../rendering.ts';
+import { nowOf } from '../service.ts';
 import { putRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Draft } from './behaviour.ts';
@@ -14,7 +15,7 @@ export async function recordHistory(
   action: 'CREATE' | 'UPDATE' | 'DELETE',
 ): Promise<void> {
   const { organization, actor, after, service } = draft;
-  const now = new Date(service.clock()).toISOString();
+  const now = nowOf(service);
   const id = await tx.nextId(organization.org, appointmentHistories.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
   const history = {

@@ -3,7 +3,7 @@ import { asId } from '../../catalog/fields/numbers.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
 import { cents } from '../money.ts';
 import { referenceRecord, zoneOfLocation } from '../references.ts';
-import type { OperationRequest } from '../service.ts';
+import { nowOf, type OperationRequest } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
 import { recordHistory } from './appointmenthistories.ts';
@@ -42,7 +42,7 @@ async function completeAppointment(read: Reader, { after, before, organization, 
   after.asap ??= false;
   after.needsFollowUp ??= false;
   after.bookedOnline ??= false;
-  after.created ??= new Date(service.clock()).toISOString();
+  after.created ??= nowOf(service);
   after.end = new Date(Date.parse(after.start as string) + (after.duration as number) * 60_000).toISOString();
   if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
   const operatory = await referenceRecord(read, organization.org, 'Operatory', (after.operatory as { id: number }).id);

@@ -56,7 +56,7 @@ export async function followStatus(tx: Transaction, draft: Draft): Promise<void>
   if (!was && !is) return;
   if (!was) return open(tx, draft);
   if (before?.status === after.status) return;
-  const now = new Date(draft.service.clock()).toISOString();
+  const now = nowOf(draft.service);
   await change(tx, draft, is ? { status: after.status } : { rescheduledOn: now }, is);
 }
 

@@ -1,6 +1,7 @@
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { cents } from '../money.ts';
 import { noteTransaction } from '../reports/aging/ledger.ts';
+import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { Behaviour } from './behaviour.ts';
 
@@ -21,7 +22,7 @@ export const transactionBehaviour: Behaviour = {
       ...part,
       isActive: part.isActive ?? true,
     }));
-    after.entryDate ??= imported?.lastModified ?? new Date(service.clock()).toISOString();
+    after.entryDate ??= imported?.lastModified ?? nowOf(service);
   },
   ownColumns({ after, imported, row }) {
     const estimate = imported?.estimate as { insurance?: number | null; writeOff?: number | null } | null | undefined;

@@ -1,5 +1,5 @@
 import { organizationIds } from '../../organizations.ts';
-import type { Service } from '../../service.ts';
+import { nowOf, type Service } from '../../service.ts';
 import type { StoredMessage } from '../outbox.ts';
 import { resyncMessage } from '../resync.ts';
 import type { Broker } from './broker.ts';
@@ -72,7 +72,7 @@ export class Session {
 
   /** Messages up to the floor are gone: every organization is told, once. */
   private async tellGap(requested: number, resumedAfter: number): Promise<void> {
-    const sendTime = new Date(this.service.clock()).toISOString();
+    const sendTime = nowOf(this.service);
     const gap = { requested, resumedAfter };
     for (const id of await organizationIds(this.service.store.read)) {
       if (!(await this.send(resyncMessage(id, gap, sendTime)))) return;
