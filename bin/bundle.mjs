@@ -6,7 +6,13 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 
 /** What is started or loaded by its path: by bin/run.js, and by another file of dist/. */
-const BY_PATH = ['cli/main.ts', 'cli/keyring/child.ts', 'cli/keyring/systemkeyring.ts'];
+const BY_PATH = [
+  'cli/main.ts',
+  'cli/keyring/child.ts',
+  'cli/keyring/systemkeyring.ts',
+  'server/store/sqlite/filling/port.ts',
+  'server/store/sqlite/filling/thread.ts',
+];
 
 /** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
 const FOR_CHECKOUT = [
@@ -22,7 +28,12 @@ const NATIVE = ['better-sqlite3', 'better-sqlite3-node-api', 'sharp', '@napi-rs/
 
 /** What nearly every command needs, and what does without it: the first of these is needed by everything. */
 const COMMON = 'cli/listcommand.ts';
-const SHORT = ['cli/main.ts', 'cli/help/commandhelp.ts', 'cli/keyring/child.ts'];
+const SHORT = [
+  'cli/main.ts',
+  'cli/help/commandhelp.ts',
+  'cli/keyring/child.ts',
+  'server/store/sqlite/filling/thread.ts',
+];
 
 /** What loads the others: a file by itself. */
 const LOADER = 'src/cli/keptcode.ts';

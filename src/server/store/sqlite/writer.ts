@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ownTurn } from '../../turns.ts';
 import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
-import { statement } from '../statement.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
-import { suspendIndexes } from './indexes.ts';
-import { type Connection, isBusy } from './open.ts';
+import { takeLock } from './busy.ts';
+import { fillTables } from './filling/fill.ts';
+import type { Connection } from './open.ts';
+import { nextIdStatements } from './sequences.ts';
 import { Statements } from './statements.ts';
 import { writtenTables } from './tablenumbers.ts';
 
@@ -26,10 +26,8 @@ const GROUP_LIMIT = 256;
 /** Rows of logs that are kept back until their writes end, at most. */
 const KEPT_ROWS = 200;
 
-const BUSY_LIMIT_MS = 50_000;
-
-/** A work fills tables: it is to be done again, in a transaction of its own. */
-class NeedsItsOwn extends Error {}
+/** A work fills tables: it is to be done again, in another kind of transaction. */
+class FillsTables extends Error {}
 
 /**
  * The single writer. All writes that arrive in one turn of the event loop share one transaction, so one disk sync
@@ -48,8 +46,6 @@ export class GroupWriter {
   private written = new Set<string>();
   /** Rows of logs of the writes that run now. */
   private appended: LogRow[] = [];
-  /** Whether the transaction is of one write only. */
-  private alone = true;
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -70,10 +66,8 @@ export class GroupWriter {
         await this.writeAppended();
         await writeSelected(this.transaction, select, rows);
       },
-      fillFast: async (tables) => {
-        if (!this.alone) throw new NeedsItsOwn();
-        const restore = suspendIndexes(this.connection, tables);
-        return { restore: async () => restore() };
+      fillFast: async () => {
+        throw new FillsTables();
       },
     };
   }
@@ -105,13 +99,14 @@ export class GroupWriter {
 
   private async runGroup(group: readonly Job[]): Promise<void> {
     let failed = await this.tryGroup(group, (job) => this.runJob(job));
-    if (failed !== undefined && !(failed.error instanceof NeedsItsOwn)) {
+    if (failed !== undefined && !(failed.error instanceof FillsTables)) {
       failed = await this.tryGroup(group, (job) => this.runApart(job));
     }
     if (failed === undefined) return;
-    const own = failed.job;
-    await this.runGroup(group.filter((job) => job !== own));
-    await this.runGroup([own]);
+    const { job } = failed;
+    const others = group.filter((other) => other !== job);
+    if (others.length > 0) await this.runGroup(others);
+    await this.runFilling(job);
   }
 
   /**
@@ -119,10 +114,9 @@ export class GroupWriter {
    * nothing is answered then.
    */
   private async tryGroup(group: readonly Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
-    this.alone = group.length === 1;
     const answers: (() => void)[] = [];
     try {
-      await this.begin();
+      await takeLock(() => this.statements.run(BEGIN));
       this.watcher?.begun();
       for (const job of group) answers.push(await run(job));
       await this.writeAppended();
@@ -132,29 +126,42 @@ export class GroupWriter {
       const { inTransaction } = this.connection;
       if (inTransaction) this.statements.run(ROLLBACK);
       // A full disk ends the whole transaction by itself: doing it again would not help.
-      if (error instanceof Failed && !this.alone && inTransaction) return error;
+      const again = group.length > 1 || (error instanceof Failed && error.error instanceof FillsTables);
+      if (error instanceof Failed && again && inTransaction) return error;
       if (error instanceof Failed) this.counts.writes += group.length;
       for (const job of group) job.reject(error instanceof Failed ? error.error : error);
       return undefined;
     }
-    this.counts.writes += group.length;
-    this.counts.commits += 1;
     const { written } = this;
     this.written = new Set();
+    this.tell(answers, written);
+    return undefined;
+  }
+
+  /** Tells everybody who waits for it that a transaction is on disk. */
+  private tell(answers: readonly (() => void)[], written: ReadonlySet<string>): void {
+    this.counts.writes += answers.length;
+    this.counts.commits += 1;
     // Before anybody hears that it is written, what was known of the tables is forgotten.
     this.watcher?.committed(written);
     for (const answer of answers) answer();
     for (const listener of this.listeners) listener();
-    return undefined;
   }
 
-  /** In two statements: for a row that one of them returns SQLite makes a table, which takes longer than both. */
+  private async runFilling(job: Job): Promise<void> {
+    try {
+      const { value, written } = await fillTables(this.connection.name, job.work, () => this.watcher?.begun());
+      this.tell([() => job.resolve(value)], written);
+    } catch (error) {
+      this.counts.writes += 1;
+      job.reject(error);
+    }
+  }
+
   private nextId(org: number, type: string): number {
-    const raised = statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
-      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1`;
-    this.statements.run(this.noted(raised));
-    const found = statement`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`;
-    return this.statements.get<{ last_id: number }>(found)?.last_id ?? 1;
+    const [raise, tell] = nextIdStatements(org, type);
+    this.statements.run(this.noted(raise));
+    return this.statements.get<{ last_id: number }>(tell)?.last_id ?? 1;
   }
 
   private noted(noted: Statement): Statement {
@@ -181,7 +188,7 @@ export class GroupWriter {
       return () => job.resolve(value);
     } catch (error) {
       this.appended = [];
-      if (error instanceof NeedsItsOwn) throw new Failed(job, error);
+      if (error instanceof FillsTables) throw new Failed(job, error);
       if (!this.connection.inTransaction) throw error;
       this.statements.run(UNDO);
       this.statements.run(RELEASE);
@@ -194,20 +201,6 @@ export class GroupWriter {
     const rows = this.appended;
     this.appended = [];
     if (rows.length > 0) await writeLogs(this.transaction, rows);
-  }
-
-  /** Takes the write lock; another process (an import) may hold it for a while. */
-  private async begin(): Promise<void> {
-    const until = Date.now() + BUSY_LIMIT_MS;
-    for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
-      try {
-        this.statements.run(BEGIN);
-        return;
-      } catch (error) {
-        if (!isBusy(error) || Date.now() > until) throw error;
-        await sleep(pause);
-      }
-    }
   }
 }
 

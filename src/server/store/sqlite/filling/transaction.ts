@@ -1,0 +1,148 @@
+import type { Sql } from 'sql-template-tag';
+import { type LogRow, writeLogs, writeSelected } from '../../logs.ts';
+import type { Statement, Transaction } from '../../store.ts';
+import { takeLock } from '../busy.ts';
+import { nextIdStatements } from '../sequences.ts';
+import { writtenTables } from '../tablenumbers.ts';
+import type { Question, Text } from './batch.ts';
+import type { Port } from './port.ts';
+
+/** Statements of one batch, and the characters of their values, at most: each is sent as a whole. */
+const STATEMENTS = 200;
+const CHARACTERS = 1_000_000;
+
+/** Batches on their way at once. */
+const UNDER_WAY = 4;
+
+/** Rows of logs that are kept back, at most. */
+const KEPT_ROWS = 200;
+
+/**
+ * A transaction that fills tables. It does not wait for what it writes: statements are run in order, so whatever is read
+ * sees it, and a fault of one comes out at a later one, or at the commit.
+ */
+export class FillingTransaction implements Transaction {
+  private readonly port: Port;
+  private readonly known = new Map<string, number>();
+  private texts: Text[] = [];
+  private calls: number[] = [];
+  private values: unknown[] = [];
+  private characters = 0;
+  private readonly underWay: Promise<void>[] = [];
+  private fault: { readonly error: unknown } | undefined;
+  private appended: LogRow[] = [];
+  /** Tables that have been written to. */
+  readonly written = new Set<string>();
+
+  constructor(port: Port) {
+    this.port = port;
+  }
+
+  begin(): Promise<void> {
+    return takeLock(() => {
+      this.fault = undefined;
+      return this.ask({ kind: 'begin' });
+    });
+  }
+
+  /** Resolves when everything is on disk. */
+  async commit(): Promise<void> {
+    await this.writeAppended();
+    await this.ask({ kind: 'run', sql: 'COMMIT', values: [] });
+  }
+
+  all<T extends object>(statement: Statement): Promise<T[]> {
+    return this.ask({ kind: 'all', ...this.noted(statement) }) as Promise<T[]>;
+  }
+
+  get<T extends object>(statement: Statement): Promise<T | undefined> {
+    return this.ask({ kind: 'get', ...this.noted(statement) }) as Promise<T | undefined>;
+  }
+
+  async run(statement: Statement): Promise<number> {
+    if (this.fault !== undefined) throw this.fault.error;
+    const { sql, values } = this.noted(statement);
+    this.calls.push(this.numberOf(sql, values.length));
+    for (const value of values) {
+      this.values.push(value);
+      if (typeof value === 'string') this.characters += value.length;
+    }
+    if (this.calls.length >= STATEMENTS || this.characters >= CHARACTERS) await this.send();
+    return 0;
+  }
+
+  async nextId(org: number, type: string): Promise<number> {
+    const [raise, tell] = nextIdStatements(org, type);
+    await this.run(raise);
+    return (await this.get<{ last_id: number }>(tell))?.last_id ?? 1;
+  }
+
+  async append(row: LogRow): Promise<void> {
+    this.appended.push(row);
+    if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
+  }
+
+  async appendSelected(select: Sql, rows: number): Promise<void> {
+    await this.writeAppended();
+    await writeSelected(this, select, rows);
+  }
+
+  async fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
+    await this.ask({ kind: 'suspend', tables });
+    return {
+      restore: async () => {
+        await this.ask({ kind: 'restore' });
+      },
+    };
+  }
+
+  private async writeAppended(): Promise<void> {
+    const rows = this.appended;
+    this.appended = [];
+    if (rows.length > 0) await writeLogs(this, rows);
+  }
+
+  /** A statement as it can be sent: its text is made by a getter, which would be left behind. */
+  private noted({ sql, values }: Statement): Pick<Statement, 'sql' | 'values'> {
+    for (const table of writtenTables(sql)) this.written.add(table);
+    return { sql, values };
+  }
+
+  private numberOf(sql: string, places: number): number {
+    const known = this.known.get(sql);
+    if (known !== undefined) return known;
+    const number = this.known.size;
+    this.known.set(sql, number);
+    this.texts.push({ sql, places });
+    return number;
+  }
+
+  /** Sends what waits, and waits itself where too much is on its way. */
+  private async send(): Promise<void> {
+    const sent = this.dispatch().then(
+      () => {},
+      (error: unknown) => {
+        this.fault ??= { error };
+      },
+    );
+    if (this.underWay.push(sent) >= UNDER_WAY) await this.underWay.shift();
+  }
+
+  private async ask(question: Question): Promise<unknown> {
+    if (this.fault !== undefined) throw this.fault.error;
+    try {
+      return await this.dispatch(question);
+    } catch (error) {
+      this.fault ??= { error };
+      throw this.fault.error;
+    }
+  }
+
+  private async dispatch(question?: Question): Promise<unknown> {
+    const { texts, calls, values } = this;
+    [this.texts, this.calls, this.values, this.characters] = [[], [], [], 0];
+    const answer = await this.port.send({ texts, calls, values, ...(question && { question }) });
+    if ('fault' in answer) throw Object.assign(new Error(answer.fault.message), answer.fault);
+    return answer.found;
+  }
+}
