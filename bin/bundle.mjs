@@ -10,8 +10,8 @@ const BY_PATH = [
   'cli/main.ts',
   'cli/keyring/child.ts',
   'cli/keyring/systemkeyring.ts',
-  'server/store/sqlite/filling/port.ts',
-  'server/store/sqlite/filling/thread.ts',
+  'server/store/sqlite/fillerport.ts',
+  'server/store/sqlite/fillerthread.ts',
 ];
 
 /** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
@@ -28,12 +28,7 @@ const NATIVE = ['better-sqlite3', 'better-sqlite3-node-api', 'sharp', '@napi-rs/
 
 /** What nearly every command needs, and what does without it: the first of these is needed by everything. */
 const COMMON = 'cli/listcommand.ts';
-const SHORT = [
-  'cli/main.ts',
-  'cli/help/commandhelp.ts',
-  'cli/keyring/child.ts',
-  'server/store/sqlite/filling/thread.ts',
-];
+const SHORT = ['cli/main.ts', 'cli/help/commandhelp.ts', 'cli/keyring/child.ts', 'server/store/sqlite/fillerthread.ts'];
 
 /** What loads the others: a file by itself. */
 const LOADER = 'src/cli/keptcode.ts';

@@ -41,6 +41,8 @@ describe('the package', () => {
         'dist/cli/main.js',
         'dist/cli/keyring/child.js',
         'dist/cli/keyring/systemkeyring.js',
+        'dist/server/store/sqlite/fillerport.js',
+        'dist/server/store/sqlite/fillerthread.js',
       ],
       ...pathsBelow('src/commands').map(whereBundled),
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),

@@ -19,6 +19,8 @@ const STARTED = [
   'cli/listcommand.ts',
   'cli/keyring/child.ts',
   'cli/keyring/systemkeyring.ts',
+  'server/store/sqlite/fillerport.ts',
+  'server/store/sqlite/fillerthread.ts',
   'cli/help/commandhelp.ts',
   'cli/help/manual.ts',
   'core/help/importformat.ts',

@@ -21,7 +21,8 @@ import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
 import { Places } from './places.ts';
 import { ProblemList } from './problems.ts';
-import { type ImportState, importRecord, ZoneUnknown } from './records.ts';
+import { PlaceUnknown } from './readings.ts';
+import { type ImportState, importRecord } from './records.ts';
 
 /** What an import did: records by type, deleted ones apart. */
 export interface ImportSummary {
@@ -90,10 +91,12 @@ async function importInto(
   for await (const entries of source(problems)) {
     for (const entry of entries) {
       try {
-        await importLine(state, entry);
+        // What becomes of a record is what its last line says.
+        if (deferred.holds(entry)) await deferred.add(entry);
+        else await importLine(state, entry);
       } catch (error) {
-        // A local time whose zone a later line tells: read again when all lines are in.
-        if (!(error instanceof ZoneUnknown)) throw error;
+        // A later line tells where it is: read again when all lines are in.
+        if (!(error instanceof PlaceUnknown)) throw error;
         await deferred.add(entry);
       }
     }

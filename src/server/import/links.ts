@@ -7,7 +7,7 @@ import type { Statement, Transaction } from '../store/store.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { LISTED_PROBLEMS, type ProblemList } from './problems.ts';
 
-/** Ids of one kind that are remembered to be there: this bounds the memory. */
+/** Ids of one kind that are remembered to be there, or not to be: this bounds the memory. */
 const REMEMBERED = 50_000;
 
 /** Records read at once. */
@@ -28,6 +28,8 @@ type NotedLink = readonly [org: number, id: number, line: number, field: string]
 export class LinkBook {
   /** Ids that are there, by organization and kind. What a later line deletes is found by its own line. */
   private readonly known = new Map<number, Map<string, Set<number>>>();
+  /** Records that have no table of their own and are not there. */
+  private readonly absent = new Set<string>();
   private readonly deleted = new Map<string, { org: number; target: string; ids: Map<number, number> }>();
   /** Links that nobody has looked up, by kind. */
   private readonly waiting = new Map<string, NotedLink[]>();
@@ -53,8 +55,7 @@ export class LinkBook {
     for (const { target, id, at } of links) {
       const known = this.idsOf(org, target);
       if (known.has(id)) continue;
-      if (!STORED.has(target) && (await existingIds(this.tx, org, target, [id])).has(id))
-        this.noteWritten(org, target, id);
+      if (!STORED.has(target) && (await this.isThere(org, target, id))) this.noteWritten(org, target, id);
       else await this.noteMissing(target, [org, id, line, `${at}.id`]);
     }
   }
@@ -64,6 +65,7 @@ export class LinkBook {
     const ids = this.idsOf(org, target);
     if (ids.size >= REMEMBERED) ids.clear();
     ids.add(id);
+    if (!STORED.has(target)) this.absent.delete(`${org} ${target} ${id}`);
   }
 
   /** Looks up what waits: before links are settled, and before anything is deleted that they may lead to. */
@@ -83,6 +85,16 @@ export class LinkBook {
       targets.set(target, ids);
     }
     return ids;
+  }
+
+  /** Whether a record is there; few are asked for, each by many lines. */
+  private async isThere(org: number, target: string, id: number): Promise<boolean> {
+    const name = `${org} ${target} ${id}`;
+    if (this.absent.has(name)) return false;
+    if ((await existingIds(this.tx, org, target, [id])).has(id)) return true;
+    if (this.absent.size >= REMEMBERED) this.absent.clear();
+    this.absent.add(name);
+    return false;
   }
 
   private async noteMissing(target: string, link: NotedLink): Promise<void> {

@@ -1,11 +1,12 @@
 import { type ReferenceRecord, referenceRecord } from '../references.ts';
+import type { PlaceFinder } from '../resources/behaviour.ts';
 import type { Transaction } from '../store/store.ts';
 
 /** Places that are remembered; a group has some hundreds of locations. */
 const REMEMBERED = 10_000;
 
 /** Locations and operatories as the import has left them so far: most lines ask for one of a few. */
-export class Places {
+export class Places implements PlaceFinder {
   private readonly known = new Map<string, ReferenceRecord | undefined>();
   private readonly tx: Transaction;
 

@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag';
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
-import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
-import { type Fields, readFields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { linksOf } from '../references.ts';
 import { blankRecord, emptyValue } from '../rendering.ts';
@@ -13,7 +12,6 @@ import { behaviourOf } from '../resources/behaviours.ts';
 import type { Organization, Service } from '../service.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
-import { instantIn } from '../zones.ts';
 import type { ChangeBook } from './changes.ts';
 import type { CorrectionBook } from './corrections.ts';
 import { importDocument, removeDocument } from './documents.ts';
@@ -25,6 +23,7 @@ import type { LinkBook } from './links.ts';
 import type { Organizations } from './organizations.ts';
 import type { Places } from './places.ts';
 import type { ProblemList } from './problems.ts';
+import { readLocal, readTimeless, requireOperatory } from './readings.ts';
 
 /** What an import carries from line to line. */
 export interface ImportState {
@@ -44,12 +43,9 @@ export interface ImportState {
   readonly referrers: Map<number, Set<number>>;
   readonly counts: Record<string, number>;
   deleted: number;
-  /** All lines have been read: a zone that is still unknown stays so. */
+  /** All lines have been read: a place that is still unknown stays so. */
   readonly last?: boolean;
 }
-
-/** A local time stands in a zone that no line has told yet. */
-export class ZoneUnknown extends Error {}
 
 /** One line of an organization's own kind. */
 export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
@@ -68,6 +64,7 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     state.organizations.known(organizationId) ?? (await state.organizations.find(organizationId, line));
   if (record.deleted === true) return remove(state, kind, organization.org, id, line);
   const { context, values } = readTimeless(kind, record) ?? (await readLocal(state, kind, organization, record));
+  if (kind.type === 'AppointmentV1') await requireOperatory(state, organization, values);
   for (const name of kind.needed) {
     if (record[name] == null)
       context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
@@ -83,58 +80,6 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   if (kind.resource === undefined) await putReference(state, org, kind, id, values);
   else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
-}
-
-/** What a line gives, read, and what is wrong with it. */
-interface Reading {
-  readonly context: ReadContext;
-  readonly values: Record<string, unknown>;
-}
-
-type Given = ImportLine['record'];
-
-/** What a line has beside the fields of its kind. */
-const BESIDES: ReadonlySet<string> = new Set(['type', 'organizationId', 'deleted']);
-
-function readValues(kind: RecordKind, given: Given, instantOf: (wall: WallClock) => number): Reading {
-  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
-  return { context, values: readFields(kind.fields, given, context, '', BESIDES) };
-}
-
-/** A line has a local time; what it says can be read when its zone has been looked up. */
-const LOCAL_TIME = Symbol('local time');
-
-/** Reads the values of a line without local times, as most are; undefined for one that has any. */
-function readTimeless(kind: RecordKind, given: Given): Reading | undefined {
-  try {
-    return readValues(kind, given, () => {
-      throw LOCAL_TIME;
-    });
-  } catch (error) {
-    if (error !== LOCAL_TIME) throw error;
-    return undefined;
-  }
-}
-
-/** Reads the values of a line with local times: they stand in the zone of the record's location, else of the organization (D7). */
-async function readLocal(state: ImportState, kind: RecordKind, organization: Known, given: Given): Promise<Reading> {
-  const zone = await zoneOf(state, organization, given);
-  return readValues(kind, given, (wall) => {
-    if (zone === undefined && state.last !== true) throw new ZoneUnknown();
-    return instantIn(zone ?? organization.timezone)(wall);
-  });
-}
-
-type Known = Organization & { readonly told: boolean };
-
-async function zoneOf(state: ImportState, organization: Known, given: Given): Promise<string | undefined> {
-  const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
-  const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
-  if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
-  const at = location ?? (await state.places.find(organization.org, 'Operatory', operatory))?.location?.id;
-  const place = await state.places.find(organization.org, 'Location', at);
-  if (place === undefined) return undefined;
-  return place.timezone ?? (organization.told ? organization.timezone : undefined);
 }
 
 /** The wire fields of an import line over a blank record; what only the import knows stays out. */
@@ -193,6 +138,7 @@ async function putResource(
     fresh,
     given: NONE,
     problems,
+    places: state.places,
     imported: values,
   };
   behaviour.check?.(draft);

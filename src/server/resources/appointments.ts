@@ -36,7 +36,10 @@ export const appointmentBehaviour: Behaviour = {
   },
 };
 
-async function completeAppointment(read: Reader, { after, before, organization, service }: Draft): Promise<void> {
+async function completeAppointment(
+  read: Reader,
+  { after, before, organization, service, places }: Draft,
+): Promise<void> {
   after.duration ??= 60;
   after.status ??= 'UNCONFIRMED';
   after.asap ??= false;
@@ -45,7 +48,9 @@ async function completeAppointment(read: Reader, { after, before, organization, 
   after.created ??= nowOf(service);
   after.end = new Date(Date.parse(after.start as string) + (after.duration as number) * 60_000).toISOString();
   if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
-  const operatory = await referenceRecord(read, organization.org, 'Operatory', (after.operatory as { id: number }).id);
+  const { org } = organization;
+  const { id } = after.operatory as { id: number };
+  const operatory = await (places?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
   after.location = operatory?.location ?? after.location;
 }
 

@@ -1,6 +1,7 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Problem } from '../../catalog/failures.ts';
 import type { Actor } from '../audit/entries.ts';
+import type { ReferenceRecord } from '../references.ts';
 import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { OwnColumns, StoredRecord } from '../store/records.ts';
@@ -32,8 +33,14 @@ export interface Draft {
   readonly problems: Problem[];
   /** Values of own columns that come with a new record. */
   readonly own?: OwnColumns;
+  /** Finds the places of an import, which remembers them: most of its lines ask for one of a few. */
+  readonly places?: PlaceFinder;
   /** Everything an import line gave, what the wire does not have included. */
   readonly imported?: JsonRecord;
+}
+
+export interface PlaceFinder {
+  find(org: number, type: 'Location' | 'Operatory', id: number | undefined): Promise<ReferenceRecord | undefined>;
 }
 
 /** A record about to be deleted. */

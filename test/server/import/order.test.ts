@@ -36,3 +36,47 @@ it.each([
   expect(patientReports).toHaveLength(IDS.length);
   await service.close();
 });
+
+const booked = IDS.map((id) =>
+  line('AppointmentV1', {
+    id,
+    start: '2026-02-02T15:00:00Z',
+    patient: { id },
+    provider: { id: 900 },
+    operatory: { id: 901 },
+  }),
+);
+const provider = line('Provider', { id: 900, lastName: 'Thornwick' });
+const operatory = line('Operatory', { id: 901, name: 'Room 1', location: { id: LOCATIONS.east } });
+
+it.each([
+  ['behind', [...booked, provider, operatory]],
+  ['before', [provider, operatory, ...booked]],
+])('appointments are where their operatory is, which is told of %s them', async (_name, records) => {
+  const service = await testService([...bareRecords(), ...patients, ...records]);
+  const { body } = await service.call('GET', '/appointments', { query: { filter: `location.id==${LOCATIONS.east}` } });
+  expect(body.data).toHaveLength(IDS.length);
+  expect(body.data).toContainEqual(expect.objectContaining({ id: 1, location: { id: LOCATIONS.east } }));
+  await service.close();
+});
+
+it('a place that is told of behind its appointments is looked for a few times, not by each of them', async () => {
+  const get = vi.spyOn(Statements.prototype, 'get');
+  const records = [...bareRecords(), ...patients, ...booked, provider, operatory];
+  const service = await testService(records, { store: 'sqlite' });
+  const looks = get.mock.calls.filter(([{ values }]) => values.includes(900) || values.includes(901));
+  expect(looks.length).toBeLessThan(5);
+  await service.close();
+});
+
+const [first = {}] = booked;
+it.each([
+  ['is changed', { ...first, note: 'Later.' }, { data: { note: 'Later.', location: { id: LOCATIONS.east } } }],
+  ['is deleted', { ...first, deleted: true }, { statusCode: 404 }],
+])('an appointment whose operatory comes last %s by the last line of its own', async (_name, again, left) => {
+  const records = [...bareRecords(), ...patients, first, again, provider, operatory];
+  const service = await testService(records);
+  const { body } = await service.call('GET', `/appointments/${first.id}`);
+  expect(body).toMatchObject(left);
+  await service.close();
+});

@@ -13,7 +13,7 @@ interface IndexRow {
 export function suspendIndexes(connection: Connection, tables: readonly string[]): () => void {
   const dropped: IndexRow[] = [];
   for (const table of tables) {
-    if (connection.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined) continue;
+    if (!isEmpty(connection, table)) continue;
     const rows = connection
       .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql LIKE 'CREATE INDEX%'")
       .all(table) as IndexRow[];
@@ -25,4 +25,8 @@ export function suspendIndexes(connection: Connection, tables: readonly string[]
     // What the planner was told of an index went with it.
     writeStatistics(connection);
   };
+}
+
+export function isEmpty(connection: Connection, table: string): boolean {
+  return connection.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined;
 }

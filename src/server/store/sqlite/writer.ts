@@ -2,7 +2,8 @@ import { ownTurn } from '../../turns.ts';
 import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { takeLock } from './busy.ts';
-import { fillTables } from './filling/fill.ts';
+import { fillTables } from './filltables.ts';
+import { isEmpty } from './indexes.ts';
 import type { Connection } from './open.ts';
 import { nextIdStatements } from './sequences.ts';
 import { Statements } from './statements.ts';
@@ -27,7 +28,14 @@ const GROUP_LIMIT = 256;
 const KEPT_ROWS = 200;
 
 /** A work fills tables: it is to be done again, in another kind of transaction. */
-class FillsTables extends Error {}
+class FillsTables extends Error {
+  readonly tables: readonly string[];
+
+  constructor(tables: readonly string[]) {
+    super();
+    this.tables = tables;
+  }
+}
 
 /**
  * The single writer. All writes that arrive in one turn of the event loop share one transaction, so one disk sync
@@ -66,8 +74,8 @@ export class GroupWriter {
         await this.writeAppended();
         await writeSelected(this.transaction, select, rows);
       },
-      fillFast: async () => {
-        throw new FillsTables();
+      fillFast: async (tables) => {
+        throw new FillsTables(tables);
       },
     };
   }
@@ -103,10 +111,10 @@ export class GroupWriter {
       failed = await this.tryGroup(group, (job) => this.runApart(job));
     }
     if (failed === undefined) return;
-    const { job } = failed;
+    const { job, error } = failed;
     const others = group.filter((other) => other !== job);
     if (others.length > 0) await this.runGroup(others);
-    await this.runFilling(job);
+    await this.runFilling(job, error instanceof FillsTables ? error.tables : []);
   }
 
   /**
@@ -148,9 +156,11 @@ export class GroupWriter {
     for (const listener of this.listeners) listener();
   }
 
-  private async runFilling(job: Job): Promise<void> {
+  private async runFilling(job: Job, tables: readonly string[]): Promise<void> {
     try {
-      const { value, written } = await fillTables(this.connection.name, job.work, () => this.watcher?.begun());
+      // A work on tables that hold something reads much of it, and would wait for each answer of another thread.
+      const place = tables.every((table) => isEmpty(this.connection, table)) ? 'apart' : 'here';
+      const { value, written } = await fillTables(this.connection.name, place, job.work, () => this.watcher?.begun());
       this.tell([() => job.resolve(value)], written);
     } catch (error) {
       this.counts.writes += 1;

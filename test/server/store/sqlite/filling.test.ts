@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import * as near from '../../../../src/server/store/sqlite/filling/port.ts';
-import { FillingTransaction } from '../../../../src/server/store/sqlite/filling/transaction.ts';
+import * as near from '../../../../src/server/store/sqlite/fillerport.ts';
+import { FillingTransaction } from '../../../../src/server/store/sqlite/fillingtransaction.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 
 let folder: string;
@@ -30,7 +30,7 @@ const stored = () => reading.prepare('SELECT name FROM t ORDER BY id').pluck().a
 const indexes = () => reading.prepare("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE INDEX%'").pluck().all();
 const insert = (name: string | number | null) => sql`INSERT INTO t (name) VALUES (${name})`;
 
-const built = createRequire(import.meta.url)('../../../../dist/server/store/sqlite/filling/port.js') as typeof near;
+const built = createRequire(import.meta.url)('../../../../dist/server/store/sqlite/fillerport.js') as typeof near;
 
 // Tests run from the sources, which no thread can load: what the build made of them is tried beside them.
 describe.each([
@@ -41,7 +41,7 @@ describe.each([
   let tx: FillingTransaction;
 
   beforeEach(async () => {
-    port = openPort(file);
+    port = openPort(file, 'apart');
     tx = new FillingTransaction(port);
     await tx.begin();
   });
@@ -66,7 +66,8 @@ describe.each([
     ['bytes', Buffer.from([0, 255]), Buffer.from([0, 255])],
     ['a text longer than a batch', 'x'.repeat(3_000_000), 'x'.repeat(3_000_000)],
   ])('keeps %s as it is', async (_, value, kept) => {
-    await tx.run({ ...insert(''), sql: 'INSERT INTO t (name) VALUES (?)', values: [value] });
+    const text = 'INSERT INTO t (name) VALUES (?)';
+    await tx.run({ sql: text, text, values: [value] });
     await tx.commit();
     expect(stored()).toEqual([kept]);
     await port.close();
@@ -120,7 +121,7 @@ describe.each([
   });
 
   it('waits for another process that is writing', async () => {
-    const second = openPort(file);
+    const second = openPort(file, 'apart');
     const after = new FillingTransaction(second);
     const begun = after.begin();
     await tx.run(insert('first'));
@@ -136,7 +137,7 @@ describe.each([
 });
 
 it('a thread that cannot open the database says why', async () => {
-  const port = built.openPort(join(folder, 'none', 'test.sqlite'));
+  const port = built.openPort(join(folder, 'none', 'test.sqlite'), 'apart');
   await expect(new FillingTransaction(port).begin()).rejects.toThrow(/none/);
   await port.close();
 });

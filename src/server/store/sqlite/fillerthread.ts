@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Batch } from './batch.ts';
 import { Filler } from './filler.ts';
+import type { Batch } from './fillerbatch.ts';
 
 // The thread of a transaction that fills tables: answers batches in order until it is told that there are no more.
 const filler = new Filler(workerData as string);

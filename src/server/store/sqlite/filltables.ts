@@ -1,5 +1,6 @@
-import type { Transaction } from '../../store.ts';
-import { FillingTransaction } from './transaction.ts';
+import type { Transaction } from '../store.ts';
+import type { Place } from './fillerport.ts';
+import { FillingTransaction } from './fillingtransaction.ts';
 
 /**
  * Runs a work that fills tables in a transaction on a connection of its own; nothing is left of it when it fails.
@@ -8,12 +9,13 @@ import { FillingTransaction } from './transaction.ts';
  */
 export async function fillTables<T>(
   file: string,
+  place: Place,
   work: (tx: Transaction) => Promise<T>,
   begun: () => void,
 ): Promise<{ readonly value: T; readonly written: ReadonlySet<string> }> {
   // A file by itself, which finds that of the thread beside it.
-  const { openPort } = await import('./port.ts');
-  const port = openPort(file);
+  const { openPort } = await import('./fillerport.ts');
+  const port = openPort(file, place);
   try {
     const tx = new FillingTransaction(port);
     await tx.begin();

@@ -1,11 +1,11 @@
 import type { Sql } from 'sql-template-tag';
-import { type LogRow, writeLogs, writeSelected } from '../../logs.ts';
-import type { Statement, Transaction } from '../../store.ts';
-import { takeLock } from '../busy.ts';
-import { nextIdStatements } from '../sequences.ts';
-import { writtenTables } from '../tablenumbers.ts';
-import type { Question, Text } from './batch.ts';
-import type { Port } from './port.ts';
+import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
+import type { Statement, Transaction } from '../store.ts';
+import { takeLock } from './busy.ts';
+import type { Question, Text } from './fillerbatch.ts';
+import type { Port } from './fillerport.ts';
+import { nextIdStatements } from './sequences.ts';
+import { writtenTables } from './tablenumbers.ts';
 
 /** Statements of one batch, and the characters of their values, at most: each is sent as a whole. */
 const STATEMENTS = 200;

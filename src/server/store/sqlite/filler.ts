@@ -1,7 +1,7 @@
-import { suspendIndexes } from '../indexes.ts';
-import { type Connection, openConnection } from '../open.ts';
-import { Statements } from '../statements.ts';
-import type { Answer, Batch, Question, Text } from './batch.ts';
+import type { Answer, Batch, Question, Text } from './fillerbatch.ts';
+import { suspendIndexes } from './indexes.ts';
+import { type Connection, openConnection } from './open.ts';
+import { Statements } from './statements.ts';
 
 /**
  * The database's side of one transaction that fills tables: a connection of its own, on which batches are run in order.

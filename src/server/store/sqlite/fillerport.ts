@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Batch } from './batch.ts';
 import { Filler } from './filler.ts';
+import type { Answer, Batch } from './fillerbatch.ts';
 
 /** The way to a filler, which answers batches in order. */
 export interface Port {
@@ -10,10 +11,14 @@ export interface Port {
   close(): Promise<void>;
 }
 
-/** Opens a filler of a database in a thread of its own, so that statements run while the next ones are made. */
-export function openPort(file: string): Port {
+/** Where statements run: in a thread of their own, while the next ones are made, or in this one. */
+export type Place = 'apart' | 'here';
+
+/** Opens a filler of a database. */
+export function openPort(file: string, place: Place): Port {
   // Run from the sources, as tests are, there is nothing that a thread could load.
-  return import.meta.url.endsWith('.ts') ? new NearPort(file) : new ThreadPort(file);
+  const canBeApart = !import.meta.url.endsWith('.ts') && availableParallelism() > 1;
+  return place === 'apart' && canBeApart ? new ThreadPort(file) : new NearPort(file);
 }
 
 class NearPort implements Port {
@@ -43,7 +48,7 @@ class ThreadPort implements Port {
   private end: Error | undefined;
 
   constructor(file: string) {
-    this.worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: file });
+    this.worker = new Worker(new URL('./fillerthread.js', import.meta.url), { workerData: file });
     this.worker.on('message', (answer: Answer) => this.waiting.shift()?.resolve(answer));
     this.worker.on('error', (error) => this.fail(error));
     this.worker.on('exit', () => this.fail(new Error('The thread that writes to the database has ended.')));
