@@ -77,16 +77,23 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   };
 }
 
+/** How long connections that lay idle are tried, one after another. */
+const BROKEN_IDLE_MS = 1000;
+
 type Run = (pool: Pool, statement: Statement) => Promise<unknown[]>;
 
 function reader(pool: Pool, run: Run): Reader {
   const rows = async (statement: Statement): Promise<unknown[]> => {
-    try {
-      return await run(pool, statement);
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      // A connection that broke while it lay idle says so at its next use: another one is tried, once.
-      return run(pool, statement);
+    const began = performance.now();
+    for (let tries = 1; ; tries++) {
+      const wasIdle = pool.idleCount > 0;
+      try {
+        return await run(pool, statement);
+      } catch (error) {
+        // A connection that broke while it lay idle says so at its next use, and the others beside it may be as broken.
+        const again = tries === 1 || (wasIdle && performance.now() - began < BROKEN_IDLE_MS);
+        if (!isLost(error) || !again) throw error;
+      }
     }
   };
   return {
