@@ -14,9 +14,11 @@ export default defineConfig(async () => ({
     reporters: ['default', './test/support/reporter.ts'],
     maxWorkers: 2,
     projects: [
-      project('unit', ['test/{catalog,core,cli,commands,server,house}/**/*.test.ts'], 30, 0),
-      project('contract', ['test/contract/**/*.test.ts'], 30, 1),
-      project('acceptance', ['test/acceptance/**/*.test.ts'], 120, 2),
+      // To load the sources anew for each file would take longer than these tests themselves.
+      project('unit', ['test/{catalog,core,cli,commands}/**/*.test.ts'], { seconds: 60, order: 0, isolate: false }),
+      project('server', ['test/{server,house}/**/*.test.ts'], { seconds: 60, order: 1 }),
+      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60, order: 2 }),
+      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120, order: 3 }),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
   },
@@ -33,19 +35,23 @@ const onPostgres = project(
     'test/server/store/{,migrations/}*.test.ts',
     `test/server/{${SERVER.join(',')}}/**/*.test.ts`,
   ],
-  90,
-  3,
-  { MOLAR_TEST_STORE: 'postgres' },
-  ANYWHERE,
+  { seconds: 90, order: 4, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ANYWHERE },
 );
+
+interface Settings {
+  /** What a test, or what is done before it, may take. */
+  readonly seconds: number;
+  readonly order: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly exclude?: readonly string[];
+  /** Whether each file has a process of its own. */
+  readonly isolate?: boolean;
+}
 
 function project(
   name: string,
   include: string[],
-  seconds: number,
-  groupOrder: number,
-  env = {},
-  exclude: string[] = [],
+  { seconds, order, env = {}, exclude = [], isolate = true }: Settings,
 ) {
   return {
     extends: true as const,
@@ -54,9 +60,10 @@ function project(
       include,
       exclude: [...defaultExclude, ...exclude],
       env,
+      isolate,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,
-      sequence: { groupOrder },
+      sequence: { groupOrder: order },
     },
   };
 }

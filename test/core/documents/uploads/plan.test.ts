@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { spool } from '../../../../src/core/documents/content/spool.ts';
+import { type SpooledSource, spool } from '../../../../src/core/documents/content/spool.ts';
 import { planUploads } from '../../../../src/core/documents/uploads/plan.ts';
 import type { UploadRow } from '../../../../src/core/documents/uploads/uploadrow.ts';
 import { bytes, sha256 } from '../fakeserver.ts';
@@ -110,17 +110,19 @@ describe('the checks before an upload', () => {
   });
 
   it('take stdin once, and only with a name', async () => {
-    const read: number[] = [];
+    const read: SpooledSource[] = [];
     const stdin = async () => {
-      read.push(1);
-      return spool(bytes(SAMPLES.PNG), { label: '-', folder, limit: 1000 });
+      const spooled = await spool(bytes(SAMPLES.PNG), { label: '-', folder, limit: 1000 });
+      read.push(spooled);
+      return spooled;
     };
     expect(await plan([row('-')], none)).toEqual([[2, 'Content from stdin (-) needs a name: give --name.']]);
     expect(await plan([row('-', { name: 'a' }), row('-', { name: 'b' })], stdin)).toEqual([
       'a.png',
       [2, 'stdin (-) can be uploaded only once.'],
     ]);
-    expect(read).toEqual([1]);
+    expect(read).toHaveLength(1);
+    await read[0]?.dispose();
   });
 
   it('say what was declared in a manifest by its column', async () => {
