@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownTurn } from '../../turns.ts';
 import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
-import { statement } from '../statement.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { suspendIndexes } from './indexes.ts';
 import { type Connection, isBusy } from './open.ts';
+import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';
 import { writtenTables } from './tablenumbers.ts';
 
@@ -41,6 +41,7 @@ export class GroupWriter {
   private queue: Job[] = [];
   private running: Promise<void> | undefined;
   private readonly statements: Statements;
+  private readonly sequences: Sequences;
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
   private readonly watcher: CommitWatcher | undefined;
@@ -57,11 +58,12 @@ export class GroupWriter {
     this.connection = connection;
     this.watcher = watcher;
     this.statements = new Statements(connection);
+    this.sequences = new Sequences(this.statements);
     this.transaction = {
       all: async (statement) => this.statements.all(this.noted(statement)),
       get: async (statement) => this.statements.get(this.noted(statement)),
       run: async (statement) => this.statements.run(this.noted(statement)),
-      nextId: async (org, type) => this.nextId(org, type),
+      nextId: async (org, type) => this.sequences.next(org, type),
       append: async (row) => {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
@@ -128,7 +130,7 @@ export class GroupWriter {
       await this.writeAppended();
       this.statements.run(COMMIT);
     } catch (error) {
-      this.appended = [];
+      this.forgetKept();
       const { inTransaction } = this.connection;
       if (inTransaction) this.statements.run(ROLLBACK);
       // A full disk ends the whole transaction by itself: doing it again would not help.
@@ -148,18 +150,16 @@ export class GroupWriter {
     return undefined;
   }
 
-  /** In two statements: for a row that one of them returns SQLite makes a table, which takes longer than both. */
-  private nextId(org: number, type: string): number {
-    const raised = statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
-      ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1`;
-    this.statements.run(this.noted(raised));
-    const found = statement`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`;
-    return this.statements.get<{ last_id: number }>(found)?.last_id ?? 1;
+  private noted(noted: Statement): Statement {
+    for (const table of writtenTables(noted.sql)) {
+      this.written.add(table);
+      if (table === 'sequences') this.writeSequences();
+    }
+    return noted;
   }
 
-  private noted(noted: Statement): Statement {
-    for (const table of writtenTables(noted.sql)) this.written.add(table);
-    return noted;
+  private writeSequences(): void {
+    for (const raised of this.sequences.flush()) this.statements.run(raised);
   }
 
   private async runJob(job: Job): Promise<() => void> {
@@ -180,7 +180,7 @@ export class GroupWriter {
       this.statements.run(RELEASE);
       return () => job.resolve(value);
     } catch (error) {
-      this.appended = [];
+      this.forgetKept();
       if (error instanceof NeedsItsOwn) throw new Failed(job, error);
       if (!this.connection.inTransaction) throw error;
       this.statements.run(UNDO);
@@ -191,9 +191,15 @@ export class GroupWriter {
 
   /** This is the only writer, so rows may get their numbers before the works after them have run. */
   private async writeAppended(): Promise<void> {
+    this.writeSequences();
     const rows = this.appended;
     this.appended = [];
     if (rows.length > 0) await writeLogs(this.transaction, rows);
+  }
+
+  private forgetKept(): void {
+    this.appended = [];
+    this.sequences.forget();
   }
 
   /** Takes the write lock; another process (an import) may hold it for a while. */
