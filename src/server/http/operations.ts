@@ -165,6 +165,7 @@ async function run(
   if (operation.method === 'GET') reads.admit();
   const actor = actorOf(request, grant);
   const found: Found = {};
+  let kept: string | undefined;
   const answer = await handler({
     service,
     organization,
@@ -175,14 +176,17 @@ async function run(
     body: request.body,
     warnings,
     baseUrl: `${request.protocol}://${request.host}`,
-    remember: (tx, made) => keep(tx, successText(made, warnings)),
+    remember: (tx, made) => {
+      kept = successText(made, warnings);
+      return keep(tx, kept);
+    },
   });
   if (operation.method === 'GET') {
     const read = auditedRead(operation, { query, pathId: pathIdOf(request), found });
     reads.note({ org: organization.org, at: nowOf(service), actor, ...read });
   }
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  return successBody(answer, warnings);
+  return kept ?? successBody(answer, warnings);
 }
 
 function pathIdOf(request: FastifyRequest): string | undefined {

@@ -69,13 +69,16 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
   let last = head.hash;
-  const numbered = rows.map((values) => {
-    id++;
-    if (!chained) return [id, ...values];
-    last = chainHash(last, id, values);
-    return [id, ...values, last];
-  });
-  for (const part of parts(numbered)) await tx.run(bound(insertTexts(name, part.length), part.flat()));
+  for (const part of parts(rows)) {
+    const written: (string | number | null)[] = [];
+    for (const values of part) {
+      written.push(++id, ...values);
+      if (!chained) continue;
+      last = chainHash(last, id, values);
+      written.push(last);
+    }
+    await tx.run(bound(insertTexts(name, part.length), written));
+  }
   if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
 }
 
