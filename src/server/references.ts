@@ -66,13 +66,13 @@ export async function existingIds(
   ids: readonly number[],
 ): Promise<Set<number>> {
   const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
-  const distinct = [...new Set(ids)];
   const found = new Set<number>();
-  const [only] = distinct;
-  if (resource === undefined && distinct.length === 1 && only !== undefined) {
+  const [only] = ids;
+  if (resource === undefined && ids.length === 1 && only !== undefined) {
     const one = statement`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id = ${only}`;
     return (await read.get(one)) === undefined ? found : found.add(only);
   }
+  const distinct = [...new Set(ids)];
   for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) {
     const wanted = join(distinct.slice(at, at + IDS_AT_ONCE));
     const rows = await read.all<{ id: number }>(

@@ -17,8 +17,11 @@ export function createHandler(behaviour: Behaviour): Handler {
   return async (request) => {
     const context = readContext(request, 'create', await behaviour.zone?.(request));
     const values = readBody(request, resource, context);
+    const { service, organization, actor } = request;
     const make = (id: number): Draft => ({
-      ...request,
+      service,
+      organization,
+      actor,
       before: undefined,
       row: undefined,
       after: merged(resource, Object.assign(blankRecord(resource), { id }), values),
@@ -26,15 +29,15 @@ export function createHandler(behaviour: Behaviour): Handler {
       problems: [...context.problems],
     });
     // A body that is wrong already never takes the write lock.
-    if (context.problems.length > 0) await settle(request.service.store.read, behaviour, make(0));
-    return request.service.store.write(async (tx) => {
-      const draft = make(await tx.nextId(request.organization.org, resource.type));
+    if (context.problems.length > 0) await settle(service.store.read, behaviour, make(0));
+    return service.store.write(async (tx) => {
+      const draft = make(await tx.nextId(organization.org, resource.type));
       await settle(tx, behaviour, draft);
-      const json = await storeDraft(tx, behaviour, draft, nowOf(request.service));
+      const json = await storeDraft(tx, behaviour, draft, nowOf(service));
       const answer = answerWith(behaviour, request, draft, undefined, json);
       await request.remember(tx, answer);
       return answer;
-    }, request.organization.org);
+    }, organization.org);
   };
 }
 
@@ -47,12 +50,15 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const values = readBody(request, resource, context);
     if (context.problems.length > 0) await refuseWithLinks(request, resource, values, context.problems);
     const id = pathIdOf(request, resource);
-    return request.service.store.write(async (tx) => {
-      const row = await findRecord(tx, request.organization.org, resource, id, behaviour.own);
+    const { service, organization, actor } = request;
+    return service.store.write(async (tx) => {
+      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
       if (row === undefined) throw notFound(resource.one, id);
       const before = JSON.parse(row.json) as JsonRecord & { id: number };
       const draft: Draft = {
-        ...request,
+        service,
+        organization,
+        actor,
         before,
         row,
         after: merged(resource, { ...before }, values),
@@ -60,9 +66,9 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
         problems: [],
       };
       await settle(tx, behaviour, draft);
-      if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(request.service));
+      if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(service));
       return answerWith(behaviour, request, draft, selected);
-    }, request.organization.org);
+    }, organization.org);
   };
 }
 
@@ -87,8 +93,8 @@ export function deleteHandler(behaviour: Behaviour): Handler {
 
 function merged<T extends Record<string, unknown>>(resource: Resource, base: T, values: JsonRecord): T {
   const record: Record<string, unknown> = base;
-  for (const [name, value] of Object.entries(values)) {
-    if (Object.hasOwn(record, name)) record[name] = value ?? emptyValue(resource.fields, name);
+  for (const name of Object.keys(values)) {
+    if (Object.hasOwn(record, name)) record[name] = values[name] ?? emptyValue(resource.fields, name);
   }
   return base;
 }
@@ -106,16 +112,23 @@ async function refuseWithLinks(
 
 /** Applies rules, completion and link checks; throws all problems together. */
 export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): Promise<void> {
-  const wrong = new Set(draft.problems.map((problem) => problem.source));
-  const found: Problem[] = [];
-  behaviour.check?.({ ...draft, problems: found });
+  const { problems } = draft;
+  const wrong = problems.length;
+  behaviour.check?.(draft);
   // A value that could not be read is reported once, not again as missing.
-  draft.problems.push(...found.filter((problem) => !wrong.has(problem.source)));
+  if (wrong > 0) dropRepeated(problems, wrong);
   const links = linksOf(behaviour.resource.fields, draft.after, draft.given);
   await checkLinks(read, draft.organization.org, links, draft.problems);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
   await behaviour.complete?.(read, draft);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
+}
+
+/** Takes those problems after the first ones out whose sources the first ones have. */
+function dropRepeated(problems: Problem[], first: number): void {
+  const found = problems.splice(first);
+  const known = new Set(problems.map(({ source }) => source));
+  problems.push(...found.filter(({ source }) => !known.has(source)));
 }
 
 /** The one way by which a record gets into the store. Answers its JSON, where that is still how it is. */

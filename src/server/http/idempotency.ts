@@ -31,6 +31,8 @@ export class IdempotencyKeys {
   /** When the old keys of an organization were last deleted, in UTC milliseconds. */
   private readonly swept = new Map<number, number>();
   private readonly service: Service;
+  /** The time before which keys count for nothing, as of `at`: made once for all requests of a millisecond. */
+  private limit = { at: Number.NaN, text: '' };
 
   constructor(service: Service) {
     this.service = service;
@@ -98,7 +100,9 @@ export class IdempotencyKeys {
   }
 
   private oldest(): string {
-    return new Date(this.service.clock() - KEPT_MS).toISOString();
+    const at = this.service.clock();
+    if (this.limit.at !== at) this.limit = { at, text: new Date(at - KEPT_MS).toISOString() };
+    return this.limit.text;
   }
 }
 

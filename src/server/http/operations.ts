@@ -114,7 +114,7 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
     }
     const keep = (tx: Transaction, answer: string) =>
       keys.keep(tx, claim.place, hash, { status: operation.success, answer });
-    const text = await run({ ...mounting, service: keys.guarded(claim.place) }, operation, request, reply, keep).catch(
+    const text = await run(mounting, operation, request, reply, keep, keys.guarded(claim.place)).catch(
       laterWhenRunning,
     );
     return reply.code(operation.success).send(text);
@@ -155,17 +155,19 @@ async function run(
   request: FastifyRequest,
   reply: FastifyReply,
   keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
+  service = mounting.service,
 ): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;
-  const { reads } = mounting.service;
+  const { reads } = service;
   if (operation.method === 'GET') reads.admit();
   const actor = actorOf(request, grant);
   const found: Found = {};
+  let kept: string | undefined;
   const answer = await handler({
-    service: mounting.service,
+    service,
     organization,
     actor,
     found,
@@ -174,14 +176,17 @@ async function run(
     body: request.body,
     warnings,
     baseUrl: `${request.protocol}://${request.host}`,
-    remember: (tx, made) => keep(tx, successText(made, warnings)),
+    remember: (tx, made) => {
+      kept = successText(made, warnings);
+      return keep(tx, kept);
+    },
   });
   if (operation.method === 'GET') {
     const read = auditedRead(operation, { query, pathId: pathIdOf(request), found });
-    reads.note({ org: organization.org, at: nowOf(mounting.service), actor, ...read });
+    reads.note({ org: organization.org, at: nowOf(service), actor, ...read });
   }
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  return successBody(answer, warnings);
+  return kept ?? successBody(answer, warnings);
 }
 
 function pathIdOf(request: FastifyRequest): string | undefined {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { manyRows, statement } from './statement.ts';
+import { bound, manyRows, statement, type Texts } from './statement.ts';
 import type { Reader, Statement } from './store.ts';
 
 /** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
@@ -69,13 +69,16 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
   let last = head.hash;
-  const numbered = rows.map((values) => {
-    id++;
-    if (!chained) return [id, ...values];
-    last = chainHash(last, id, values);
-    return [id, ...values, last];
-  });
-  for (const part of parts(numbered)) await tx.run({ ...insertTexts(name, part.length), values: part.flat() });
+  for (const part of parts(rows)) {
+    const written: (string | number | null)[] = [];
+    for (const values of part) {
+      written.push(++id, ...values);
+      if (!chained) continue;
+      last = chainHash(last, id, values);
+      written.push(last);
+    }
+    await tx.run(bound(insertTexts(name, part.length), written));
+  }
   if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
 }
 
@@ -90,8 +93,6 @@ export async function writeSelected(tx: Writing, select: Sql, rows: number): Pro
   await tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
     SELECT s.position + CAST(${head.last_id - rows} AS BIGINT), ${names} FROM (${select}) AS s ORDER BY s.position`);
 }
-
-type Texts = Pick<Statement, 'sql' | 'text'>;
 
 const texts = new Map<string, Texts>();
 

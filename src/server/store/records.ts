@@ -3,8 +3,8 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
-import { manyRows } from './statement.ts';
-import type { Reader, Statement, Transaction } from './store.ts';
+import { bound, manyRows, type Texts } from './statement.ts';
+import type { Reader, Transaction } from './store.ts';
 
 /** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
 export interface StoredRecord {
@@ -120,7 +120,7 @@ export function findRecord<T extends StoredRecord>(
   id: number,
   own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>({ ...findText(tableOf(resource), own), values: [org, id] });
+  return read.get<T>(bound(findText(tableOf(resource), own), [org, id]));
 }
 
 /** The wire JSON of a record, in bytes where the store has it so. */
@@ -130,7 +130,7 @@ export async function readRecordText(
   resource: Resource,
   id: number,
 ): Promise<string | Buffer | undefined> {
-  const row = await read.get<{ json: string | Buffer }>({ ...readText(tableOf(resource)), values: [org, id] });
+  const row = await read.get<{ json: string | Buffer }>(bound(readText(tableOf(resource)), [org, id]));
   return row?.json;
 }
 
@@ -147,10 +147,10 @@ function readText(table: string): Texts {
   return made;
 }
 
-const finds = new Map<string, { readonly sql: string; readonly text: string }>();
+const finds = new Map<string, Texts>();
 
 /** Text of the statement that finds a record, made once for a table and its own columns. */
-function findText(table: string, own: readonly string[]): { readonly sql: string; readonly text: string } {
+function findText(table: string, own: readonly string[]): Texts {
   const name = own.length === 0 ? table : `${table} ${own.join(' ')}`;
   const known = finds.get(name);
   if (known !== undefined) return known;
@@ -185,14 +185,14 @@ export async function putRecord(
   json = JSON.stringify(record),
 ): Promise<void> {
   const layout = layoutOf(resource);
-  await tx.run({
-    ...upsertText(layout, Object.keys(own)),
-    values: [org, record.id, ...layout.columns.map((column) => column.of(record)), ...Object.values(own), json],
-  });
+  const values: (string | number | null)[] = [org, record.id];
+  for (const column of layout.columns) values.push(column.of(record));
+  values.push(...Object.values(own), json);
+  await tx.run(bound(upsertText(layout, Object.keys(own)), values));
   for (const side of layout.sides) {
     if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
-      await tx.run({ ...sideTexts(side.table), values: [org, value, record.id] });
+      await tx.run(bound(sideTexts(side.table), [org, value, record.id]));
     }
   }
 }
@@ -206,8 +206,6 @@ function sideTexts(table: string): Texts {
   sideInserts.set(table, made);
   return made;
 }
-
-type Texts = Pick<Statement, 'sql' | 'text'>;
 
 const upserts = new Map<string, Texts>();
 

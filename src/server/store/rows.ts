@@ -1,11 +1,10 @@
-import { manyRows } from './statement.ts';
-import type { Statement, Transaction } from './store.ts';
+import { bound, manyRows, type Texts } from './statement.ts';
+import type { Transaction } from './store.ts';
 
 /** Rows of one statement. */
 const TOGETHER = 50;
 
 type Values = readonly (string | number | null)[];
-type Texts = Pick<Statement, 'sql' | 'text'>;
 
 /**
  * Rows for one table that are written many at a time. Nothing that is not flushed can be read: flush before the table
@@ -28,12 +27,12 @@ export class Rows {
     if (this.waiting.push(values) < TOGETHER) return;
     const rows = this.waiting;
     this.waiting = [];
-    await this.tx.run({ ...this.many, values: rows.flat() });
+    await this.tx.run(bound(this.many, rows.flat()));
   }
 
   async flush(): Promise<void> {
     const rows = this.waiting;
     this.waiting = [];
-    if (rows.length > 0) await this.tx.run({ ...this.textsOf(rows.length), values: rows.flat() });
+    if (rows.length > 0) await this.tx.run(bound(this.textsOf(rows.length), rows.flat()));
   }
 }

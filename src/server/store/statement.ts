@@ -1,7 +1,8 @@
 import { Sql } from 'sql-template-tag';
 import type { Statement } from './store.ts';
 
-type Texts = Pick<Statement, 'sql' | 'text'>;
+/** The texts of a statement. */
+export type Texts = Pick<Statement, 'sql' | 'text'>;
 
 const kept = new WeakMap<TemplateStringsArray, Texts>();
 
@@ -19,7 +20,12 @@ export function statement(
     texts = { sql, text };
     kept.set(strings, texts);
   }
-  return { sql: texts.sql, text: texts.text, values };
+  return bound(texts, values);
+}
+
+/** A statement of texts that were made before. Not by spreading them: V8 makes such an object anew, slowly, each time. */
+export function bound({ sql, text }: Texts, values: readonly unknown[]): Statement {
+  return { sql, text, values };
 }
 
 /** Texts of the statement that writes so many rows at once: `head` begins it, `end` ends it, the rows stand between. */

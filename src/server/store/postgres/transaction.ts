@@ -1,7 +1,7 @@
 import type { QueryResult } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { type LogRow, writeLogs } from '../logs.ts';
-import { statement } from '../statement.ts';
+import { nextId } from '../nextid.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { planForFilling, planForReading } from './filling.ts';
 import { Spill } from './spill.ts';
@@ -65,12 +65,8 @@ export class PostgresTransaction implements Transaction {
     return 0;
   }
 
-  async nextId(org: number, type: string): Promise<number> {
-    const row = await this.get<{ last_id: number }>(
-      statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, 1)
-        ON CONFLICT (org, type) DO UPDATE SET last_id = sequences.last_id + 1 RETURNING last_id`,
-    );
-    return row?.last_id ?? 1;
+  nextId(org: number, type: string): Promise<number> {
+    return nextId(this, org, type);
   }
 
   async append(row: LogRow): Promise<void> {

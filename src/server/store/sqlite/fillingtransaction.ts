@@ -1,10 +1,10 @@
 import type { Sql } from 'sql-template-tag';
 import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
+import { nextId } from '../nextid.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { takeLock } from './busy.ts';
 import type { Question, Text } from './fillerbatch.ts';
 import type { Port } from './fillerport.ts';
-import { nextIdStatements } from './sequences.ts';
 import { writtenTables } from './tablenumbers.ts';
 
 /** Statements of one batch, and the characters of their values, at most: each is sent as a whole. */
@@ -71,10 +71,8 @@ export class FillingTransaction implements Transaction {
     return 0;
   }
 
-  async nextId(org: number, type: string): Promise<number> {
-    const [raise, tell] = nextIdStatements(org, type);
-    await this.run(raise);
-    return (await this.get<{ last_id: number }>(tell))?.last_id ?? 1;
+  nextId(org: number, type: string): Promise<number> {
+    return nextId(this, org, type);
   }
 
   async append(row: LogRow): Promise<void> {

@@ -3,6 +3,7 @@ import { migrate } from '../migrations/migrate.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
 import { lockFolder } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
+import { ReadLock } from './readlock.ts';
 import { Statements } from './statements.ts';
 import { writeStatistics } from './statistics.ts';
 import { TableNumbers } from './tablenumbers.ts';
@@ -54,6 +55,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
   const logWriter = new GroupWriter(logging, tables);
   const statements = new Statements(reading);
+  const holding = openConnection(file, { readonly: true });
+  const lock = new ReadLock(holding);
   const read: Reader = {
     all: async (statement) => statements.all(statement),
     get: async (statement) => statements.get(statement),
@@ -63,6 +66,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     read,
     whileUnchanged(table) {
       if (table !== undefined) return tables.of(table);
+      // Asked at the beginning of a request, which reads more in the same turn.
+      lock.hold();
       // Other than before whenever another connection has committed: the writing one, or another process.
       const version = dataVersion.get() as number;
       if (version !== unchanged.version) unchanged = { version, known: new Map() };
@@ -76,6 +81,7 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     onCommit: (listener) => writer.onCommit(listener),
     async tidy() {
       await writer.idle();
+      lock.release();
       // Another process may be writing: its own checkpoint will do then.
       writing.pragma('wal_checkpoint(TRUNCATE)');
       writing.pragma('shrink_memory');
@@ -87,6 +93,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
     async close() {
       await writer.idle();
       await logWriter.idle();
+      lock.release();
+      holding.close();
       reading.close();
       logging.close();
       writing.close();

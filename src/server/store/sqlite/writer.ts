@@ -5,7 +5,7 @@ import { takeLock } from './busy.ts';
 import { fillTables } from './filltables.ts';
 import { isEmpty } from './indexes.ts';
 import type { Connection } from './open.ts';
-import { nextIdStatements } from './sequences.ts';
+import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';
 import { writtenTables } from './tablenumbers.ts';
 
@@ -47,6 +47,7 @@ export class GroupWriter {
   private queue: Job[] = [];
   private running: Promise<void> | undefined;
   private readonly statements: Statements;
+  private readonly sequences: Sequences;
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
   private readonly watcher: CommitWatcher | undefined;
@@ -61,11 +62,12 @@ export class GroupWriter {
     this.connection = connection;
     this.watcher = watcher;
     this.statements = new Statements(connection);
+    this.sequences = new Sequences(this.statements);
     this.transaction = {
       all: async (statement) => this.statements.all(this.noted(statement)),
       get: async (statement) => this.statements.get(this.noted(statement)),
       run: async (statement) => this.statements.run(this.noted(statement)),
-      nextId: async (org, type) => this.nextId(org, type),
+      nextId: async (org, type) => this.sequences.next(org, type),
       append: async (row) => {
         this.appended.push(row);
         if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
@@ -130,7 +132,7 @@ export class GroupWriter {
       await this.writeAppended();
       this.statements.run(COMMIT);
     } catch (error) {
-      this.appended = [];
+      this.forgetKept();
       const { inTransaction } = this.connection;
       if (inTransaction) this.statements.run(ROLLBACK);
       // A full disk ends the whole transaction by itself: doing it again would not help.
@@ -168,15 +170,16 @@ export class GroupWriter {
     }
   }
 
-  private nextId(org: number, type: string): number {
-    const [raise, tell] = nextIdStatements(org, type);
-    this.statements.run(this.noted(raise));
-    return this.statements.get<{ last_id: number }>(tell)?.last_id ?? 1;
+  private noted(noted: Statement): Statement {
+    for (const table of writtenTables(noted.sql)) {
+      this.written.add(table);
+      if (table === 'sequences') this.writeSequences();
+    }
+    return noted;
   }
 
-  private noted(noted: Statement): Statement {
-    for (const table of writtenTables(noted.sql)) this.written.add(table);
-    return noted;
+  private writeSequences(): void {
+    for (const raised of this.sequences.flush()) this.statements.run(raised);
   }
 
   private async runJob(job: Job): Promise<() => void> {
@@ -197,7 +200,7 @@ export class GroupWriter {
       this.statements.run(RELEASE);
       return () => job.resolve(value);
     } catch (error) {
-      this.appended = [];
+      this.forgetKept();
       if (error instanceof FillsTables) throw new Failed(job, error);
       if (!this.connection.inTransaction) throw error;
       this.statements.run(UNDO);
@@ -208,9 +211,15 @@ export class GroupWriter {
 
   /** This is the only writer, so rows may get their numbers before the works after them have run. */
   private async writeAppended(): Promise<void> {
+    this.writeSequences();
     const rows = this.appended;
     this.appended = [];
     if (rows.length > 0) await writeLogs(this.transaction, rows);
+  }
+
+  private forgetKept(): void {
+    this.appended = [];
+    this.sequences.forget();
   }
 }
 

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
+import { ReadLock } from '../../../../src/server/store/sqlite/readlock.ts';
+
+let folder: string;
+let writing: Connection;
+let reading: Connection;
+let holding: Connection;
+let lock: ReadLock;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-readlock-'));
+  const file = join(folder, 'test.sqlite');
+  writing = openConnection(file);
+  writing.pragma('journal_mode = WAL');
+  writing.exec('CREATE TABLE schema_migrations (name TEXT); CREATE TABLE t (n INTEGER)');
+  [reading, holding] = [openConnection(file, { readonly: true }), openConnection(file, { readonly: true })];
+  lock = new ReadLock(holding);
+});
+
+afterEach(async () => {
+  for (const connection of [writing, reading, holding]) connection.close();
+  await rm(folder, { recursive: true });
+});
+
+const insert = () => writing.exec('INSERT INTO t VALUES (1)');
+const seen = () => reading.prepare('SELECT COUNT(*) FROM t').pluck().get();
+
+describe('ReadLock', () => {
+  it('lets the others see what is committed while it is held', () => {
+    lock.hold();
+    insert();
+    expect(seen()).toBe(1);
+    lock.hold();
+    insert();
+    expect(seen()).toBe(2);
+  });
+
+  it('is let go in the turn after the one in which it was taken', async () => {
+    lock.hold();
+    expect(holding.inTransaction).toBe(true);
+    await turn();
+    expect(holding.inTransaction).toBe(false);
+    lock.hold();
+    expect(holding.inTransaction).toBe(true);
+  });
+
+  it('keeps the journal from being emptied only until it is let go', () => {
+    const emptied = () => (writing.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy === 0;
+    insert();
+    lock.hold();
+    expect(emptied()).toBe(false);
+    lock.release();
+    expect(emptied()).toBe(true);
+  });
+
+  it('is not held where it cannot be taken, and its connection may be closed before it is let go', async () => {
+    writing.exec('DROP TABLE schema_migrations');
+    lock.hold();
+    expect(holding.inTransaction).toBe(false);
+    writing.exec('CREATE TABLE schema_migrations (name TEXT)');
+    lock.hold();
+    holding.close();
+    await turn();
+    expect(seen()).toBe(0);
+  });
+});
