@@ -3,8 +3,8 @@ import type { Connection } from './open.ts';
 /**
  * The lock of the database file that every read takes and lets go of again: two calls of the system, which take longer
  * than to find a record. Connections of one process share it, so while this one holds it the others make no such calls,
- * and each of their reads still sees all that is committed when it begins. It is let go before the event loop goes on to
- * what is written in this turn: no journal is begun anew while somebody holds it.
+ * and each of their reads still sees all that is committed when it begins. It is let go at the end of the turn, and before
+ * a commit: the journal is not begun anew while anybody holds it, and would grow without end.
  */
 export class ReadLock {
   private readonly connection: Connection;

@@ -7,7 +7,7 @@ import { ReadLock } from './readlock.ts';
 import { Statements } from './statements.ts';
 import { writeStatistics } from './statistics.ts';
 import { TableNumbers } from './tablenumbers.ts';
-import { GroupWriter } from './writer.ts';
+import { type CommitWatcher, GroupWriter } from './writer.ts';
 
 /**
  * Pages in the journal before a commit copies them into the database, 16 MB: the thread that answers does it, and waits
@@ -47,16 +47,21 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   });
   // A connection that was open before would go on planning with the statistics that it has read.
   const reading = openConnection(file, { readonly: true });
+  const holding = openConnection(file, { readonly: true });
+  const lock = new ReadLock(holding);
   const tables = new TableNumbers(reading);
-  const writer = new GroupWriter(writing, tables);
+  const watcher: CommitWatcher = {
+    begun: () => tables.begun(),
+    committing: () => lock.release(),
+    committed: (written) => tables.committed(written),
+  };
+  const writer = new GroupWriter(writing, watcher);
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
   for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
-  const logWriter = new GroupWriter(logging, tables);
+  const logWriter = new GroupWriter(logging, watcher);
   const statements = new Statements(reading);
-  const holding = openConnection(file, { readonly: true });
-  const lock = new ReadLock(holding);
   const read: Reader = {
     all: async (statement) => statements.all(statement),
     get: async (statement) => statements.get(statement),

@@ -1,5 +1,4 @@
 import type { Connection } from './open.ts';
-import type { CommitWatcher } from './writer.ts';
 
 /** Another process may commit in the very moment after a commit of ours: numbers are kept no longer than this. */
 const LONGEST_MS = 5000;
@@ -26,7 +25,7 @@ export function writtenTables(sql: string): readonly string[] {
  * of this process tell what they write. That somebody else has committed is seen by the version of the data, which is
  * looked at whenever a writer has the lock and when it has committed.
  */
-export class TableNumbers implements CommitWatcher {
+export class TableNumbers {
   private readonly kept = new Map<string, { readonly numbers: Map<string, number>; readonly since: number }>();
   private readonly version: () => unknown;
   private seen: unknown;
@@ -48,10 +47,12 @@ export class TableNumbers implements CommitWatcher {
     return numbers;
   }
 
+  /** A writer has the lock. */
   begun(): void {
     this.look();
   }
 
+  /** It has written to these tables. */
   committed(tables: ReadonlySet<string>): void {
     for (const table of tables) this.kept.delete(table);
     this.seen = this.version();

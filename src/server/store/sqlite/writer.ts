@@ -18,6 +18,8 @@ interface Job {
 /** Hears of the transactions of a writer, whose lock keeps all others from writing meanwhile. */
 export interface CommitWatcher {
   begun(): void;
+  /** It is about to be committed, which may begin the journal anew: nobody should be reading. */
+  committing(): void;
   /** It is committed, and has written to these tables. */
   committed(tables: ReadonlySet<string>): void;
 }
@@ -130,6 +132,7 @@ export class GroupWriter {
       this.watcher?.begun();
       for (const job of group) answers.push(await run(job));
       await this.writeAppended();
+      this.watcher?.committing();
       this.statements.run(COMMIT);
     } catch (error) {
       this.forgetKept();

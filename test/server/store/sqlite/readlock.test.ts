@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { ReadLock } from '../../../../src/server/store/sqlite/readlock.ts';
+import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 
 let folder: string;
 let writing: Connection;
@@ -68,4 +70,19 @@ describe('ReadLock', () => {
     await turn();
     expect(seen()).toBe(0);
   });
+});
+
+it('a store that is read all the time begins its journal anew', async () => {
+  const data = await mkdtemp(join(folder, 'data-'));
+  const store = await openSqliteStore(data, { serving: true });
+  for (let round = 0; round < 60; round++) {
+    // As requests do that come in while others are written.
+    await store.write(async (tx) => {
+      store.whileUnchanged();
+      await tx.run(sql`INSERT INTO settings (name, value) VALUES ('large', ${String(round % 10).repeat(1_000_000)})
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+    });
+  }
+  expect((await stat(join(data, 'molar.sqlite-wal'))).size).toBeLessThan(25_000_000);
+  await store.close();
 });
