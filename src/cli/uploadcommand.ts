@@ -2,6 +2,7 @@ import { cwd } from 'node:process';
 import { operationOf, pathOf } from '../catalog/catalog.ts';
 import { documents } from '../catalog/resources/documents.ts';
 import { readSettings } from '../core/connection/settings.ts';
+import { isOnePiece } from '../core/documents/uploads/body.ts';
 import { refuseUnknownOwners } from '../core/documents/uploads/owners.ts';
 import type { PlannedUpload } from '../core/documents/uploads/plan.ts';
 import { checkedFields, checkedRows } from '../core/documents/uploads/uploadchecks.ts';
@@ -162,9 +163,9 @@ export abstract class UploadCommand extends MolarCommand {
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
       concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? CONCURRENCY,
-      onBytes: (bytes) => {
+      onBytes: (bytes, source) => {
         progress.onBytes(bytes);
-        this.keepMemory(bytes);
+        if (!isOnePiece(source)) this.keepMemory(bytes);
       },
       onSkipped: progress.onSkipped,
       onSettled: progress.onDone,

@@ -49,6 +49,7 @@ export async function uploadAll(
 function claimKnown(plan: readonly PlannedUpload[], results: readonly Uploaded[], uploading: Uploading): void {
   const { stored, journal, client } = uploading;
   for (const { outcome } of results) if (outcome.status === 'done' && outcome.id !== null) stored.claim(outcome.id);
+  if (!journal.isContinued) return;
   for (const planned of plan) {
     if (planned.kind !== 'ready') continue;
     const entry = journal.entryOf(journalKeyOf(planned.upload, client));
