@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 import type { Stage, StagedFile } from './files.ts';
 
 /** With bare descriptors: a FileHandle for every document takes its time. */
-const [openFile, writeSome, syncFile] = [promisify(open), promisify(write), promisify(fsync)];
+const [openFile, writeSome] = [promisify(open), promisify(write)];
+
+/** Brings what was written through a descriptor to the disk. */
+export const syncFile = promisify(fsync);
 
 const HEAD_BYTES = 64;
 
