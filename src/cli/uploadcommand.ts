@@ -15,7 +15,7 @@ import type { ApiClient } from '../core/transport/client.ts';
 import { ByteProgress } from './byteprogress.ts';
 import { dryRunText } from './dryrun.ts';
 import { readConnectionFlags } from './flags/connection.ts';
-import { CONCURRENCY, MOST_CONCURRENCY } from './flags/documents.ts';
+import { MOST_CONCURRENCY, UPLOADS } from './flags/documents.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { namedFormat } from './flags/output.ts';
 import { RESULTS, uploadDefaults, uploadFiles } from './flags/uploads.ts';
@@ -162,7 +162,7 @@ export abstract class UploadCommand extends MolarCommand {
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
-      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? CONCURRENCY,
+      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
         if (!isOnePiece(source)) this.keepMemory(bytes);
