@@ -18,7 +18,7 @@ export function isOnePiece({ size }: { readonly size: number }): boolean {
 }
 
 /** Bytes of content that are encoded at once: of more the text would be too long for the heap of what is short-lived. */
-const ENCODED = 24 * 1024;
+const ENCODED = 72 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
