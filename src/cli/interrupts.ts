@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { type Failure, localFailure } from '../core/failure.ts';
 
 /** SIGINT, SIGTERM and SIGHUP as one abort signal whose reason is a Failure with exit code 130, 143 or 129. */
@@ -14,8 +13,6 @@ export interface Interrupts {
 export function processInterrupts(patience = 15_000): Interrupts {
   const controller = new AbortController();
   const { signal } = controller;
-  // Every request that is under way listens to it.
-  setMaxListeners(0, signal);
   const stops: (() => void)[] = [];
   const on = (name: NodeJS.Signals, failure: Failure) => {
     const listener = () => {
