@@ -90,8 +90,11 @@ async function start(argv, root) {
   // Node does it by itself since 22.8, and so can we where it has what that takes.
   if (folder && enableCompileCache) enableCompileCache(folder);
   if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
-  const { KeptCode } = require('../dist/cli/keptcode.js');
-  const kept = new KeptCode(dist, join(folder, `molar-${process.version}-${process.arch}`, kindOf(argv)), require);
+  const { KeptCode, delayOptimizer } = require('../dist/cli/keptcode.js');
+  const kind = kindOf(argv);
+  // Before anything is loaded: V8 takes kept code only with the flags that it was made with.
+  if (kind === 'upload') delayOptimizer();
+  const kept = new KeptCode(dist, join(folder, `molar-${process.version}-${process.arch}`, kind), require);
   await kept.load(program).main(argv, root);
   // What failed early has not compiled what others need.
   if (!process.exitCode) kept.keep();

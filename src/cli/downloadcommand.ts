@@ -7,7 +7,7 @@ import { Failure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import { ByteProgress } from './byteprogress.ts';
 import { checkPlace, countOf, type DownloadChoice, readChoice, wantedOf } from './documentcommands/downloadchoice.ts';
-import { CONCURRENCY, MOST_CONCURRENCY } from './flags/documents.ts';
+import { DOWNLOADS, MOST_CONCURRENCY } from './flags/documents.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { namedFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
@@ -90,7 +90,7 @@ export abstract class DownloadCommand extends MolarCommand {
     const files = isShown ? await countOf(choice, downloading.client, signal) : undefined;
     const progress = new ByteProgress(this.context, { doing: 'Downloaded', files, quiet });
     const wanted = wantedOf(choice, downloading.client, signal);
-    const concurrency = wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? CONCURRENCY;
+    const concurrency = wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? DOWNLOADS;
     const target = this.target(flags, choice);
     try {
       const keepMemory = byteKeeper();

@@ -4,6 +4,8 @@ import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { delayOptimizedParser } from './parserflag.ts';
 
+export { delayOptimizer } from './optimizerflag.ts';
+
 /** Exports of a module. */
 type Exports = Readonly<Record<string, unknown>>;
 

@@ -2,6 +2,7 @@ import { cwd } from 'node:process';
 import { operationOf, pathOf } from '../catalog/catalog.ts';
 import { documents } from '../catalog/resources/documents.ts';
 import { readSettings } from '../core/connection/settings.ts';
+import { isOnePiece } from '../core/documents/uploads/body.ts';
 import { refuseUnknownOwners } from '../core/documents/uploads/owners.ts';
 import type { PlannedUpload } from '../core/documents/uploads/plan.ts';
 import { checkedFields, checkedRows } from '../core/documents/uploads/uploadchecks.ts';
@@ -14,7 +15,7 @@ import type { ApiClient } from '../core/transport/client.ts';
 import { ByteProgress } from './byteprogress.ts';
 import { dryRunText } from './dryrun.ts';
 import { readConnectionFlags } from './flags/connection.ts';
-import { CONCURRENCY, MOST_CONCURRENCY } from './flags/documents.ts';
+import { MOST_CONCURRENCY, UPLOADS } from './flags/documents.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { namedFormat } from './flags/output.ts';
 import { RESULTS, uploadDefaults, uploadFiles } from './flags/uploads.ts';
@@ -161,10 +162,10 @@ export abstract class UploadCommand extends MolarCommand {
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
-      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? CONCURRENCY,
-      onBytes: (bytes) => {
+      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
+      onBytes: (bytes, source) => {
         progress.onBytes(bytes);
-        this.keepMemory(bytes);
+        if (!isOnePiece(source)) this.keepMemory(bytes);
       },
       onSkipped: progress.onSkipped,
       onSettled: progress.onDone,

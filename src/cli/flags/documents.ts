@@ -7,15 +7,19 @@ import { connectionFlags, talkFlags } from './connection.ts';
 import { filterFlags } from './filters.ts';
 import { outputFlags } from './output.ts';
 
-/** Files that are transferred at the same time when nothing else is said, and at most. */
-export const CONCURRENCY = 8;
+/** Files that are downloaded at the same time when nothing else is said. */
+export const DOWNLOADS = 8;
+/** The same for uploads: a server waits for its disk once for all documents that arrive together. */
+export const UPLOADS = 16;
 export const MOST_CONCURRENCY = 32;
 
-/** How many files at the same time, for uploads and downloads. */
-export const concurrency = Flags.string({
-  helpValue: 'N',
-  summary: `Files at the same time, 1 to ${MOST_CONCURRENCY}; ${CONCURRENCY} when not given`,
-});
+/** How many files at the same time; `usual` when not given. */
+export function concurrencyFlag(usual: number) {
+  return Flags.string({
+    helpValue: 'N',
+    summary: `Files at the same time, 1 to ${MOST_CONCURRENCY}; ${usual} when not given`,
+  });
+}
 
 const { out: _, ...reportFlags } = outputFlags;
 
@@ -31,7 +35,7 @@ export const downloadFlags: FlagInput = {
   }),
   thumbnail: Flags.boolean({ summary: 'Same as --variant thumbnail' }),
   overwrite: Flags.boolean({ aliases: ['force'], summary: 'Replace files that exist' }),
-  concurrency,
+  concurrency: concurrencyFlag(DOWNLOADS),
   ...reportFlags,
   ...talkFlags,
   ...connectionFlags,

@@ -7,7 +7,7 @@ import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 import { dryRunFlag } from './body.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
-import { concurrency } from './documents.ts';
+import { concurrencyFlag, UPLOADS } from './documents.ts';
 import { outputFlags } from './output.ts';
 
 /** Where the outcomes of uploads go when nothing else is said (contract §2). */
@@ -79,7 +79,7 @@ export const uploadFlags: FlagInput = {
     default: RESULTS,
     summary: 'CSV that every outcome is written to',
   }),
-  concurrency: { ...concurrency, helpGroup: 'BATCH' },
+  concurrency: { ...concurrencyFlag(UPLOADS), helpGroup: 'BATCH' },
   ...dryRunFlag,
   ...outputFlags,
   ...talkFlags,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ByteText } from '../bytetext.ts';
-import { codeOf, type Failure, localFailure } from '../failure.ts';
+import { codeOf, Failure, localFailure } from '../failure.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type OutgoingRequest,
   type Send,
 } from './send.ts';
+import { watchedBody } from './watchedbody.ts';
 
 export interface Attempting {
   readonly send: Send;
@@ -28,7 +29,8 @@ export interface AttemptResult<T> {
 
 /**
  * Sends a request once and reads the whole answer. The timeout runs from the last byte sent, so a large upload is not
- * cut while it moves. What `accept` is given is used again once it has settled. Throws only the reason of the caller's signal.
+ * cut while it moves. What `accept` is given is used again once it has settled. Throws only the reason of the caller's
+ * signal, and the Failure of a body that cannot be read.
  */
 export async function attempt<T>(
   deps: Attempting,
@@ -63,6 +65,8 @@ export async function attempt<T>(
   } catch (cause) {
     request.signal?.throwIfAborted();
     if (cause instanceof Unusable) throw cause.cause;
+    const unread = cause instanceof ConnectionFailure ? cause.cause : cause;
+    if (unread instanceof Failure) throw unread;
     const about = notice(response?.status ?? null, response?.headers['x-request-id']);
     return lost(response, deadline.passed ? deadline.failure(cause) : cause, about);
   } finally {
@@ -204,19 +208,12 @@ class Deadline {
   private watch(body: OutgoingBody): OutgoingBody {
     if (typeof body === 'string') return body;
     this.whole = false;
-    const restart = () => this.restart();
-    const done = () => {
+    const piece = () => this.restart();
+    const end = () => {
+      this.restart();
       this.whole = true;
     };
-    const open = async function* () {
-      for await (const chunk of body.open()) {
-        restart();
-        yield chunk;
-      }
-      restart();
-      done();
-    };
-    return { length: body.length, open };
+    return { length: body.length, open: () => watchedBody(body.open(), { piece, end }) };
   }
 }
 

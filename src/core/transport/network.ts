@@ -10,6 +10,7 @@ import {
   type OutgoingRequest,
   type Send,
 } from './send.ts';
+import { watchedBody } from './watchedbody.ts';
 
 export interface NetworkOptions {
   /** Certificates in PEM that are trusted besides the usual ones. */
@@ -110,7 +111,7 @@ async function exchange(
 /** A body that knows whether all of it was handed over. Text goes out at once, so it counts as handed over. */
 class CountedBody {
   readonly length: number;
-  /** A generator, which undici takes like a stream and its types do not know; a stream around it takes its time. */
+  /** An iterable, which undici takes like a stream and its types do not know; a stream around it takes its time. */
   readonly content: string | Readable;
   done: boolean;
 
@@ -120,14 +121,14 @@ class CountedBody {
     this.content = typeof body === 'string' ? body : (this.count(body.open()) as unknown as Readable);
   }
 
-  private async *count(chunks: AsyncIterable<Uint8Array>) {
+  private count(body: AsyncIterable<Uint8Array>) {
     let given = 0;
-    for await (const chunk of chunks) {
-      given += chunk.byteLength;
-      // Set before the last chunk is handed over: from then on the server may have everything.
+    const piece = ({ byteLength }: Uint8Array) => {
+      given += byteLength;
+      // Set before the last piece is handed over: from then on the server may have everything.
       if (given >= this.length) this.done = true;
-      yield chunk;
-    }
+    };
+    return watchedBody(body, { piece });
   }
 }
 

@@ -7,7 +7,10 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Text, or a source of bytes of known total length that is opened anew for each attempt. */
+/**
+ * Text, or a source of bytes of known total length that is opened anew for each attempt. A Failure that it throws while it
+ * is read ends the request: another attempt would not help.
+ */
 export type OutgoingBody = string | { readonly length: number; readonly open: () => AsyncIterable<Uint8Array> };
 
 /** A response: header names in lower case, the body unread. */

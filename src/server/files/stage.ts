@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { closeSync, fsync, open, write } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Stage, StagedFile } from './files.ts';
 
 /** With bare descriptors: a FileHandle for every document takes its time. */
-const [openFile, writeSome, syncFile] = [promisify(open), promisify(write), promisify(fsync)];
+const [openFile, writeSome] = [promisify(open), promisify(write)];
+
+/** Brings what was written through a descriptor to the disk. */
+export const syncFile = promisify(fsync);
 
 const HEAD_BYTES = 64;
 
@@ -31,7 +34,8 @@ const NONE = Buffer.alloc(0);
 export class DiskStage implements Stage {
   private readonly name: string;
   private readonly path: string;
-  private readonly hash = createHash('sha256');
+  /** Of what was written before the end; a document that is gathered whole is hashed at once. */
+  private sum: Hash | undefined;
   private readonly head = Buffer.alloc(HEAD_BYTES);
   private readonly gathered = takeMemory();
   private waiting = 0;
@@ -47,19 +51,20 @@ export class DiskStage implements Stage {
   async write(chunk: Uint8Array): Promise<void> {
     if (this.size < HEAD_BYTES) this.head.set(chunk.subarray(0, HEAD_BYTES - this.size), this.size);
     this.size += chunk.length;
-    this.hash.update(chunk);
     if (this.waiting + chunk.length > this.gathered.length) await this.flush();
-    if (chunk.length > this.gathered.length) return this.writeAll(chunk);
+    if (chunk.length > this.gathered.length) return this.writePart(chunk);
     this.gathered.set(chunk, this.waiting);
     this.waiting += chunk.length;
   }
 
   async finish(): Promise<StagedFile> {
-    await this.flush();
+    const rest = this.gathered.subarray(0, this.waiting);
+    const sha256 = this.sum?.update(rest).digest('hex') ?? hash('sha256', rest, 'hex');
+    await this.writeAll(rest);
     await syncFile(await this.opened());
     this.end();
     const { name, path, size } = this;
-    return { name, path, size, sha256: this.hash.digest('hex'), head: this.head.subarray(0, size) };
+    return { name, path, size, sha256, head: this.head.subarray(0, size) };
   }
 
   async discard(): Promise<void> {
@@ -70,7 +75,13 @@ export class DiskStage implements Stage {
   private async flush(): Promise<void> {
     const { waiting } = this;
     this.waiting = 0;
-    if (waiting > 0) await this.writeAll(this.gathered.subarray(0, waiting));
+    if (waiting > 0) await this.writePart(this.gathered.subarray(0, waiting));
+  }
+
+  private async writePart(bytes: Uint8Array): Promise<void> {
+    this.sum ??= createHash('sha256');
+    this.sum.update(bytes);
+    await this.writeAll(bytes);
   }
 
   private async writeAll(bytes: Uint8Array): Promise<void> {

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stage } from './files.ts';
-import { DiskStage } from './stage.ts';
+import { DiskStage, syncFile } from './stage.ts';
 
 /**
  * From when on a staged file of a folder that several processes share is taken for left over: no request lasts longer
@@ -80,11 +81,12 @@ class FolderSync {
   }
 }
 
+/** Opens and closes it here and now: to hand that to another thread would take longer. */
 async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+  const folder = openSync(path, 'r');
   try {
-    await folder.sync();
+    await syncFile(folder);
   } finally {
-    await folder.close();
+    closeSync(folder);
   }
 }

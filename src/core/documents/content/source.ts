@@ -1,8 +1,11 @@
-import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open, stat } from 'node:fs/promises';
+import { createHash, hash } from 'node:crypto';
+import { closeSync, open, openSync, read, readSync } from 'node:fs';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { type Failure, fileFailure, localFailure } from '../../failure.ts';
+
+/** With bare descriptors: a FileHandle for every file takes its time. */
+const [openFile, readSome] = [promisify(open), promisify(read)];
 
 /** Bytes that can be read anywhere, as often as needed. */
 export interface ContentReader {
@@ -21,6 +24,8 @@ export interface ContentSource {
    * than handing the work to another thread takes. Absent where there is no quicker way.
    */
   readonly reopen?: () => ContentReader;
+  /** All of it, while it is in memory. */
+  readonly whole?: Buffer;
 }
 
 /** The content is no longer what was checked: sent as it is, the document would be half old and half new. Exit 9. */
@@ -42,30 +47,40 @@ export async function fileSource(path: string, label: string = path): Promise<Co
   return {
     label,
     size: facts.size,
-    open: async () => handleReader(await open(path, 'r').catch(failed), true),
-    reopen: () => descriptorReader(path, label),
+    open: async () => descriptorReader(await openFile(path, 'r').catch(failed), readAside),
+    reopen: () => descriptorReader(openedNow(path, label), readNow),
   };
 }
 
-function descriptorReader(path: string, label: string): ContentReader {
+type ReadPart = (descriptor: number, buffer: Uint8Array, position: number) => Promise<number>;
+
+const readAside: ReadPart = async (descriptor, buffer, position) =>
+  (await readSome(descriptor, buffer, 0, buffer.length, position)).bytesRead;
+
+const readNow: ReadPart = async (descriptor, buffer, position) =>
+  readSync(descriptor, buffer, 0, buffer.length, position);
+
+function openedNow(path: string, label: string): number {
   try {
-    const descriptor = openSync(path, 'r');
-    return {
-      read: async (buffer, position) => readSync(descriptor, buffer, 0, buffer.length, position),
-      close: async () => closeSync(descriptor),
-    };
+    return openSync(path, 'r');
   } catch (cause) {
     throw fileFailure(`read ${label}`, cause);
   }
 }
 
-/** Reads through a handle; `owned` handles are closed with the reader. */
-export function handleReader(handle: FileHandle, owned: boolean): ContentReader {
+function descriptorReader(descriptor: number, readPart: ReadPart): ContentReader {
+  return {
+    read: (buffer, position) => readPart(descriptor, buffer, position),
+    // Nothing was written, so there is nothing to wait for.
+    close: async () => closeSync(descriptor),
+  };
+}
+
+/** Reads through a handle, which stays open. */
+export function handleReader(handle: FileHandle): ContentReader {
   return {
     read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
-    close: async () => {
-      if (owned) await handle.close();
-    },
+    close: async () => {},
   };
 }
 
@@ -80,7 +95,12 @@ export async function whileOpen<T>(source: ContentSource, work: (opened: Content
     const begun = await fill(reader, 0, memory.subarray(0, source.size + 1), source.size);
     const read = async (buffer: Uint8Array, position: number) =>
       position < begun.length ? begun.copy(buffer, 0, position) : reader.read(buffer, position);
-    return await work({ ...source, open: async () => ({ read, close: async () => {} }) });
+    const isWhole = begun.length === source.size && begun.length < memory.length;
+    return await work({
+      ...source,
+      open: async () => ({ read, close: async () => {} }),
+      ...(isWhole && { whole: begun }),
+    });
   } finally {
     giveBack(memory);
     await reader.close();
@@ -129,8 +149,9 @@ export async function fill(
 
 /** SHA-256 of the content, in hex. Throws `contentChanged` when it is not `source.size` bytes long. */
 export async function sha256Of(source: ContentSource): Promise<string> {
+  if (source.whole !== undefined) return hash('sha256', source.whole, 'hex');
   const reader = await source.open();
-  const hash = createHash('sha256');
+  const sum = createHash('sha256');
   const memory = takeMemory();
   try {
     let position = 0;
@@ -138,11 +159,11 @@ export async function sha256Of(source: ContentSource): Promise<string> {
       // One byte more than there should be, so that a file that has grown shows.
       const left = source.size - position;
       const bytes = await fill(reader, position, memory.subarray(0, left + 1), Math.max(1, left));
-      hash.update(bytes);
+      sum.update(bytes);
       read = bytes.length;
     }
     if (position !== source.size) throw contentChanged(source.label);
-    return hash.digest('hex');
+    return sum.digest('hex');
   } finally {
     giveBack(memory);
     await reader.close();

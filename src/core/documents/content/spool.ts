@@ -34,7 +34,7 @@ export async function spool(
       await handle.writeFile(bytes);
       options.onBytes?.(bytes.length);
     }
-    return { label: options.label, size, open: async () => handleReader(handle, false), dispose: () => handle.close() };
+    return { label: options.label, size, open: async () => handleReader(handle), dispose: () => handle.close() };
   } catch (cause) {
     await handle.close();
     throw codeOf(cause) === undefined || cause instanceof Failure ? cause : fileFailure(`keep ${options.label}`, cause);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Failure, fileFailure } from '../../failure.ts';
 import type { OutgoingBody } from '../../transport/send.ts';
 import { type ContentSource, contentChanged, fill, giveBack, MEMORY, takeMemory } from '../content/source.ts';
 
@@ -10,13 +11,20 @@ export type StreamedBody = Exclude<OutgoingBody, string>;
 
 /** Bytes of content in one chunk: a multiple of three, so that base64 needs no padding between chunks. */
 const CHUNK = MEMORY - 3;
+
+/** Whether content goes out at once: no buffers of it live long enough to become old garbage. */
+export function isOnePiece({ size }: { readonly size: number }): boolean {
+  return size <= CHUNK;
+}
+
 /** Bytes of content that are encoded at once: of more the text would be too long for the heap of what is short-lived. */
-const ENCODED = 24 * 1024;
+const ENCODED = 72 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
  * the size. `length` is exact. When the content is no longer of the size and `sha256` it was checked with, the stream
- * throws `contentChanged` before its last bytes, so that no server can take it for a whole document.
+ * throws `contentChanged` before its last bytes, so that no server can take it for a whole document; and a Failure with
+ * exit code 9 when it cannot be read.
  */
 export function documentBody(
   fields: DocumentFields,
@@ -44,7 +52,7 @@ async function* chunks(
   chunk: number,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const reader = (source.size <= CHUNK && source.reopen?.()) || (await source.open());
+  const reader = (isOnePiece(source) && source.reopen?.()) || (await source.open());
   const hash = createHash('sha256');
   const memory = takeMemory();
   try {
@@ -60,6 +68,8 @@ async function* chunks(
       position += bytes.length;
       onBytes?.(bytes.length);
     }
+  } catch (cause) {
+    throw cause instanceof Failure ? cause : fileFailure(`read ${source.label}`, cause);
   } finally {
     giveBack(memory);
     await reader.close();

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { EXIT } from '../../../catalog/failures.ts';
 import type { Failure } from '../../failure.ts';
@@ -26,6 +27,8 @@ export async function uploadAll(
 ): Promise<Uploaded[]> {
   const results = plan.map(settledBefore);
   claimKnown(plan, results, uploading);
+  // Every file that is under way listens to it.
+  if (uploading.signal !== undefined) setMaxListeners(0, uploading.signal);
   const breaker = new Breaker();
   const limit = pLimit(options.concurrency);
   const upload = async ({ index, ready }: Place) => {
@@ -49,6 +52,7 @@ export async function uploadAll(
 function claimKnown(plan: readonly PlannedUpload[], results: readonly Uploaded[], uploading: Uploading): void {
   const { stored, journal, client } = uploading;
   for (const { outcome } of results) if (outcome.status === 'done' && outcome.id !== null) stored.claim(outcome.id);
+  if (!journal.isContinued) return;
   for (const planned of plan) {
     if (planned.kind !== 'ready') continue;
     const entry = journal.entryOf(journalKeyOf(planned.upload, client));

@@ -10,7 +10,7 @@ import { ConnectionFailure } from '../../transport/send.ts';
 import { reasonFor, type UploadOutcome } from '../outcome.ts';
 import type { ReadyUpload } from './plan.ts';
 import { hasWishes, type StoredDocuments, storedOtherwise } from './stored.ts';
-import { UploadBody } from './uploadbody.ts';
+import { type OnBytes, UploadBody } from './uploadbody.ts';
 import type { UploadJournal } from './uploadjournal.ts';
 import { journalKeyOf, keyOf } from './uploadkey.ts';
 import type { EarlierOutcome } from './uploadrow.ts';
@@ -20,8 +20,7 @@ export interface Uploading {
   readonly stored: StoredDocuments;
   readonly journal: UploadJournal;
   readonly signal?: AbortSignal;
-  /** Told the bytes of content as they go out; negative when an attempt starts over. */
-  readonly onBytes?: (bytes: number) => void;
+  readonly onBytes?: OnBytes;
   /** Told at the end of each file how many of its bytes did not have to go out. */
   readonly onSkipped?: (bytes: number) => void;
 }
@@ -137,7 +136,7 @@ class Run {
         lookUp: () => this.lookUp(before),
         lookUpFirst: true,
         onRetry: () => this.attempts++,
-        signal: AbortSignal.any([this.body.signal, ...(this.uploading.signal ? [this.uploading.signal] : [])]),
+        ...(this.uploading.signal && { signal: this.uploading.signal }),
       });
       this.inDoubt = false;
       const document = readDocument(answer.data, answer.requestId);

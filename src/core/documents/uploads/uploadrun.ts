@@ -6,6 +6,7 @@ import type { LinkFetching } from '../links/fetchlink.ts';
 import { keepUnfinished, ResultsFile } from './resultsfile.ts';
 import { StoredDocuments } from './stored.ts';
 import { settledBefore, uploadAll } from './uploadall.ts';
+import type { OnBytes } from './uploadbody.ts';
 import type { Uploaded } from './uploadfile.ts';
 import { openJournal } from './uploadjournal.ts';
 import type { PreparedUploads } from './uploadprepare.ts';
@@ -16,7 +17,7 @@ export interface UploadRunDependencies {
   readonly fetching: LinkFetching;
   readonly concurrency: number;
   readonly now: () => number;
-  readonly onBytes?: (bytes: number) => void;
+  readonly onBytes?: OnBytes;
   readonly onSkipped?: (bytes: number) => void;
   readonly onSettled?: (uploaded: Uploaded) => void;
   readonly note: (text: string) => Promise<void>;
