@@ -14,11 +14,9 @@ export default defineConfig(async () => ({
     reporters: ['default', './test/support/reporter.ts'],
     maxWorkers: 2,
     projects: [
-      // To load the sources anew for each file would take longer than these tests themselves.
-      project('unit', ['test/{catalog,core,cli,commands}/**/*.test.ts'], { seconds: 60, order: 0, isolate: false }),
-      project('server', ['test/{server,house}/**/*.test.ts'], { seconds: 60, order: 1 }),
-      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60, order: 2 }),
-      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120, order: 3 }),
+      project('unit', ['test/{catalog,core,cli,commands,server,house}/**/*.test.ts'], { seconds: 60, order: 0 }),
+      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60, order: 1 }),
+      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120, order: 2 }),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
   },
@@ -35,7 +33,7 @@ const onPostgres = project(
     'test/server/store/{,migrations/}*.test.ts',
     `test/server/{${SERVER.join(',')}}/**/*.test.ts`,
   ],
-  { seconds: 90, order: 4, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ANYWHERE },
+  { seconds: 90, order: 3, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ANYWHERE },
 );
 
 interface Settings {
@@ -44,15 +42,9 @@ interface Settings {
   readonly order: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly exclude?: readonly string[];
-  /** Whether each file has a process of its own. */
-  readonly isolate?: boolean;
 }
 
-function project(
-  name: string,
-  include: string[],
-  { seconds, order, env = {}, exclude = [], isolate = true }: Settings,
-) {
+function project(name: string, include: string[], { seconds, order, env = {}, exclude = [] }: Settings) {
   return {
     extends: true as const,
     test: {
@@ -60,7 +52,8 @@ function project(
       include,
       exclude: [...defaultExclude, ...exclude],
       env,
-      isolate,
+      // Files share processes: to load the sources anew for each would take nearly as long as its tests.
+      isolate: false,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,
       sequence: { groupOrder: order },
