@@ -8,7 +8,7 @@ import { type DemoAccess, seedDemo, writeDemoEnvironment } from './demo/start.ts
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
-import { collectSeldom } from './memory.ts';
+import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Clock, Service } from './service.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { relayReadings } from './stream/relay/readings.ts';
@@ -90,6 +90,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       ...(relay && { readings: relayReadings(relay) }),
     });
     // An import is over by now: its heap is larger than any that a server needs.
+    if (options.imports.length > 0 || access !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
     const demoFile = access && (await writeDemoEnvironment(folder, url, access));

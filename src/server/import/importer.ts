@@ -2,7 +2,6 @@ import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { removeScheduled } from '../files/recovery.ts';
-import { collectGarbage } from '../memory.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
@@ -50,7 +49,6 @@ export async function importRecords(
     await files.keep();
     await removeScheduled(service.store, service.files, files.replaced);
     await service.store.tidy();
-    collectGarbage();
     return summary;
   } catch (error) {
     await files.discard();
