@@ -14,16 +14,22 @@ export default defineConfig(async () => ({
     reporters: ['default', './test/support/reporter.ts'],
     maxWorkers: 2,
     projects: [
-      project('unit', ['test/{catalog,core,cli,commands,server,house}/**/*.test.ts'], { seconds: 60, order: 0 }),
-      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60, order: 1 }),
-      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120, order: 2 }),
+      project(
+        'unit',
+        ['test/{catalog,core,cli,commands,server,house}/**/*.test.ts'],
+        { seconds: 60, exclude: ALONE },
+        0,
+      ),
+      project('alone', ALONE, { seconds: 60, isolate: true }, 1),
+      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60 }, 2),
+      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120 }, 3),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
   },
 }));
 
-/** What costs much and asks nothing of a store: the memory of listeners, and what a broker of its own says. */
-const ANYWHERE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
+/** What measures the memory of its process, or has a broker of its own; neither asks anything of a store. */
+const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
 
 const onPostgres = project(
   'postgres',
@@ -33,18 +39,21 @@ const onPostgres = project(
     'test/server/store/{,migrations/}*.test.ts',
     `test/server/{${SERVER.join(',')}}/**/*.test.ts`,
   ],
-  { seconds: 90, order: 3, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ANYWHERE },
+  { seconds: 90, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ALONE },
+  4,
 );
 
 interface Settings {
   /** What a test, or what is done before it, may take. */
   readonly seconds: number;
-  readonly order: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly exclude?: readonly string[];
+  /** Whether each file has a process of its own; to load the sources anew takes nearly as long as its tests. */
+  readonly isolate?: boolean;
 }
 
-function project(name: string, include: string[], { seconds, order, env = {}, exclude = [] }: Settings) {
+function project(name: string, include: string[], settings: Settings, order: number) {
+  const { seconds, env = {}, exclude = [], isolate = false } = settings;
   return {
     extends: true as const,
     test: {
@@ -52,8 +61,7 @@ function project(name: string, include: string[], { seconds, order, env = {}, ex
       include,
       exclude: [...defaultExclude, ...exclude],
       env,
-      // Files share processes: to load the sources anew for each would take nearly as long as its tests.
-      isolate: false,
+      isolate,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,
       sequence: { groupOrder: order },

@@ -10,6 +10,8 @@ import { it } from 'vitest';
 /** A RabbitMQ of a test's own, which it may kill: nobody else is connected to it. */
 export interface TestBroker {
   readonly url: string;
+  /** Ends it in order and starts it again: what has been declared is on disk, which it writes seconds later otherwise. */
+  settle(): Promise<void>;
   /** Ends it as a failing machine would, and starts it again on what it had on disk. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -61,23 +63,28 @@ async function startBroker(program: string): Promise<TestBroker> {
   await listening(port, running);
   return {
     url: `amqp://guest:guest@127.0.0.1:${port}`,
+    async settle() {
+      await end(running, 'SIGTERM');
+      running = start();
+      await listening(port, running);
+    },
     async restart(whileDown) {
-      await kill(running);
+      await end(running);
       await whileDown?.();
       running = start();
       await listening(port, running);
     },
     async stop() {
-      await kill(running);
+      await end(running);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function kill(broker: ChildProcess): Promise<void> {
+async function end(broker: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   const ended = new Promise((resolve) => broker.once('exit', resolve));
   if (broker.pid !== undefined && broker.exitCode === null) {
-    process.kill(-broker.pid, 'SIGKILL');
+    process.kill(-broker.pid, signal);
     await ended;
   }
 }
@@ -89,7 +96,7 @@ async function listening(port: number, broker: ChildProcess): Promise<void> {
     if (broker.exitCode !== null) throw new Error(`RabbitMQ ended with ${broker.exitCode}.`);
     if (await accepts(port)) return;
   }
-  await kill(broker);
+  await end(broker);
   throw new Error('RabbitMQ did not start in time.');
 }
 

@@ -65,6 +65,7 @@ describe('Relay to RabbitMQ', () => {
       const target = relayTarget(`amqp://guest:guest@127.0.0.1:${await cable.listen()}/`);
       if (target === undefined) throw new Error('no target');
       await bindQueue(broker.url, target.exchange);
+      await broker.settle();
       const failures: string[] = [];
       const events = { connected: () => {}, failed: (_target: string, reason: string) => failures.push(reason) };
       const relay = await Relay.start(service.service, target, events);
