@@ -13,13 +13,13 @@ import type { ImportLine } from './lines.ts';
 import type { ProblemList } from './problems.ts';
 
 /** An organization that lines speak of; its time zone is known once its own line, or the store, has told it. */
-interface Known extends Organization {
+export interface KnownOrganization extends Organization {
   readonly told: boolean;
 }
 
 /** The organizations of an import, in any order with their records. */
 export class Organizations {
-  private readonly found = new Map<string, Known>();
+  private readonly found = new Map<string, KnownOrganization>();
   private readonly firstLine = new Map<string, number>();
   private readonly removals = new Map<string, number>();
   private readonly tx: Transaction;
@@ -31,17 +31,17 @@ export class Organizations {
   }
 
   /** The organization by its id, if a line has spoken of it. */
-  known(id: string): Known | undefined {
+  known(id: string): KnownOrganization | undefined {
     return this.found.get(id);
   }
 
   /** The organization by its id; one not told of yet gets its key now and must be told of by a later line. */
-  async find(id: string, line: number): Promise<Known> {
+  async find(id: string, line: number): Promise<KnownOrganization> {
     const known = this.known(id);
     if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
     if (stored !== undefined) await this.hold(stored.org);
-    const found: Known = stored
+    const found: KnownOrganization = stored
       ? { ...stored, told: true }
       : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
     this.found.set(id, found);

@@ -1,10 +1,10 @@
 import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { readFields } from '../../catalog/record.ts';
-import type { Organization } from '../service.ts';
 import { instantIn } from '../zones.ts';
 import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
+import type { KnownOrganization } from './organizations.ts';
 import type { Places } from './places.ts';
 
 /** What a line says depends on a place of which no line has told yet: the zone of a local time, or where an operatory is. */
@@ -15,8 +15,6 @@ interface Surroundings {
   readonly places: Places;
   readonly last?: boolean;
 }
-
-type Known = Organization & { readonly told: boolean };
 
 /** What a line gives, read, and what is wrong with it. */
 interface Reading {
@@ -56,7 +54,7 @@ export function readTimeless(kind: RecordKind, given: Given): Reading | undefine
 export async function readLocal(
   { places, last }: Surroundings,
   kind: RecordKind,
-  organization: Known,
+  organization: KnownOrganization,
   given: Given,
 ): Promise<Reading> {
   const zone = await zoneOf(places, organization, given);
@@ -66,9 +64,9 @@ export async function readLocal(
   });
 }
 
-async function zoneOf(places: Places, organization: Known, given: Given): Promise<string | undefined> {
-  const location = asId((given.location as { id?: unknown } | null | undefined)?.id);
-  const operatory = asId((given.operatory as { id?: unknown } | null | undefined)?.id);
+async function zoneOf(places: Places, organization: KnownOrganization, given: Given): Promise<string | undefined> {
+  const location = idOf(given.location);
+  const operatory = idOf(given.operatory);
   if (location === undefined && operatory === undefined) return organization.told ? organization.timezone : undefined;
   const at = location ?? (await places.find(organization.org, 'Operatory', operatory))?.location?.id;
   const place = await places.find(organization.org, 'Location', at);
@@ -79,10 +77,15 @@ async function zoneOf(places: Places, organization: Known, given: Given): Promis
 /** An appointment is at the location of its operatory (D27). Throws `PlaceUnknown` while no line has told of that. */
 export async function requireOperatory(
   { places, last }: Surroundings,
-  { org }: Known,
+  { org }: KnownOrganization,
   values: Record<string, unknown>,
 ): Promise<void> {
-  const id = asId((values.operatory as { id?: unknown } | null | undefined)?.id);
+  const id = idOf(values.operatory);
   if (last === true || id === undefined) return;
   if ((await places.find(org, 'Operatory', id)) === undefined) throw new PlaceUnknown();
+}
+
+/** The id of a link as a line has it; undefined where there is none. */
+function idOf(link: unknown): number | undefined {
+  return asId((link as { id?: unknown } | null | undefined)?.id);
 }
