@@ -1,10 +1,11 @@
 import type { Sql } from 'sql-template-tag';
-import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
+import type { LogRow } from '../logs.ts';
 import { nextId } from '../nextid.ts';
 import type { Statement, Transaction } from '../store.ts';
 import { takeLock } from './busy.ts';
 import type { Question, Text } from './fillerbatch.ts';
 import type { Port } from './fillerport.ts';
+import { KeptRows } from './keptrows.ts';
 import { writtenTables } from './tablenumbers.ts';
 
 /** Statements of one batch, and the characters of their values, at most: each is sent as a whole. */
@@ -13,9 +14,6 @@ const CHARACTERS = 1_000_000;
 
 /** Batches on their way at once. */
 const UNDER_WAY = 4;
-
-/** Rows of logs that are kept back, at most. */
-const KEPT_ROWS = 200;
 
 /**
  * A transaction that fills tables. It does not wait for what it writes: statements are run in order, so whatever is read
@@ -30,7 +28,7 @@ export class FillingTransaction implements Transaction {
   private characters = 0;
   private readonly underWay: Promise<void>[] = [];
   private fault: { readonly error: unknown } | undefined;
-  private appended: LogRow[] = [];
+  private readonly logs = new KeptRows(this);
   /** Tables that have been written to. */
   readonly written = new Set<string>();
 
@@ -38,6 +36,7 @@ export class FillingTransaction implements Transaction {
     this.port = port;
   }
 
+  /** Takes the write lock; waits for another process that has it. */
   begin(): Promise<void> {
     return takeLock(() => {
       this.fault = undefined;
@@ -47,7 +46,7 @@ export class FillingTransaction implements Transaction {
 
   /** Resolves when everything is on disk. */
   async commit(): Promise<void> {
-    await this.writeAppended();
+    await this.logs.write();
     await this.ask({ kind: 'run', sql: 'COMMIT', values: [] });
   }
 
@@ -75,14 +74,12 @@ export class FillingTransaction implements Transaction {
     return nextId(this, org, type);
   }
 
-  async append(row: LogRow): Promise<void> {
-    this.appended.push(row);
-    if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
+  append(row: LogRow): Promise<void> {
+    return this.logs.append(row);
   }
 
-  async appendSelected(select: Sql, rows: number): Promise<void> {
-    await this.writeAppended();
-    await writeSelected(this, select, rows);
+  appendSelected(select: Sql, rows: number): Promise<void> {
+    return this.logs.appendSelected(select, rows);
   }
 
   async fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
@@ -92,12 +89,6 @@ export class FillingTransaction implements Transaction {
         await this.ask({ kind: 'restore' });
       },
     };
-  }
-
-  private async writeAppended(): Promise<void> {
-    const rows = this.appended;
-    this.appended = [];
-    if (rows.length > 0) await writeLogs(this, rows);
   }
 
   /** A statement as it can be sent: its text is made by a getter, which would be left behind. */

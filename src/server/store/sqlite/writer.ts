@@ -1,9 +1,9 @@
 import { ownTurn } from '../../turns.ts';
-import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { takeLock } from './busy.ts';
 import { fillTables } from './filltables.ts';
 import { isEmpty } from './indexes.ts';
+import { KeptRows } from './keptrows.ts';
 import type { Connection } from './open.ts';
 import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';
@@ -25,9 +25,6 @@ export interface CommitWatcher {
 }
 
 const GROUP_LIMIT = 256;
-
-/** Rows of logs that are kept back until their writes end, at most. */
-const KEPT_ROWS = 200;
 
 /** A work fills tables: it is to be done again, in another kind of transaction. */
 class FillsTables extends Error {
@@ -55,8 +52,8 @@ export class GroupWriter {
   private readonly watcher: CommitWatcher | undefined;
   /** Tables that the writes that run now have written to. */
   private written = new Set<string>();
-  /** Rows of logs of the writes that run now. */
-  private appended: LogRow[] = [];
+  /** Of the writes that run now. */
+  private readonly logs: KeptRows;
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -70,18 +67,13 @@ export class GroupWriter {
       get: async (statement) => this.statements.get(this.noted(statement)),
       run: async (statement) => this.statements.run(this.noted(statement)),
       nextId: async (org, type) => this.sequences.next(org, type),
-      append: async (row) => {
-        this.appended.push(row);
-        if (this.appended.length >= KEPT_ROWS) await this.writeAppended();
-      },
-      appendSelected: async (select, rows) => {
-        await this.writeAppended();
-        await writeSelected(this.transaction, select, rows);
-      },
+      append: (row) => this.logs.append(row),
+      appendSelected: (select, rows) => this.logs.appendSelected(select, rows),
       fillFast: async (tables) => {
         throw new FillsTables(tables);
       },
     };
+    this.logs = new KeptRows(this.transaction);
   }
 
   submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -131,7 +123,7 @@ export class GroupWriter {
       await takeLock(() => this.statements.run(BEGIN));
       this.watcher?.begun();
       for (const job of group) answers.push(await run(job));
-      await this.writeAppended();
+      await this.writeKept();
       this.watcher?.committing();
       this.statements.run(COMMIT);
     } catch (error) {
@@ -199,7 +191,7 @@ export class GroupWriter {
     this.statements.run(SAVEPOINT);
     try {
       const value = await job.work(this.transaction);
-      await this.writeAppended();
+      await this.writeKept();
       this.statements.run(RELEASE);
       return () => job.resolve(value);
     } catch (error) {
@@ -213,15 +205,13 @@ export class GroupWriter {
   }
 
   /** This is the only writer, so rows may get their numbers before the works after them have run. */
-  private async writeAppended(): Promise<void> {
+  private async writeKept(): Promise<void> {
     this.writeSequences();
-    const rows = this.appended;
-    this.appended = [];
-    if (rows.length > 0) await writeLogs(this.transaction, rows);
+    await this.logs.write();
   }
 
   private forgetKept(): void {
-    this.appended = [];
+    this.logs.forget();
     this.sequences.forget();
   }
 }
