@@ -7,7 +7,7 @@ import ConfigSet from '../../src/commands/config/set.ts';
 import ConfigUnset from '../../src/commands/config/unset.ts';
 import PatientsList from '../../src/commands/patients/list.ts';
 import { runCommand } from '../cli/runcommand.ts';
-import { Script, success } from '../core/transport/script.ts';
+import { ListScript, success } from '../core/transport/script.ts';
 import { configFolder } from './connecting.ts';
 
 const config = configFolder();
@@ -52,7 +52,7 @@ describe('molar config', () => {
     await set('format', 'ndjson');
     await set('pageSize', '7');
     const list = async (argv: readonly string[]) => {
-      const script = new Script(success([{ id: 1, firstName: 'Ann' }]), success([]));
+      const script = new ListScript(success([{ id: 1, firstName: 'Ann' }]), success([]));
       const { stdout } = await runCommand('patients:list', PatientsList, argv, { script, env: folder() });
       return [stdout.split('\n')[0], script.queries[0]?.pageSize];
     };

@@ -10,7 +10,7 @@ import { failureOf } from '../report.ts';
 import { counted, RowProgress } from '../rowprogress.ts';
 import type { PlannedFile } from './exportplan.ts';
 import type { FileOutcome } from './foldersummary.ts';
-import { exportToFile, filterOf, identityOf, incrementOf } from './resourceexport.ts';
+import { exportToFile, filterOf, identityOf, incrementOf, unprovedText } from './resourceexport.ts';
 
 export interface FolderExport {
   readonly context: Context;
@@ -90,6 +90,8 @@ async function exportOne(
         },
       },
     );
+    const unproved = unprovedText(receipt.proof, reading.resource);
+    if (unproved !== undefined) order.note(`${file}: ${unproved}`);
     const finished = { task: taskOf(planned), receipt, bookmark: increment?.bookmarkAt(readFrom) ?? null };
     return { outcome: { planned, status: 'complete', receipt }, finished };
   } catch (cause) {

@@ -4,9 +4,11 @@ import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
 import { idOf, type Row } from '../pages/page.ts';
-import type { WalkedPage } from '../pages/walk.ts';
+import type { Proof } from '../pages/proof.ts';
+import type { WalkedPage } from '../pages/walkplace.ts';
 import { ExportFile } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
+import { readingBegan } from './increment.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
 import { receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
@@ -43,6 +45,9 @@ class ExportRun {
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
   private progress: Progress;
+  /** As far as a later run can resume: what stands in the journal. */
+  private resumable: Progress;
+  private proof: Proof | undefined;
   private written: number;
   private published = false;
 
@@ -55,6 +60,7 @@ class ExportRun {
     this.startedAt = earlier?.startedAt ?? new Date(this.written).toISOString();
     this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
+    this.resumable = this.progress;
     this.earlier = {
       retries: earlier?.retries ?? 0,
       throttledMilliseconds: earlier?.throttledMilliseconds ?? 0,
@@ -66,16 +72,18 @@ class ExportRun {
 
   async run(): Promise<ExportDone> {
     const { task, file } = this;
-    const { rows, lastId, fetched, asked } = this.progress;
+    const { rows, lastId, fetched } = this.progress;
     try {
       if (task.resumable) await file.checkpoint(this.journal());
       if (file.earlier !== undefined) task.onResume?.(rows);
       if (file.restart !== undefined) task.onRestart?.(file.restart);
       const pages = await task.open({
-        filter: this.filter,
-        from: file.earlier === undefined ? undefined : { lastId, fetched, asked },
+        from: file.earlier === undefined ? undefined : { lastId, fetched },
         onServerTime: (time) => this.readAt(time),
         onWarnings: (warnings) => this.warned(warnings),
+        onProof: (proof) => {
+          this.proof = proof;
+        },
       });
       await writePages(this.taken(pages), {
         formatter: await task.formatter(rows),
@@ -87,10 +95,11 @@ class ExportRun {
       return await this.finish();
     } catch (cause) {
       if (this.published) throw cause;
-      const kept = task.resumable && (this.progress.pages > 0 || !isRefusal(cause));
-      task.onLeft?.({ ...this.progress, ...this.effort(), kept });
+      const { resumable } = this;
+      const kept = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
+      task.onLeft?.({ ...resumable, ...this.effort(), kept });
       await file.leave(kept ? this.journal() : undefined);
-      throw kept ? withResumeHint(cause, this.progress.rows) : cause;
+      throw kept ? withResumeHint(cause, resumable.rows) : cause;
     }
   }
 
@@ -102,15 +111,18 @@ class ExportRun {
       const { isNew } = this.task;
       const rows = isNew === undefined ? page.rows : page.rows.filter(isNew);
       yield { rows };
-      this.file.settle();
-      const { firstId, writtenId, pages: count } = this.progress;
+      const { firstId, writtenId, lastId, pages: count } = this.progress;
       this.progress = {
         rows: this.progress.rows + rows.length,
-        ...page.place,
+        lastId: page.place?.lastId ?? lastId,
+        fetched: this.progress.fetched + page.rows.length,
         pages: count + 1,
         firstId: firstId ?? idText(rows[0]),
         writtenId: idText(rows.at(-1)) ?? writtenId,
       };
+      if (page.place === undefined) continue;
+      this.file.settle();
+      this.resumable = this.progress;
       const now = this.world.owner.clock.now();
       if (this.task.resumable && now - this.written >= INTERVAL) {
         await this.file.checkpoint(this.journal());
@@ -120,9 +132,8 @@ class ExportRun {
     signal.throwIfAborted();
   }
 
-  /** Notes when reading began: by whichever of the two clocks is behind. */
   private readAt(serverTime: number): void {
-    this.readFrom ??= Math.min(Date.parse(this.startedAt), serverTime);
+    this.readFrom ??= readingBegan(Date.parse(this.startedAt), serverTime);
   }
 
   private warned(warnings: readonly Warning[]): void {
@@ -130,7 +141,7 @@ class ExportRun {
   }
 
   private async finish(): Promise<ExportDone> {
-    const { task, file, startedAt, progress } = this;
+    const { task, file, startedAt, progress, proof } = this;
     const mark = file.mark();
     const receipt = receiptOf(task.path, {
       identity: task.identity,
@@ -141,11 +152,12 @@ class ExportRun {
       startedAt,
       endedAt: new Date(this.world.owner.clock.now()).toISOString(),
       warnings: [...this.warnings.values()],
+      proof: proof ?? NO_PROOF,
     });
     await file.publish();
     this.published = true;
     await (task.receipt ? writeReceipt(task.path, receipt) : removeReceipt(task.path));
-    return { receipt, readFrom: this.readFrom ?? Date.parse(startedAt) };
+    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(startedAt), undefined) };
   }
 
   private effort(): Effort {
@@ -165,16 +177,24 @@ class ExportRun {
       columns: this.task.columns,
       startedAt: this.startedAt,
       readFrom: this.readFrom === undefined ? null : new Date(this.readFrom).toISOString(),
-      ...this.progress,
+      ...this.resumable,
       ...this.effort(),
       warnings: [...this.warnings.values()],
     };
   }
 }
 
+/** Of pages that were not read to be complete. */
+const NO_PROOF: Proof = { by: 'none', counted: null, unproved: null };
+
 function progressOf(earlier: Progress | undefined): Progress {
-  const { rows = 0, fetched = 0, asked = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
-  return { rows, fetched, asked, pages, firstId, writtenId, lastId };
+  const { rows = 0, fetched = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
+  return { rows, fetched, pages, firstId, writtenId, lastId };
+}
+
+/** The list ended and records were missing: what came is not to be continued. */
+function isIncomplete(cause: unknown): boolean {
+  return cause instanceof Failure && cause.code === 'pages.incomplete';
 }
 
 function idText(row: Row | undefined): string | null {
