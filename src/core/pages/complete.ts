@@ -52,6 +52,13 @@ interface Manners {
   isUnordered: boolean;
 }
 
+/** A walk that failed: what it asked for, how far it came, and whether it named the locations. */
+interface FailedWalk {
+  readonly filter: string | undefined;
+  readonly last: WalkPlace;
+  readonly isLocated: boolean;
+}
+
 class CompleteRead {
   private readonly client: ApiClient;
   private readonly operation: Operation;
@@ -95,6 +102,7 @@ class CompleteRead {
   /** One walk, in whichever way the service allows. */
   async *walk(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
     let last = from;
+    const isLocated = this.manners.isLocationRequired;
     try {
       for await (const page of this.read(filter, from)) {
         last = page.place ?? last;
@@ -102,7 +110,7 @@ class CompleteRead {
       }
       return;
     } catch (cause) {
-      const other = this.otherWay(cause, filter, last);
+      const other = this.otherWay(cause, { filter, last, isLocated });
       if (other === undefined) throw cause;
       yield* other;
     }
@@ -118,7 +126,7 @@ class CompleteRead {
     if (count === undefined) return [bounded, filter];
     const counts = [filter, bounded].map((each) => countIfPossible(this.client, count, each, signal));
     const [plain, dated] = await Promise.all(counts);
-    return plain !== undefined && dated !== undefined && plain.total > dated.total ? [bounded, filter] : whole;
+    return plain !== undefined && dated !== undefined && plain.total <= dated.total ? whole : [bounded, filter];
   }
 
   /** Cuts the pages at the limit, and keeps count. */
@@ -166,13 +174,10 @@ class CompleteRead {
   }
 
   /** How to continue after a walk failed, undefined where there is no other way. */
-  private otherWay(
-    cause: unknown,
-    filter: string | undefined,
-    last: WalkPlace,
-  ): AsyncGenerator<WalkedPage> | undefined {
+  private otherWay(cause: unknown, failed: FailedWalk): AsyncGenerator<WalkedPage> | undefined {
     const { operation, manners, options } = this;
-    if (!manners.isLocationRequired && mayWantLocation(cause, filter, operation.filters)) {
+    const { filter, last, isLocated } = failed;
+    if (!isLocated && mayWantLocation(cause, filter, operation.filters)) {
       manners.isLocationRequired = true;
       return this.walkOr(cause, filter, last);
     }
