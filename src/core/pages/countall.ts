@@ -2,7 +2,8 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
-import { Failure, isInterruption, localFailure } from '../failure.ts';
+import { Failure, localFailure } from '../failure.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { forAllLocations, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
 import { PageTimeout } from './page.ts';
@@ -47,12 +48,12 @@ export async function countAll(
     throw cause;
   });
   if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
-  const plain = await countIfPossible(client, operation, filter, more.signal);
+  const plain = await countIfAllowed(client, operation, filter, more.signal);
   return plain !== undefined && plain.total > whole.total ? plain : whole;
 }
 
-/** The count for exactly this filter, undefined where the service does not give one. Throws only for an interruption. */
-export async function countIfPossible(
+/** The count for exactly this filter; undefined where the service refuses it or times out. Throws what else a request throws. */
+export async function countIfAllowed(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,
@@ -61,8 +62,8 @@ export async function countIfPossible(
   try {
     return await countOnce(client, operation, filter, signal);
   } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof Failure && !isInterruption(cause)) return undefined;
+    const isRefusal = cause instanceof ApiFailure && cause.status < 500 && cause.status !== 429;
+    if (isRefusal || (cause instanceof Failure && cause.code === 'response.malformed')) return undefined;
     throw cause;
   }
 }

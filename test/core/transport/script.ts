@@ -77,10 +77,10 @@ export class Script {
   }
 }
 
-/** A script of a list on a server that counts nothing: requests for a count are no steps. */
+/** A script of a list: requests for a count are no steps, and are answered with none. */
 export class ListScript extends Script {
   protected override async follow(request: OutgoingRequest): Promise<IncomingResponse> {
-    return isCount(request) ? answer(404, '') : super.follow(request);
+    return isCount(request) ? success({ total: 0, totalCount: 0 }) : super.follow(request);
   }
 }
 
