@@ -97,8 +97,8 @@ describe('a command behind the fault proxy', () => {
   it.each(LASTING)('fails when %s does not end', async (kind: FaultKind) => {
     const run = await runFaulty(2, LIST, { proxy, kinds: [kind], share: 0, breaksAt: 4 });
     expect([7, 8], run.stderr + run.plan.describe()).toContain(run.exitCode);
-    // Two counts, the first page, and the first and five more attempts of the second. What comes twice tells a last id, too, so the
-    // page after it is asked for early, and again while the second one is.
+    // Two counts, the first page, and the first and five more attempts of the second. What comes twice has a last id, too,
+    // so the page after it is asked for early, and again while the second one is. A page that times out is asked for by time.
     expect(run.plan.requests).toBeGreaterThanOrEqual(9);
     expect(run.plan.requests).toBeLessThanOrEqual(kind === 'duplicated' ? 15 : 9);
     const [header, first] = (await runFaulty(0, LIST, { proxy, share: 0 })).stdout.toString().split('\n');
