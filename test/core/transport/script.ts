@@ -1,3 +1,4 @@
+import { Failure } from '../../../src/core/failure.ts';
 import { ApiClient, type ClientOptions } from '../../../src/core/transport/client.ts';
 import type { Clock } from '../../../src/core/transport/exchange.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
@@ -116,4 +117,14 @@ export function clientOf(script: Script, options: Partial<ClientOptions> = {}): 
     newId: () => `id-${++ids}`,
     ...options,
   });
+}
+
+/** The failure that work ends with. */
+export async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  const error = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (error instanceof Failure) return error;
+  throw new Error(`No Failure but ${String(error)}`);
 }
