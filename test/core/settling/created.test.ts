@@ -107,6 +107,13 @@ describe('a record whose POST ended in doubt', () => {
     }
   });
 
+  it.each(CASES)('is found however long the answer took that did not come: $name', async ({ resource, body }) => {
+    const service = new OtherService({ takes: 600_000, store: storing(resource) });
+    service.faults = [{ end: 504, done: true }];
+    expect(await create(service, resource, body)).toBe(service.records[0]?.id);
+    expect(service.posts).toBe(1);
+  });
+
   it.each(CASES)('is found whatever the order of the ids: $name', async ({ resource, body, other }) => {
     let id = 1000;
     const service = new OtherService({ nextId: () => --id, pageSize: 1 });

@@ -25,6 +25,8 @@ interface Habits {
   readonly store?: (sent: object) => object;
   /** How it answers with one. */
   readonly show?: (record: Stored) => object;
+  /** Milliseconds that a POST takes once it is done. */
+  readonly takes?: number;
   /** The status of its lists. */
   readonly listStatus?: number;
   /** Records of a page. */
@@ -79,16 +81,17 @@ export class OtherService {
   }
 
   readonly send: Send = async ({ method, url, body }) => {
-    const response = method === 'POST' ? this.create(JSON.parse(String(body))) : this.list(new URL(url));
+    const response = method === 'POST' ? await this.create(JSON.parse(String(body))) : this.list(new URL(url));
     if (this.habits.date === false) return response;
     return { ...response, headers: { ...response.headers, date: new Date(this.now()).toUTCString() } };
   };
 
-  private create(sent: object): IncomingResponse {
+  private async create(sent: object): Promise<IncomingResponse> {
     this.posts++;
     const fault = this.faults.shift();
     if (fault?.done === 'late') this.late.push(sent);
     const record = fault === undefined || fault.done === true ? this.add(sent) : undefined;
+    await this.clock.sleep(this.habits.takes ?? 0);
     if (fault === undefined) return envelope(201, this.shown(record as Stored));
     if (fault.end === 'cut') throw new ConnectionFailure('The connection was cut.', { sent: true });
     if (fault.end === 'page') return answer(200, '<html>Sign in</html>');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasWishes, namedAs, type Sought } from '../../../../src/core/documents/uploads/sought.ts';
+import { hasWishes, isOfOwner, namedAs, type Sought } from '../../../../src/core/documents/uploads/sought.ts';
 
 describe('the name of a document', () => {
   it.each<[string, string, boolean]>([
@@ -28,6 +28,20 @@ describe('the name of a document', () => {
 
   it('may be one that is not told', () => {
     expect(namedAs('report.pdf')(undefined)).toBe(true);
+  });
+});
+
+describe('the owner of a document', () => {
+  const sought = { owner: { field: 'ownerPatient', id: '5' } } as unknown as Sought;
+
+  it.each<[string, object, boolean]>([
+    ['the one', { ownerPatient: { id: 5 } }, true],
+    ['the one, as text', { ownerPatient: { id: '5' } }, true],
+    ['another', { ownerPatient: { id: 6 } }, false],
+    ['none of this kind', { ownerPatient: null }, false],
+    ['not told', {}, true],
+  ])('is %s', (_name, document, expected) => {
+    expect(isOfOwner({ ...document }, sought)).toBe(expected);
   });
 });
 

@@ -139,6 +139,20 @@ describe('a run that goes on where another was cut off', () => {
     expect(lines).toEqual(['{"state":"sending"}', '{"state":"refused"}']);
   });
 
+  it('is not told so of a file whose first POST may have been done', async () => {
+    const server = keyless();
+    const { journal, lines } = journalOf(server);
+    const { send } = server;
+    Object.assign(server, {
+      send: (request: Parameters<typeof send>[0]) =>
+        send(server.posts() === 1 && request.method === 'POST' ? { ...request, headers: {} } : request),
+    });
+    server.faults = ['cut-before'];
+    const { outcomes } = await run(server, [ready('a.pdf', 'one')], { journal });
+    expect(outcomes).toMatchObject([{ status: 'failed', exitCode: 3 }]);
+    expect(lines).toEqual(['{"state":"sending"}']);
+  });
+
   it('does not send what it cannot note', async () => {
     const server = keyless();
     const journal = new UploadJournal(undefined, () => Promise.reject(new Error('disk full')));
