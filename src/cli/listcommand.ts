@@ -13,6 +13,7 @@ import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { rowFlags } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { zoneNote } from './rowformatter.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 import { counted, RowProgress } from './rowprogress.ts';
@@ -100,6 +101,8 @@ export abstract class ListCommand extends ResourceCommand {
       });
       await increment?.complete(readFrom);
       progress.stop();
+      const zone = zoneNote(reading.plan, flags, context);
+      if (zone !== undefined) await this.note(zone);
       await this.note(exportSummary(receipt, resource, path, increment));
     } finally {
       progress.stop();

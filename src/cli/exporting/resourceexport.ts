@@ -21,8 +21,9 @@ import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rowformatter.ts';
 import { shaping } from '../rowoutput.ts';
-import type { RowPlan } from '../rowplan.ts';
+import { type RowPlan, shownLimit } from '../rowplan.ts';
 import type { RowProgress } from '../rowprogress.ts';
+import { inOrder } from '../sortplan.ts';
 import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
@@ -119,7 +120,7 @@ export async function exportToFile(
         path,
         resume: wishes.resume,
         receipt: wishes.receipt,
-        resumable: isResumable(plan.format),
+        resumable: isResumable(plan.format) && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
         wrap: await packing(plan, reading.resource.many),
@@ -131,8 +132,9 @@ export async function exportToFile(
           return pagesOf(client, reading, { ...start, read: lines?.read }, signal);
         },
         ...(increment && { isNew: increment.isNew }),
+        inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
-          progress.at(rows);
+          if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
         ...(more.onResume && { onResume: more.onResume }),
@@ -180,7 +182,7 @@ export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity 
     fields: plan.selection ?? null,
     format: plan.format,
     ...csvOptions(flags),
-    limit: plan.limit ?? null,
+    limit: shownLimit(plan) ?? null,
     sinceLast: wishes.sinceLast ?? null,
   };
 }

@@ -49,6 +49,11 @@ export function readExportWishes(flags: FlagValues, plan: RowPlan, operation: Op
   if (resume && !isResumable(plan.format)) {
     throw usageFailure(`Output as ${plan.format} cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
   }
+  if (resume && plan.sort !== undefined) {
+    throw usageFailure('--sort does not go with --resume: nothing is written before every record has been read.', {
+      source: '--sort',
+    });
+  }
   return { resume, receipt, sinceLast: readSinceLast(flags, operation), parallel: readParallel(flags) };
 }
 

@@ -6,7 +6,7 @@ import { writePages } from '../output/writepages.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { WalkedPage } from '../pages/walk.ts';
 import { ExportFile } from './exportfile.ts';
-import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
+import type { ExportDone, ExportTask, ExportWorld, RowPage } from './exporttask.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
 import { receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
@@ -43,7 +43,7 @@ class ExportRun {
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
   private progress: Progress;
-  private written: number;
+  private checkpointed: number;
   private published = false;
 
   constructor(task: ExportTask, world: ExportWorld, file: ExportFile) {
@@ -51,8 +51,8 @@ class ExportRun {
     this.task = task;
     this.world = world;
     this.file = file;
-    this.written = world.owner.clock.now();
-    this.startedAt = earlier?.startedAt ?? new Date(this.written).toISOString();
+    this.checkpointed = world.owner.clock.now();
+    this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
     this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
     this.earlier = {
@@ -77,7 +77,8 @@ class ExportRun {
         onServerTime: (time) => this.readAt(time),
         onWarnings: (warnings) => this.warned(warnings),
       });
-      await writePages(this.taken(pages), {
+      const { inOrder = (read) => read } = task;
+      await writePages(this.written(inOrder(this.taken(pages))), {
         formatter: await task.formatter(rows),
         sink: file.sink(task.wrap),
         begun: file.hasBegun,
@@ -94,30 +95,36 @@ class ExportRun {
     }
   }
 
-  /** The pages without what is not new, written down once they have been taken. */
-  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<{ readonly rows: readonly Row[] }> {
+  /** The pages without what is not new; how far reading has come is noted once a page has been used. */
+  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
     const { signal } = this.world;
     for await (const page of pages) {
       signal.throwIfAborted();
       const { isNew } = this.task;
-      const rows = isNew === undefined ? page.rows : page.rows.filter(isNew);
-      yield { rows };
-      this.file.settle();
-      const { firstId, writtenId, pages: count } = this.progress;
-      this.progress = {
-        rows: this.progress.rows + rows.length,
-        ...page.place,
-        pages: count + 1,
-        firstId: firstId ?? idText(rows[0]),
-        writtenId: idText(rows.at(-1)) ?? writtenId,
-      };
+      yield { rows: isNew === undefined ? page.rows : page.rows.filter(isNew) };
+      this.progress = { ...this.progress, ...page.place, pages: this.progress.pages + 1 };
       const now = this.world.owner.clock.now();
-      if (this.task.resumable && now - this.written >= INTERVAL) {
+      if (this.task.resumable && now - this.checkpointed >= INTERVAL) {
         await this.file.checkpoint(this.journal());
-        this.written = now;
+        this.checkpointed = now;
       }
     }
     signal.throwIfAborted();
+  }
+
+  /** The same pages; what they hold is noted once they have been written. */
+  private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
+    for await (const { rows } of pages) {
+      yield { rows };
+      this.file.settle();
+      const { firstId, writtenId } = this.progress;
+      this.progress = {
+        ...this.progress,
+        rows: this.progress.rows + rows.length,
+        firstId: firstId ?? idText(rows[0]),
+        writtenId: idText(rows.at(-1)) ?? writtenId,
+      };
+    }
   }
 
   /** Notes when reading began: by whichever of the two clocks is behind. */

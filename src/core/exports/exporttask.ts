@@ -19,6 +19,11 @@ export interface ExportStart {
   readonly onWarnings: (warnings: readonly Warning[]) => void;
 }
 
+/** Some records of an export. */
+export interface RowPage {
+  readonly rows: readonly Row[];
+}
+
 /** One export to a file. */
 export interface ExportTask {
   readonly identity: ExportIdentity;
@@ -37,6 +42,8 @@ export interface ExportTask {
   readonly shape?: (row: Row) => Row;
   /** Connects and opens the pages; called once nothing local stands in the way. */
   readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;
+  /** Puts the records in another order than they come in; not for a run that can be resumed. */
+  readonly inOrder?: (pages: AsyncIterable<RowPage>) => AsyncIterable<RowPage>;
   /** False for a record that an earlier run has exported as it is. */
   readonly isNew?: (row: Row) => boolean;
   readonly onRows?: (total: number) => void;

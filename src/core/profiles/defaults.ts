@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../catalog/fields/times.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { usageFailure } from '../failure.ts';
 import { FORMATS } from '../output/format.ts';
@@ -7,7 +8,7 @@ import type { StoredConfig } from './config.ts';
 export interface ConfigKey {
   readonly key: string;
   readonly about: string;
-  /** The flag whose default it is; none for the profile in use. */
+  /** The flag whose default it is; none for the profile in use, and for the time zone, which is no filter (production report). */
   readonly flag?: string;
   /** What a value must be, completing "format must be …"; undefined when it is right. */
   readonly wrong: (value: string, config: StoredConfig) => string | undefined;
@@ -37,6 +38,11 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     flag: 'max-retries',
     about: 'Retries after the first attempt, as --max-retries',
     wrong: (value) => wrongNumber(value, 0, 100),
+  },
+  {
+    key: 'timezone',
+    about: 'Time zone of times in tables, html and xlsx, as --timezone',
+    wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
   },
   {
     key: 'caCert',
