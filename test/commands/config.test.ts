@@ -27,8 +27,8 @@ describe('molar config', () => {
       ['format', 'json'],
       ['pageSize', null],
       ['maxRetries', null],
-      ['timezone', null],
       ['caCert', null],
+      ['timezone', null],
     ]);
     expect(await config.mode()).toBe(0o600);
     expect((await run('unset', ConfigUnset, ['format'])).exitCode).toBe(0);
@@ -40,7 +40,7 @@ describe('molar config', () => {
   });
 
   it.each([
-    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, timezone, caCert.'],
+    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert, timezone.'],
     ['format', 'yaml', 'format must be one of table, json'],
     ['pageSize', '0', 'pageSize must be a whole number, 1 to 500'],
     ['maxRetries', '1.5', 'maxRetries must be a whole number'],

@@ -9,9 +9,9 @@ import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { displayZoneFlags } from '../flags/displayzone.ts';
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
-import { timezoneFlags } from '../flags/timezone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -80,7 +80,7 @@ export const exportCommandFlags: FlagInput = {
   parallel: exportFlags.parallel,
   'page-size': rowFlags['page-size'],
   json: Flags.boolean({ ...outputGroup, summary: 'Print the summary as JSON; errors are JSON too' }),
-  ...timezoneFlags,
+  ...displayZoneFlags,
   'no-header': outputFlags['no-header'],
   excel: outputFlags.excel,
   'no-escape-formulas': outputFlags['no-escape-formulas'],

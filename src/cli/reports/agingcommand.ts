@@ -20,7 +20,7 @@ import { countText } from '../../core/reports/money.ts';
 import { isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';
-import { readClock } from '../flags/timezone.ts';
+import { readClock } from '../flags/displayzone.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { ResourceCommand } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';

@@ -10,9 +10,9 @@ import { productionTable } from '../../core/reports/productiontext.ts';
 import { isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
+import { checkZone, displayZoneFlags, readClock } from '../flags/displayzone.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
-import { checkZone, readClock, timezoneFlags } from '../flags/timezone.ts';
 import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
@@ -28,7 +28,7 @@ export const productionFlags: FlagInput = {
   ...commonFlags,
   ...reportFormat,
   timezone: {
-    ...timezoneFlags.timezone,
+    ...displayZoneFlags.timezone,
     summary: "Time zone the days are counted in, the location's when not given; and of the times in xlsx and html",
   },
 };

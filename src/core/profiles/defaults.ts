@@ -8,7 +8,7 @@ import type { StoredConfig } from './config.ts';
 export interface ConfigKey {
   readonly key: string;
   readonly about: string;
-  /** The flag whose default it is; none for the profile in use, and for the time zone, which is no filter (production report). */
+  /** The flag whose default it is; none where it is read in another way. */
   readonly flag?: string;
   /** What a value must be, completing "format must be …"; undefined when it is right. */
   readonly wrong: (value: string, config: StoredConfig) => string | undefined;
@@ -40,15 +40,16 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     wrong: (value) => wrongNumber(value, 0, 100),
   },
   {
-    key: 'timezone',
-    about: 'Time zone of times in tables, html and xlsx, as --timezone',
-    wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
-  },
-  {
     key: 'caCert',
     flag: 'ca-cert',
     about: 'PEM file of certificates to trust as well, as --ca-cert',
     wrong: (value) => (value.trim() === '' ? 'the path of a file' : undefined),
+  },
+  {
+    // No default of the flag: the report of production has one of that name that is a filter too.
+    key: 'timezone',
+    about: 'Time zone of times in tables, html and xlsx, as --timezone',
+    wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
   },
 ];
 

@@ -10,7 +10,7 @@ import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 const helpGroup = 'OUTPUT';
 
 /** Time zone of times for people (D56). */
-export const timezoneFlags = {
+export const displayZoneFlags = {
   timezone: Flags.string({
     helpGroup,
     helpValue: 'ZONE',
