@@ -2,6 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { readSettings } from '../core/connection/settings.ts';
+import { changesTime, unfinishedChanges } from '../core/exports/changesfile.ts';
 import type { Increment } from '../core/exports/increment.ts';
 import type { WalkedPage } from '../core/pages/walk.ts';
 import { expectedTotal } from './exporting/expectedtotal.ts';
@@ -89,10 +90,13 @@ export abstract class ListCommand extends ResourceCommand {
     const { context, resource } = this;
     const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
     try {
+      const { resume } = reading.wishes;
       const { receipt, increment, readFrom } = await exportToFile(reading, {
         context,
         flags,
         path,
+        changesTime: async () =>
+          (resume ? await unfinishedChanges(path) : undefined) ?? changesTime([path], context.clock.now()),
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,

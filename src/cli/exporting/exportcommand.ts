@@ -18,7 +18,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { durationText } from '../rowprogress.ts';
 import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
-import { folderLine } from './foldersummary.ts';
+import { changesLine, folderLine } from './foldersummary.ts';
 
 const filterGroup = { helpGroup: 'FILTER' };
 const outputGroup = { helpGroup: 'OUTPUT' };
@@ -122,7 +122,11 @@ export abstract class ExportFolderCommand extends MolarCommand {
         },
         { url, organization, sinceLast: textFlag(flags, 'since-last') },
       );
-      if (failure === undefined || !isOn(flags, 'json')) await this.note(folderLine(run, folder));
+      if (failure === undefined || !isOn(flags, 'json')) {
+        const changes = changesLine(run);
+        for (const line of changes === undefined ? [] : [changes]) await this.note(line);
+        await this.note(folderLine(run, folder));
+      }
       if (failure !== undefined) throw failure;
       if (isOn(flags, 'json')) await this.print(summary);
     } finally {

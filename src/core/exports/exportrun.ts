@@ -9,7 +9,7 @@ import { ExportFile } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld, RowPage } from './exporttask.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
-import { receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
+import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**
  * Exports to a file that is replaced only when all of it has come (contract §5). The part and its journal are there
@@ -140,6 +140,7 @@ class ExportRun {
     const { task, file, startedAt, progress } = this;
     const mark = file.mark();
     const receipt = receiptOf(task.path, {
+      kind: task.kind,
       identity: task.identity,
       sentFilter: this.filter ?? null,
       progress,
@@ -149,10 +150,18 @@ class ExportRun {
       endedAt: new Date(this.world.owner.clock.now()).toISOString(),
       warnings: [...this.warnings.values()],
     });
+    if (task.kind === 'changes' && progress.rows === 0) {
+      await file.leave(undefined);
+      return this.done(receipt);
+    }
     await file.publish();
     this.published = true;
     await (task.receipt ? writeReceipt(task.path, receipt) : removeReceipt(task.path));
-    return { receipt, readFrom: this.readFrom ?? Date.parse(startedAt) };
+    return this.done(receipt);
+  }
+
+  private done(receipt: Receipt): ExportDone {
+    return { receipt, readFrom: this.readFrom ?? Date.parse(this.startedAt) };
   }
 
   private effort(): Effort {

@@ -5,6 +5,7 @@ import type { Sink } from '../output/sink.ts';
 import type { Row } from '../pages/page.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walk.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { Receipt } from './receipt.ts';
@@ -32,6 +33,8 @@ export interface ExportTask {
   /** The columns, in a form that only has to be compared. */
   readonly columns: string;
   readonly path: string;
+  /** What the file holds; of no changes there is no file. */
+  readonly kind: ExportKind;
   readonly resume: boolean;
   readonly receipt: boolean;
   /** Whether the form can be gone on with after an early end. */

@@ -6,6 +6,7 @@ import { localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { PartMark } from './keptpart.ts';
@@ -14,6 +15,8 @@ import type { PartMark } from './keptpart.ts';
 export interface Receipt {
   readonly file: string;
   readonly complete: true;
+  /** A file of changes holds only what was modified since the last complete run of its bookmark. */
+  readonly kind: ExportKind;
   readonly url: string;
   readonly organization: string;
   readonly resource: string;
@@ -41,6 +44,7 @@ export interface Receipt {
 }
 
 export interface ReceiptFacts {
+  readonly kind: ExportKind;
   readonly identity: ExportIdentity;
   readonly sentFilter: string | null;
   readonly progress: Progress;
@@ -57,6 +61,7 @@ export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
   return {
     file: basename(path),
     complete: true,
+    kind: facts.kind,
     ...{ url, organization, resource, filter: facts.sentFilter, fields, format, header, sinceLast },
     rows: progress.rows,
     pages: progress.pages,
