@@ -22,7 +22,8 @@ export const exportFlags = {
   'since-last': Flags.string({
     helpGroup,
     helpValue: 'NAME',
-    summary: 'Only what changed since the last complete run under this name; everything on the first',
+    summary:
+      'Everything on the first run of this name, later only what changed since the last one, in a file of its own',
   }),
   parallel: Flags.string({
     helpGroup,

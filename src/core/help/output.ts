@@ -48,7 +48,7 @@ export const OUTPUT: Page = {
       heading: 'Files',
       blocks: [
         '--out FILE is written beside the file and renamed when it is whole: a failure leaves FILE as it was. A symbolic link is kept and its target replaced.',
-        'A list that stopped half-way goes on with the same line and --resume. --receipt writes FILE.receipt.json with the number of records and a checksum. --since-last NAME reads what changed since the last complete run under that name.',
+        'A list that stopped half-way goes on with the same line and --resume. --receipt writes FILE.receipt.json with the number of records and a checksum. --since-last NAME reads what changed since the last complete run under that name, and writes it to a file beside FILE.',
         { code: ['molar patients list --since-last nightly --out patients.csv --receipt'] },
       ],
     },
