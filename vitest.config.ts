@@ -16,7 +16,7 @@ export default defineConfig(async () => ({
     projects: [
       project(
         'unit',
-        ['test/{catalog,core,cli,commands,server,house}/**/*.test.ts'],
+        ['test/{catalog,core,cli,commands,server,house,faithful}/**/*.test.ts'],
         { seconds: 60, exclude: ALONE },
         0,
       ),

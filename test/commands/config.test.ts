@@ -8,7 +8,7 @@ import ConfigUnset from '../../src/commands/config/unset.ts';
 import ProductionReport from '../../src/commands/locationproductionnetschedule/report.ts';
 import PatientsList from '../../src/commands/patients/list.ts';
 import { runCommand } from '../cli/runcommand.ts';
-import { Script, success } from '../core/transport/script.ts';
+import { ListScript, Script, success } from '../core/transport/script.ts';
 import { configFolder } from './connecting.ts';
 
 const config = configFolder();
@@ -55,7 +55,7 @@ describe('molar config', () => {
     await set('format', 'ndjson');
     await set('pageSize', '7');
     const list = async (argv: readonly string[]) => {
-      const script = new Script(success([{ id: 1, firstName: 'Ann' }]), success([]));
+      const script = new ListScript(success([{ id: 1, firstName: 'Ann' }]), success([]));
       const { stdout } = await runCommand('patients:list', PatientsList, argv, { script, env: folder() });
       return [stdout.split('\n')[0], script.queries[0]?.pageSize];
     };
@@ -67,7 +67,7 @@ describe('molar config', () => {
   it('gives tables their time zone, and the production report no filter', async () => {
     await set('timezone', 'America/Denver');
     const record = { id: 1, lastModified: '2026-11-24T15:00:00Z' };
-    const script = new Script(success([record]), success([]));
+    const script = new ListScript(success([record]), success([]));
     const argv = ['--fields', 'lastModified', '--format', 'table', '--no-header'];
     const ran = await runCommand('patients:list', PatientsList, argv, { script, env: folder() });
     expect(ran).toMatchObject({ stdout: '2026-11-24 08:00\n', stderr: 'Times in America/Denver.\n' });

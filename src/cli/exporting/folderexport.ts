@@ -13,7 +13,7 @@ import { failureOf } from '../report.ts';
 import { counted, RowProgress } from '../rowprogress.ts';
 import type { PlannedFile } from './exportplan.ts';
 import { type FileOutcome, notTried } from './foldersummary.ts';
-import { exportToFile, filterOf, identityOf, incrementOf } from './resourceexport.ts';
+import { exportToFile, filterOf, identityOf, incrementOf, unprovedText } from './resourceexport.ts';
 
 export interface FolderExport {
   readonly context: Context;
@@ -42,7 +42,7 @@ export interface FolderDone {
  * its outcome; throws a Failure with exit code 9 when the state of the run cannot be kept.
  */
 export async function exportFolder(order: FolderExport): Promise<FolderDone> {
-  const { context, folder, files } = order;
+  const { folder, files } = order;
   const earlier = order.resume ? await readState(folder) : undefined;
   const state = earlier ?? (await newState(order));
   const finished: Record<string, FinishedFile> = { ...state.finished };
@@ -112,6 +112,8 @@ async function exportOne(
         },
       },
     );
+    const unproved = unprovedText(receipt.proof, reading.resource);
+    if (unproved !== undefined) order.note(`${target.file}: ${unproved}`);
     const finished = { task: taskOf(planned), receipt, bookmark: increment?.bookmarkAt(readFrom) ?? null };
     return { outcome: completed(planned, receipt), finished };
   } catch (cause) {

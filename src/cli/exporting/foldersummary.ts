@@ -91,6 +91,7 @@ function fileSummary(outcome: FileOutcome) {
     durationSeconds: receipt === undefined ? null : secondsOf(receipt),
     filter: receipt?.filter ?? null,
     sha256: receipt?.sha256 ?? null,
+    proof: receipt?.proof ?? null,
     ...(earlier === true && { finishedByEarlierRun: true }),
     ...(left?.kept === true && { resumable: { rows: left.rows, pages: left.pages } }),
     error:

@@ -6,14 +6,16 @@ import { changesPath, type ExportKind, removeOtherParts } from '../../core/expor
 import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/identity.ts';
-import { Increment, incrementFilter } from '../../core/exports/increment.ts';
+import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
 import { partPath, targetOf } from '../../core/exports/keptpart.ts';
 import type { LineForm } from '../../core/lines/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
-import { withEarlyBound } from '../../core/pages/earlybound.ts';
+import { readComplete } from '../../core/pages/complete.ts';
+import { countOf } from '../../core/pages/countall.ts';
+import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageQuestion } from '../../core/pages/page.ts';
-import { walkParallel } from '../../core/pages/parallel.ts';
-import type { WalkedPage } from '../../core/pages/walk.ts';
+import type { Proof } from '../../core/pages/proof.ts';
+import type { WalkedPage } from '../../core/pages/walkplace.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
@@ -50,17 +52,17 @@ export function bookmarksOf(context: Context): Bookmarks {
 
 /** The increment that `--since-last` asks for, undefined without it. Throws a Failure (exit 2 or 9). */
 export async function incrementOf(reading: Reading, context: Context): Promise<Increment | undefined> {
-  const { wishes, url, organization, resource, filter, operation, serverDefaults } = reading;
+  const { wishes, url, organization, resource, filter } = reading;
   if (wishes.sinceLast === undefined) return undefined;
   const place: BookmarkPlace = { name: wishes.sinceLast, url, organization, resource: resource.name };
-  const given = incrementFilter(filter, operation, serverDefaults);
+  checkIncrementFilter(filter);
   const bookmarks = bookmarksOf(context);
   await bookmarks.prepare();
-  return Increment.open(bookmarks, place, given, context.clock.now());
+  return Increment.open(bookmarks, place, filter, context.clock.now());
 }
 
-/** The filter of a reading without a bookmark: with an early date bound where the server would add a late one (D13). */
-export function boundedFilter({ filter, operation, serverDefaults }: Reading): string | undefined {
+/** A filter of a reading as it is sent: with an early date bound where a service may add a late one (D48). */
+function boundedFilter({ operation, serverDefaults }: Reading, filter: string | undefined): string | undefined {
   return serverDefaults ? filter : withEarlyBound(filter, operation);
 }
 
@@ -69,21 +71,30 @@ export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Pro
   return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
 }
 
-/** The pages of a reading, from wherever it is to begin. */
+/** The pages of a reading, from wherever it is to begin, and complete. */
 export function pagesOf(
   client: ApiClient,
   reading: Reading,
-  start: Pick<ExportStart, 'filter' | 'onServerTime'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
-  signal: AbortSignal,
+  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
+  more: { readonly increment: Increment | undefined; readonly now: () => number; readonly signal: AbortSignal },
 ): AsyncGenerator<WalkedPage> {
-  const { operation, plan, wishes } = reading;
+  const { operation, plan, wishes, serverDefaults } = reading;
   const { limit, pageSize } = plan;
-  const { filter, from, onServerTime, onWarnings, read } = start;
-  const fields = askedFields(reading);
-  return walkParallel(client, operation, {
-    ...{ filter, fields, limit, pageSize, from, signal, onServerTime, onWarnings, read },
+  const { increment, now, signal } = more;
+  return readComplete(client, operation, {
+    ...start,
+    ...{ limit, pageSize, serverDefaults, now, signal },
+    filter: increment === undefined ? reading.filter : increment.filter,
+    fields: askedFields(reading),
+    count: countOf(reading.resource, reading.filter),
     parallel: wishes.parallel,
   });
+}
+
+/** What cannot be proved of a reading, as a sentence for standard error; undefined where all of it is, or the user did not ask for all. */
+export function unprovedText({ by, unproved }: Proof, { many }: Pick<Resource, 'many'>): string | undefined {
+  if (unproved === null || by === 'none') return undefined;
+  return `It is not proved that these are all ${many}: ${unproved}`;
 }
 
 /** Fields to ask for: what changed is told by a field that may not be among those to show. */
@@ -170,8 +181,14 @@ async function exportTo(
         open: async (start) => {
           const client = await more.connect();
           statistics = statisticsFromNow(client);
-          if (progress.isShown) void expectedTotal(client, reading, start.filter, counting.signal, progress);
-          return pagesOf(client, reading, { ...start, read: lines?.read }, signal);
+          const filter = filterOf(reading, increment);
+          if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
+          return pagesOf(
+            client,
+            reading,
+            { ...start, read: lines?.read },
+            { increment, now: context.clock.now, signal },
+          );
         },
         ...(increment && { isNew: increment.isNew }),
         inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
@@ -198,7 +215,7 @@ function columnsHash({ format, columns }: RowPlan): string {
 
 /** The filter to send: with the bound of the bookmark where there is one. */
 export function filterOf(reading: Reading, increment: Increment | undefined): string | undefined {
-  return increment === undefined ? boundedFilter(reading) : increment.filter;
+  return boundedFilter(reading, increment === undefined ? reading.filter : increment.filter);
 }
 
 /** What a client sends from now on: exports into one folder share it. */
@@ -219,7 +236,7 @@ export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity 
   const { url, organization, resource, plan, wishes } = reading;
   return {
     ...{ url, organization, resource: resource.name },
-    filter: boundedFilter(reading) ?? null,
+    filter: reading.filter ?? null,
     fields: plan.selection ?? null,
     format: plan.format,
     ...csvOptions(flags),

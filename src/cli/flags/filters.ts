@@ -6,8 +6,7 @@ import { isDate } from '../../catalog/fields/times.ts';
 import { checkTerms, type FilterKey, type FilterKeys, type Shortcut } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { withEarlyBound } from '../../core/pages/earlybound.ts';
-import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
+import { type FlagValues, textFlags } from '../flagvalues.ts';
 import { nearest } from '../nearest.ts';
 
 const helpGroup = 'FILTER';
@@ -42,17 +41,11 @@ export function exampleTerm(keys: FilterKeys): string {
   return id === undefined ? `${all[0]?.key}->[5,6]` : `${id.key}==5`;
 }
 
-/** `--server-defaults`, where the server would apply a date filter of its own (D13). */
+/** `--server-defaults`, where a service may apply a date filter of its own (D48). */
 export function defaultsFlag(operation: Operation): FlagInput {
-  if (operation.defaultDate === undefined) return {};
+  if (operation.dateLimit === undefined) return {};
   const summary = 'Let the server apply its own date filter when none is given; molar asks for all records otherwise';
   return { 'server-defaults': Flags.boolean({ helpGroup, summary }) };
-}
-
-/** The filter to send: what the flags ask for, with an early date bound where the server would add a late one (D13). */
-export function readBoundedFilter(flags: FlagValues, operation: Operation): string | undefined {
-  const filter = readFilter(flags, operation.filters ?? {});
-  return isOn(flags, 'server-defaults') ? filter : withEarlyBound(filter, operation);
 }
 
 function shortcutFlag(key: FilterKey, { operator }: Shortcut) {

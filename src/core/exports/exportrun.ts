@@ -4,9 +4,11 @@ import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
 import { idOf, type Row } from '../pages/page.ts';
-import type { WalkedPage } from '../pages/walk.ts';
+import type { Proof } from '../pages/proof.ts';
+import type { WalkedPage } from '../pages/walkplace.ts';
 import { ExportFile } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld, RowPage } from './exporttask.ts';
+import { readingBegan } from './increment.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
 import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
@@ -43,6 +45,9 @@ class ExportRun {
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
   private progress: Progress;
+  /** As far as a later run can resume: what stands in the journal. */
+  private resumable: Progress;
+  private proof: Proof | undefined;
   private checkpointed: number;
   private published = false;
 
@@ -55,6 +60,7 @@ class ExportRun {
     this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
     this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
+    this.resumable = this.progress;
     this.earlier = {
       retries: earlier?.retries ?? 0,
       throttledMilliseconds: earlier?.throttledMilliseconds ?? 0,
@@ -66,16 +72,18 @@ class ExportRun {
 
   async run(): Promise<ExportDone> {
     const { task, file } = this;
-    const { rows, lastId, fetched, asked } = this.progress;
+    const { rows, lastId, fetched } = this.progress;
     try {
       if (task.resumable) await file.checkpoint(this.journal());
       if (file.earlier !== undefined) task.onResume?.(rows);
       if (file.restart !== undefined) task.onRestart?.(file.restart);
       const pages = await task.open({
-        filter: this.filter,
-        from: file.earlier === undefined ? undefined : { lastId, fetched, asked },
+        from: file.earlier === undefined ? undefined : { lastId, fetched },
         onServerTime: (time) => this.readAt(time),
         onWarnings: (warnings) => this.warned(warnings),
+        onProof: (proof) => {
+          this.proof = proof;
+        },
       });
       const { inOrder = (read) => read } = task;
       await writePages(this.written(inOrder(this.taken(pages))), {
@@ -88,10 +96,11 @@ class ExportRun {
       return await this.finish();
     } catch (cause) {
       if (this.published) throw cause;
-      const kept = task.resumable && (this.progress.pages > 0 || !isRefusal(cause));
-      task.onLeft?.({ ...this.progress, ...this.effort(), kept });
+      const { resumable } = this;
+      const kept = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
+      task.onLeft?.({ ...resumable, ...this.effort(), kept });
       await file.leave(kept ? this.journal() : undefined);
-      throw kept ? withResumeHint(cause, this.progress.rows) : cause;
+      throw kept ? withResumeHint(cause, resumable.rows) : cause;
     }
   }
 
@@ -102,7 +111,16 @@ class ExportRun {
       signal.throwIfAborted();
       const { isNew } = this.task;
       yield { rows: isNew === undefined ? page.rows : page.rows.filter(isNew) };
-      this.progress = { ...this.progress, ...page.place, pages: this.progress.pages + 1 };
+      const { lastId, fetched, pages: count } = this.progress;
+      this.progress = {
+        ...this.progress,
+        lastId: page.place?.lastId ?? lastId,
+        fetched: fetched + page.rows.length,
+        pages: count + 1,
+      };
+      if (page.place === undefined) continue;
+      this.file.settle();
+      this.resumable = this.progress;
       const now = this.world.owner.clock.now();
       if (this.task.resumable && now - this.checkpointed >= INTERVAL) {
         await this.file.checkpoint(this.journal());
@@ -116,7 +134,6 @@ class ExportRun {
   private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
     for await (const { rows } of pages) {
       yield { rows };
-      this.file.settle();
       const { firstId, writtenId } = this.progress;
       this.progress = {
         ...this.progress,
@@ -127,9 +144,8 @@ class ExportRun {
     }
   }
 
-  /** Notes when reading began: by whichever of the two clocks is behind. */
   private readAt(serverTime: number): void {
-    this.readFrom ??= Math.min(Date.parse(this.startedAt), serverTime);
+    this.readFrom ??= readingBegan(Date.parse(this.startedAt), serverTime);
   }
 
   private warned(warnings: readonly Warning[]): void {
@@ -137,7 +153,7 @@ class ExportRun {
   }
 
   private async finish(): Promise<ExportDone> {
-    const { task, file, startedAt, progress } = this;
+    const { task, file, startedAt, progress, proof } = this;
     const mark = file.mark();
     const receipt = receiptOf(task.path, {
       kind: task.kind,
@@ -149,6 +165,7 @@ class ExportRun {
       startedAt,
       endedAt: new Date(this.world.owner.clock.now()).toISOString(),
       warnings: [...this.warnings.values()],
+      proof: proof ?? NO_PROOF,
     });
     if (task.kind === 'changes' && progress.rows === 0) {
       await file.leave(undefined);
@@ -161,7 +178,7 @@ class ExportRun {
   }
 
   private done(receipt: Receipt): ExportDone {
-    return { receipt, readFrom: this.readFrom ?? Date.parse(this.startedAt) };
+    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(this.startedAt), undefined) };
   }
 
   private effort(): Effort {
@@ -181,16 +198,24 @@ class ExportRun {
       columns: this.task.columns,
       startedAt: this.startedAt,
       readFrom: this.readFrom === undefined ? null : new Date(this.readFrom).toISOString(),
-      ...this.progress,
+      ...this.resumable,
       ...this.effort(),
       warnings: [...this.warnings.values()],
     };
   }
 }
 
+/** Of pages that were not read to be complete. */
+const NO_PROOF: Proof = { by: 'none', counted: null, unproved: null };
+
 function progressOf(earlier: Progress | undefined): Progress {
-  const { rows = 0, fetched = 0, asked = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
-  return { rows, fetched, asked, pages, firstId, writtenId, lastId };
+  const { rows = 0, fetched = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
+  return { rows, fetched, pages, firstId, writtenId, lastId };
+}
+
+/** The list ended and records were missing: what came is not to be continued. */
+function isIncomplete(cause: unknown): boolean {
+  return cause instanceof Failure && cause.code === 'pages.incomplete';
 }
 
 function idText(row: Row | undefined): string | null {

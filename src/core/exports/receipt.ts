@@ -6,6 +6,7 @@ import { localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
+import type { Proof } from '../pages/proof.ts';
 import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
@@ -41,6 +42,8 @@ export interface Receipt {
   readonly retries: number;
   readonly throttledSeconds: number;
   readonly warnings: readonly Warning[];
+  /** How the export is known to hold every record that matches (D48). */
+  readonly proof: Proof;
 }
 
 export interface ReceiptFacts {
@@ -53,6 +56,7 @@ export interface ReceiptFacts {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly warnings: readonly Warning[];
+  readonly proof: Proof;
 }
 
 export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
@@ -74,6 +78,7 @@ export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
     retries: effort.retries,
     throttledSeconds: Math.round(effort.throttledMilliseconds / 100) / 10,
     warnings: facts.warnings,
+    proof: facts.proof,
   };
 }
 

@@ -73,7 +73,7 @@ describe('export to a folder', () => {
     const { run, practice } = await nightly();
     await run(['patients', 'transactions', '--filter', 'patients:lastName~=S', '--fields', 'transactions:id,amount']);
     const asked = new Map(practice.asked);
-    expect(asked.get('patients')).toMatchObject({ filter: 'lastName~=S' });
+    expect(asked.get('patients')).toMatchObject({ filter: 'lastName~=S,lastModified>=0001-01-01T00:00:00Z' });
     expect(asked.get('transactions')).toMatchObject({ responseFields: 'id,type,amount' });
   });
 
@@ -112,7 +112,9 @@ describe('bookmarks of a folder', () => {
       /^No changes of patients, transactions\. Whole files are as they were\.\nExported 0 files /,
     );
     expect([await read('patients.csv'), await read('transactions.csv')]).toEqual(['id\n1\n2\n3\n', 'id\n7\n8\n']);
-    expect(new Map(practice.asked).get('transactions')?.filter).toBe('lastModified>=2026-03-02T11:55:00.000Z');
+    expect(new Map(practice.asked).get('transactions')?.filter).toBe(
+      'lastModified>=2026-03-02T11:55:00.000Z,transactionDate>=0001-01-01',
+    );
   });
 
   it('move for files that the resumed run had finished, too', async () => {

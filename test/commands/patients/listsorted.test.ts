@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
-import { Script, success } from '../../core/transport/script.ts';
+import { ListScript, success } from '../../core/transport/script.ts';
 
 const list = (argv: readonly string[], world?: World) => runCommand('patients:list', PatientsList, argv, world);
 
@@ -11,7 +11,7 @@ describe('patients list --sort', () => {
     { id: 2, lastName: 'A', firstName: 'Bob', lastModified: '2026-11-24T09:00:00-07:00', preferredLocation: null },
   ];
   const next = [{ id: 3, lastName: 'B', firstName: '', lastModified: null, preferredLocation: { id: 5 } }];
-  const pages = () => new Script(success(page), success(next), success([]));
+  const pages = () => new ListScript(success(page), success(next), success([]));
 
   it.each([
     [['--sort', 'lastName'], 'firstName', ['Bob', '', 'Ann']],
@@ -36,7 +36,7 @@ describe('patients list --sort', () => {
     const script = pages();
     await list(['--sort', '-lastName', '--fields', 'firstName', '--limit', '1'], { script });
     expect(script.queries).toHaveLength(3);
-    expect(script.queries[0]).toEqual({ responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '0' });
+    expect(script.queries[0]).toMatchObject({ responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '0' });
   });
 
   it('writes whole records of json as they came', async () => {

@@ -45,6 +45,7 @@ describe('the receipt', () => {
       firstId: 1,
       lastId: 8,
       bytes: bytes.length,
+      proof: { by: 'none', counted: null, unproved: null },
       sha256: createHash('sha256').update(bytes).digest('hex'),
       startedAt: expect.stringMatching(/^2026-03-02T12:00:0\d\.000Z$/),
       endedAt: expect.stringMatching(/^2026-03-02T12:00:\d\d\.000Z$/),

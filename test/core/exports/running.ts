@@ -109,9 +109,9 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
           await around();
         },
       }),
-      open: async ({ filter, from, onServerTime, onWarnings }) =>
+      open: async ({ from, onServerTime, onWarnings }) =>
         walkParallel(client, operation, {
-          ...{ filter, from, onServerTime, onWarnings, signal, pageSize: run.pageSize },
+          ...{ filter: identity.filter ?? undefined, from, onServerTime, onWarnings, signal, pageSize: run.pageSize },
           limit: wanted.limit ?? undefined,
           parallel: run.parallel ?? 1,
         }),
