@@ -60,7 +60,8 @@ function project(name: string, include: string[], settings: Settings, order: num
       name,
       include,
       exclude: [...defaultExclude, ...exclude],
-      env,
+      // Times in tables are those of the computer; tests about other zones name them.
+      env: { TZ: 'UTC', ...env },
       isolate,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,

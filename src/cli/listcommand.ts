@@ -2,6 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { readSettings } from '../core/connection/settings.ts';
+import { changesTime, unfinishedChanges } from '../core/exports/changesfile.ts';
 import { type Increment, readingBegan } from '../core/exports/increment.ts';
 import type { Proof } from '../core/pages/proof.ts';
 import type { WalkedPage } from '../core/pages/walkplace.ts';
@@ -22,6 +23,7 @@ import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { rowFlags } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { zoneNote } from './rowformatter.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 import { counted, RowProgress } from './rowprogress.ts';
@@ -106,10 +108,13 @@ export abstract class ListCommand extends ResourceCommand {
     const { context, resource } = this;
     const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
     try {
+      const { resume } = reading.wishes;
       const { receipt, increment, readFrom } = await exportToFile(reading, {
         context,
         flags,
         path,
+        changesTime: async () =>
+          (resume ? await unfinishedChanges(path) : undefined) ?? changesTime([path], context.clock.now()),
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
@@ -118,6 +123,8 @@ export abstract class ListCommand extends ResourceCommand {
       });
       await increment?.complete(readFrom);
       progress.stop();
+      const zone = zoneNote(reading.plan, flags, context);
+      if (zone !== undefined) await this.note(zone);
       await this.note(exportSummary(receipt, resource, path, increment));
       const unproved = unprovedText(receipt.proof, resource);
       if (unproved !== undefined) await this.note(unproved);

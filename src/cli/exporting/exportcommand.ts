@@ -9,6 +9,7 @@ import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { displayZoneFlags } from '../flags/displayzone.ts';
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
@@ -17,7 +18,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { durationText } from '../rowprogress.ts';
 import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
-import { folderLine } from './foldersummary.ts';
+import { changesLine, folderLine } from './foldersummary.ts';
 
 const filterGroup = { helpGroup: 'FILTER' };
 const outputGroup = { helpGroup: 'OUTPUT' };
@@ -79,6 +80,7 @@ export const exportCommandFlags: FlagInput = {
   parallel: exportFlags.parallel,
   'page-size': rowFlags['page-size'],
   json: Flags.boolean({ ...outputGroup, summary: 'Print the summary as JSON; errors are JSON too' }),
+  ...displayZoneFlags,
   'no-header': outputFlags['no-header'],
   excel: outputFlags.excel,
   'no-escape-formulas': outputFlags['no-escape-formulas'],
@@ -120,7 +122,11 @@ export abstract class ExportFolderCommand extends MolarCommand {
         },
         { url, organization, sinceLast: textFlag(flags, 'since-last') },
       );
-      if (failure === undefined || !isOn(flags, 'json')) await this.note(folderLine(run, folder));
+      if (failure === undefined || !isOn(flags, 'json')) {
+        const changes = changesLine(run);
+        for (const line of changes === undefined ? [] : [changes]) await this.note(line);
+        await this.note(folderLine(run, folder));
+      }
       if (failure !== undefined) throw failure;
       if (isOn(flags, 'json')) await this.print(summary);
     } finally {

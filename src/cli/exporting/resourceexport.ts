@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { type BookmarkPlace, Bookmarks } from '../../core/exports/bookmark.ts';
+import { changesPath, type ExportKind, removeOtherParts } from '../../core/exports/changesfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/identity.ts';
 import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
+import { partPath, targetOf } from '../../core/exports/keptpart.ts';
 import type { LineForm } from '../../core/lines/lineform.ts';
+import { holdLock } from '../../core/lockfile.ts';
 import { readComplete } from '../../core/pages/complete.ts';
 import { countOf } from '../../core/pages/countall.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
@@ -23,8 +26,9 @@ import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rowformatter.ts';
 import { shaping } from '../rowoutput.ts';
-import type { RowPlan } from '../rowplan.ts';
+import { type RowPlan, shownLimit } from '../rowplan.ts';
 import type { RowProgress } from '../rowprogress.ts';
+import { inOrder } from '../sortplan.ts';
 import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
@@ -99,38 +103,77 @@ function askedFields({ plan, wishes }: Reading): readonly string[] | undefined {
   return [...new Set([...plan.fields, 'lastModified'])];
 }
 
-/** Exports a reading to a file. The bookmark does not move: that is for the caller, once the whole output is there. */
+interface FileExport {
+  readonly context: Context;
+  readonly flags: FlagValues;
+  /** The whole file; changes go beside it. */
+  readonly path: string;
+  /** Gives the time in the name of a file of changes. */
+  readonly changesTime: () => Promise<string>;
+  readonly connect: () => Promise<ApiClient>;
+  readonly progress: RowProgress;
+  readonly signal: AbortSignal;
+  /** Called with the file to be written, before anything is asked of the server. */
+  readonly onTarget?: (target: Target) => void;
+  readonly onResume?: (rows: number) => void;
+  readonly onRestart?: (reason: string) => void;
+  readonly onLeft?: (left: Left) => void;
+}
+
+/** The file that an export writes, and what is in it. */
+export interface Target {
+  readonly path: string;
+  readonly kind: ExportKind;
+}
+
+/**
+ * Exports a reading to a file, changes to one of their own beside it (contract §5). The bookmark does not move: that is
+ * for the caller, once the whole output is there.
+ */
 export async function exportToFile(
   reading: Reading,
-  more: {
-    readonly context: Context;
-    readonly flags: FlagValues;
-    readonly path: string;
-    readonly connect: () => Promise<ApiClient>;
-    readonly progress: RowProgress;
-    readonly signal: AbortSignal;
-    readonly onResume?: (rows: number) => void;
-    readonly onRestart?: (reason: string) => void;
-    readonly onLeft?: (left: Left) => void;
-  },
+  more: FileExport,
 ): Promise<ExportDone & { readonly increment: Increment | undefined }> {
-  const { context, flags, path, progress, signal } = more;
-  const { plan, wishes } = reading;
+  const { context, path } = more;
   const increment = await incrementOf(reading, context);
+  const written = async (target: Target) => {
+    more.onTarget?.(target);
+    return { ...(await exportTo(target, reading, increment, more)), increment };
+  };
+  if (increment?.since === undefined) return written({ path, kind: 'whole' });
+  const release = await holdLock(`${partPath(await targetOf(path))}.lock`, path, lockOwner(context.clock));
+  try {
+    const time = await more.changesTime();
+    await removeOtherParts(path, reading.wishes.resume ? time : undefined);
+    return await written({ path: changesPath(path, time), kind: 'changes' });
+  } finally {
+    await release();
+  }
+}
+
+async function exportTo(
+  { path, kind }: Target,
+  reading: Reading,
+  increment: Increment | undefined,
+  more: FileExport,
+): Promise<ExportDone> {
+  const { context, flags, progress, signal } = more;
+  const { plan, wishes } = reading;
   const lines = await linesOf(reading, flags);
   const keepMemory = memoryKeeper(lines && LINES);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {
-    const done = await runExport(
+    return await runExport(
       {
         identity: identityOf(reading, flags),
         filter: filterOf(reading, increment),
         columns: columnsHash(plan),
         path,
+        kind,
         resume: wishes.resume,
         receipt: wishes.receipt,
-        resumable: isResumable(plan.format),
+        resumable: isResumable(plan.format) && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
         wrap: await packing(plan, reading.resource.many),
@@ -148,8 +191,9 @@ export async function exportToFile(
           );
         },
         ...(increment && { isNew: increment.isNew }),
+        inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
-          progress.at(rows);
+          if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
         ...(more.onResume && { onResume: more.onResume }),
@@ -158,7 +202,6 @@ export async function exportToFile(
       },
       { owner: lockOwner(context.clock), signal, statistics: () => statistics?.() },
     );
-    return { ...done, increment };
   } finally {
     counting.abort();
   }
@@ -197,7 +240,7 @@ export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity 
     fields: plan.selection ?? null,
     format: plan.format,
     ...csvOptions(flags),
-    limit: plan.limit ?? null,
+    limit: shownLimit(plan) ?? null,
     sinceLast: wishes.sinceLast ?? null,
   };
 }

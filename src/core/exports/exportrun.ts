@@ -7,11 +7,11 @@ import { idOf, type Row } from '../pages/page.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage } from '../pages/walkplace.ts';
 import { ExportFile } from './exportfile.ts';
-import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
+import type { ExportDone, ExportTask, ExportWorld, RowPage } from './exporttask.ts';
 import { readingBegan } from './increment.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
-import { receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
+import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**
  * Exports to a file that is replaced only when all of it has come (contract §5). The part and its journal are there
@@ -48,7 +48,7 @@ class ExportRun {
   /** As far as a later run can resume: what stands in the journal. */
   private resumable: Progress;
   private proof: Proof | undefined;
-  private written: number;
+  private checkpointed: number;
   private published = false;
 
   constructor(task: ExportTask, world: ExportWorld, file: ExportFile) {
@@ -56,8 +56,8 @@ class ExportRun {
     this.task = task;
     this.world = world;
     this.file = file;
-    this.written = world.owner.clock.now();
-    this.startedAt = earlier?.startedAt ?? new Date(this.written).toISOString();
+    this.checkpointed = world.owner.clock.now();
+    this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
     this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
     this.resumable = this.progress;
@@ -85,7 +85,8 @@ class ExportRun {
           this.proof = proof;
         },
       });
-      await writePages(this.taken(pages), {
+      const { inOrder = (read) => read } = task;
+      await writePages(this.written(inOrder(this.taken(pages))), {
         formatter: await task.formatter(rows),
         sink: file.sink(task.wrap),
         begun: file.hasBegun,
@@ -103,33 +104,44 @@ class ExportRun {
     }
   }
 
-  /** The pages without what is not new, written down once they have been taken. */
-  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<{ readonly rows: readonly Row[] }> {
+  /** The pages without what is not new; how far reading has come is noted once a page has been used. */
+  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
     const { signal } = this.world;
     for await (const page of pages) {
       signal.throwIfAborted();
       const { isNew } = this.task;
-      const rows = isNew === undefined ? page.rows : page.rows.filter(isNew);
-      yield { rows };
-      const { firstId, writtenId, lastId, pages: count } = this.progress;
+      yield { rows: isNew === undefined ? page.rows : page.rows.filter(isNew) };
+      const { lastId, fetched, pages: count } = this.progress;
       this.progress = {
-        rows: this.progress.rows + rows.length,
+        ...this.progress,
         lastId: page.place?.lastId ?? lastId,
-        fetched: this.progress.fetched + page.rows.length,
+        fetched: fetched + page.rows.length,
         pages: count + 1,
-        firstId: firstId ?? idText(rows[0]),
-        writtenId: idText(rows.at(-1)) ?? writtenId,
       };
       if (page.place === undefined) continue;
       this.file.settle();
       this.resumable = this.progress;
       const now = this.world.owner.clock.now();
-      if (this.task.resumable && now - this.written >= INTERVAL) {
+      if (this.task.resumable && now - this.checkpointed >= INTERVAL) {
         await this.file.checkpoint(this.journal());
-        this.written = now;
+        this.checkpointed = now;
       }
     }
     signal.throwIfAborted();
+  }
+
+  /** The same pages; what they hold is noted once they have been written. */
+  private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
+    for await (const { rows } of pages) {
+      yield { rows };
+      const { firstId, writtenId } = this.progress;
+      this.progress = {
+        ...this.progress,
+        rows: this.progress.rows + rows.length,
+        firstId: firstId ?? idText(rows[0]),
+        writtenId: idText(rows.at(-1)) ?? writtenId,
+      };
+    }
   }
 
   private readAt(serverTime: number): void {
@@ -144,6 +156,7 @@ class ExportRun {
     const { task, file, startedAt, progress, proof } = this;
     const mark = file.mark();
     const receipt = receiptOf(task.path, {
+      kind: task.kind,
       identity: task.identity,
       sentFilter: this.filter ?? null,
       progress,
@@ -154,10 +167,18 @@ class ExportRun {
       warnings: [...this.warnings.values()],
       proof: proof ?? NO_PROOF,
     });
+    if (task.kind === 'changes' && progress.rows === 0) {
+      await file.leave(undefined);
+      return this.done(receipt);
+    }
     await file.publish();
     this.published = true;
     await (task.receipt ? writeReceipt(task.path, receipt) : removeReceipt(task.path));
-    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(startedAt), undefined) };
+    return this.done(receipt);
+  }
+
+  private done(receipt: Receipt): ExportDone {
+    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(this.startedAt), undefined) };
   }
 
   private effort(): Effort {

@@ -6,6 +6,7 @@ import type { Row } from '../pages/page.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { Receipt } from './receipt.ts';
@@ -21,6 +22,11 @@ export interface ExportStart {
   readonly onProof: (proof: Proof) => void;
 }
 
+/** Some records of an export. */
+export interface RowPage {
+  readonly rows: readonly Row[];
+}
+
 /** One export to a file. */
 export interface ExportTask {
   readonly identity: ExportIdentity;
@@ -29,6 +35,8 @@ export interface ExportTask {
   /** The columns, in a form that only has to be compared. */
   readonly columns: string;
   readonly path: string;
+  /** What the file holds; of no changes there is no file. */
+  readonly kind: ExportKind;
   readonly resume: boolean;
   readonly receipt: boolean;
   /** Whether the form can be gone on with after an early end. */
@@ -39,6 +47,8 @@ export interface ExportTask {
   readonly shape?: (row: Row) => Row;
   /** Connects and opens the pages; called once nothing local stands in the way. */
   readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;
+  /** Puts the records in another order than they come in; not for a run that can be resumed. */
+  readonly inOrder?: (pages: AsyncIterable<RowPage>) => AsyncIterable<RowPage>;
   /** False for a record that an earlier run has exported as it is. */
   readonly isNew?: (row: Row) => boolean;
   readonly onRows?: (total: number) => void;

@@ -7,6 +7,7 @@ import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
 import type { Proof } from '../pages/proof.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { PartMark } from './keptpart.ts';
@@ -15,6 +16,8 @@ import type { PartMark } from './keptpart.ts';
 export interface Receipt {
   readonly file: string;
   readonly complete: true;
+  /** A file of changes holds only what was modified since the last complete run of its bookmark. */
+  readonly kind: ExportKind;
   readonly url: string;
   readonly organization: string;
   readonly resource: string;
@@ -44,6 +47,7 @@ export interface Receipt {
 }
 
 export interface ReceiptFacts {
+  readonly kind: ExportKind;
   readonly identity: ExportIdentity;
   readonly sentFilter: string | null;
   readonly progress: Progress;
@@ -61,6 +65,7 @@ export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
   return {
     file: basename(path),
     complete: true,
+    kind: facts.kind,
     ...{ url, organization, resource, filter: facts.sentFilter, fields, format, header, sinceLast },
     rows: progress.rows,
     pages: progress.pages,

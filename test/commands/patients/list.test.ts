@@ -132,9 +132,25 @@ describe('patients list on a terminal', () => {
     expect(stderr).toBe('');
   });
 
-  it('sorts', async () => {
-    const { stdout } = await list(['--sort=-lastName', '--no-header'], { script: two(), terminal: 100 });
-    expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual(['7000000000115', '7000000000114', '']);
+  it('sorts every record before it shows the first 100', async () => {
+    const rows = many(250);
+    const pages = [rows.slice(0, 200), rows.slice(200), []].map((page) => success(page));
+    const script = new ListScript(...pages);
+    const { stdout, stderr } = await list(['--sort=-id', '--no-header', '--fields', 'id'], { script, terminal: 100 });
+    expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 100 }, (_, at) => String(250 - at)));
+    expect(stderr).toBe('These are the first 100 patients. Add --all for every one, or --limit N.\n');
+    expect(script.queries[0]?.pageSize).toBe('500');
+  });
+
+  it.each([
+    [['--timezone', 'America/Denver'], '2026-11-24 08:00', 'Times in America/Denver.\n'],
+    [['--utc'], '2026-11-24 15:00', 'Times in UTC.\n'],
+    [[], '2026-11-24 15:00', 'Times in UTC, the time zone of this computer; --timezone names another.\n'],
+    [['--csv', '--timezone', 'America/Denver'], '2026-11-24T15:00:00.000Z', ''],
+  ])('shows times with %j', async (flags, shown, stderr) => {
+    const script = new ListScript(success([{ id: 5, lastModified: '2026-11-24T15:00:00.000Z' }]), success([]));
+    const ran = await list([...flags, '--no-header', '--fields', 'lastModified'], { script, terminal: 100 });
+    expect(ran).toEqual({ exitCode: 0, stdout: `${shown}\n`, stderr });
   });
 
   it('says what does not fit', async () => {
@@ -267,7 +283,7 @@ describe('patients list that fails', () => {
     ['retries', ['--max-retries', '-1'], 'usage.invalid'],
     ['two formats', ['--csv'], 'usage.invalid'],
     ['all and a limit', ['--all', '--limit', '5'], 'usage.invalid'],
-    ['sorted JSON', ['--sort', 'lastName'], 'usage.invalid'],
+    ['a list as the order', ['--sort', 'phones'], 'usage.invalid'],
     ['a field', ['--fields', 'lastNam'], 'query.fields'],
     ['no field', ['--fields', ','], 'usage.invalid'],
     ['a filter', ['--filter', 'x==1'], 'filter.key'],

@@ -96,6 +96,7 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
       filter: identity.filter ?? undefined,
       columns: 'id,lastName',
       path,
+      kind: 'whole',
       resume: run.resume ?? false,
       receipt: run.receipt ?? false,
       resumable: true,
