@@ -46,7 +46,7 @@ function byNewest(records: readonly Stored[], key: string): readonly Stored[] {
 /** One page of records. `lastId` keeps those with a greater id, in whatever order they come. */
 export function pageOf(records: readonly Stored[], call: Call, maximum = Number.MAX_SAFE_INTEGER): Page {
   const { query, world } = call;
-  const asked = number(query.get('pageSize'), 'pageSize', 1) ?? world.moods.pageCap;
+  const asked = number(query.get('pageSize'), 'pageSize', 1) ?? Math.min(maximum, world.moods.pageCap);
   if (asked > maximum) refuse(`pageSize takes at most ${maximum}.`);
   const lastId = number(query.get('lastId'), 'lastId', 0);
   const page = number(query.get('page'), 'page', 1);
