@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Outgoing } from './answering.ts';
 import type { Call, Reply, Route, World } from './call.ts';
 import { dressed } from './dress.ts';
@@ -27,7 +28,7 @@ export function dispatch(world: World, sent: Sent, violations: Violation[]): Out
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     if (refusal.violation) violations.push({ method: sent.method, path: sent.path, what: refusal.message });
-    return { status: refusal.status, body: problem(refusal.message, world) };
+    return { status: refusal.status, body: problem(refusal, world) };
   }
 }
 
@@ -37,8 +38,12 @@ function enveloped({ data, warnings = [], meta }: Reply, { moods }: World) {
   return moods.missingFields && data === null ? { data: null, ...shown } : shown;
 }
 
-function problem(description: string, { moods }: World) {
-  const items = { descriptions: { description }, messages: { message: description }, strings: description };
+function problem({ message, status }: Refusal, { moods }: World) {
+  const items = {
+    descriptions: { description: message },
+    messages: { message },
+    titles: { title: STATUS_CODES[status] ?? 'Refused' },
+  };
   return { data: null, warnings: [], errors: [items[moods.errorItems]] };
 }
 

@@ -56,7 +56,8 @@ export interface Moods {
   readonly reorderedKeys: boolean;
   /** Whether `!=` drops records that do not have the field. */
   readonly missingNeverDiffers: boolean;
-  readonly errorItems: 'descriptions' | 'messages' | 'strings';
+  /** What items of `errors` hold: descriptions, messages, or nothing but the words of the status. */
+  readonly errorItems: 'descriptions' | 'messages' | 'titles';
 }
 
 /** The service at its most regular. */
@@ -125,6 +126,6 @@ export function moodsOf(seed: string): Moods {
     emptyReports: draws.one(['notFound', 'empty']),
     reorderedKeys: coin(),
     missingNeverDiffers: coin(),
-    errorItems: draws.one(['descriptions', 'messages', 'strings']),
+    errorItems: draws.one(['descriptions', 'messages', 'titles']),
   };
 }

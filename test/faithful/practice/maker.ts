@@ -76,8 +76,10 @@ export class Maker {
     return { id: this.draws.one(this.practice.locations).id };
   }
 
+  /** An active person. */
   provider(): { id: number } {
-    return { id: this.draws.one(this.practice.providers).id };
+    const fit = this.practice.providers.filter(({ isActive, isNonPersonEntity }) => isActive && !isNonPersonEntity);
+    return { id: this.draws.one(fit).id };
   }
 
   /** An operatory of a location. */

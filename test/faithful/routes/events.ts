@@ -63,7 +63,7 @@ function update(call: Call): Reply {
   const recurrence = recurrenceOf(sent);
   if (recurrence && target === 'OCCURRENCE') refuse('Recurrence properties require recurrenceTarget SERIES.');
   const wanted = { ...stored.record, ...sent, ...recurrence };
-  checkPlaces(world, wanted);
+  checkPlaces(world, { ...sent, location: stored.record.location });
   const event = { ...wanted, ...timed(world, wanted), lastModified: stamp(world) };
   if (target === 'SERIES') shiftSeries(world, stored, sent, event);
   if (recurrence) reshape(world, stored, event);
