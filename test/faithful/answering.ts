@@ -34,7 +34,12 @@ export function send(
 }
 
 /** Sends what goes wrong in place of an answer; gives the status that was sent, or 0 for none. */
-export function sendFault(response: ServerResponse, { kind }: Fault, answer: Outgoing): number {
+export function sendFault(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { kind }: Fault,
+  answer: Outgoing,
+): number {
   const text = JSON.stringify(answer.body);
   const half = Math.max(1, Math.floor(text.length / 2));
   switch (kind) {
@@ -60,16 +65,21 @@ export function sendFault(response: ServerResponse, { kind }: Fault, answer: Out
     case 'truncatedJson':
       return whole(response, answer.status, text.slice(0, -1 - Math.min(half, 20)), 'application/json');
     case 'truncatedGzip':
+      // Only where gzip was asked for; otherwise the plain bytes are cut.
+      if (!takes(request, 'gzip')) return cut(response, answer.status, text.length, Buffer.from(text.slice(0, half)));
       return truncatedGzip(response, answer.status, text);
   }
 }
 
 function encoded(text: string, request: IncomingMessage, { encoding }: Moods) {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
   const bytes = Buffer.from(text);
-  if (encoding === 'identity' || !new RegExp(`\\b${encoding}\\b`).test(accepted)) return { bytes, encoding: undefined };
+  if (encoding === 'identity' || !takes(request, encoding)) return { bytes, encoding: undefined };
   if (encoding === 'gzip') return { bytes: gzipSync(bytes, { level: 1 }), encoding };
   return { bytes: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }), encoding };
+}
+
+function takes({ headers }: IncomingMessage, encoding: string): boolean {
+  return new RegExp(`\\b${encoding}\\b`).test(String(headers['accept-encoding'] ?? ''));
 }
 
 function whole(response: ServerResponse, status: number, text: string, type: string | undefined): number {

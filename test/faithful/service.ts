@@ -80,7 +80,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
     };
     prepare(response, clock());
     const outgoing: Outgoing = fault && !fault.after ? NOTHING_DONE : dispatch(world, sent, violations);
-    if (fault) report(sendFault(response, fault, outgoing));
+    if (fault) report(sendFault(request, response, fault, outgoing));
     else {
       report(outgoing.status);
       send(request, response, outgoing, moods);
