@@ -3,10 +3,7 @@ import type { Term } from './filter.ts';
 import type { Stored } from './store.ts';
 import { dayOf } from './zones.ts';
 
-/**
- * The date filter that a service applies by itself: which records it leaves, or undefined where it applies none. Records
- * without the date are left: nothing could ever find them otherwise.
- */
+/** The date filter that a service applies by itself: which records it leaves, or undefined where it applies none. */
 export type Automatic = (
   terms: readonly Term[],
   world: World,
@@ -21,7 +18,8 @@ export function lastYear(field: string, limiting: readonly string[], always: boo
     if (!(always || world.moods.automaticDates)) return undefined;
     if (terms.some(({ key }) => limiting.includes(key))) return undefined;
     const from = yearAgo(world);
-    return ({ record }) => dateOf(record[field]) >= from;
+    const undated = world.moods.automaticKeepsUndated ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    return ({ record }) => dateOf(record[field], undated) >= from;
   };
 }
 
@@ -42,6 +40,6 @@ function yearAgo({ clock, practice }: World): number {
   return Math.max(clock() - YEAR, practice.created);
 }
 
-function dateOf(value: unknown): number {
-  return typeof value === 'string' ? Date.parse(value) : Number.POSITIVE_INFINITY;
+function dateOf(value: unknown, undated: number): number {
+  return typeof value === 'string' ? Date.parse(value) : undated;
 }

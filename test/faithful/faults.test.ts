@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask } from './asking.ts';
+import { ask, rowsOf } from './asking.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { type Faithful, startFaithful } from './service.ts';
 
@@ -64,6 +64,18 @@ describe('faults', () => {
     if (typeof got !== 'string') expect(() => envelopeOf(got.text)).toThrow();
     expect(service.records('transactiontags')).toHaveLength(done);
     expect(service.requests).toEqual([expect.objectContaining({ fault })]);
+  });
+
+  it('late: the work is done after the request has ended', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    let left = 1;
+    const faults = () => (left-- > 0 ? ({ kind: 'empty504', after: false, late: 500 } as const) : undefined);
+    service = await startFaithful({ seed: 'faults', moods: {}, practice: { tags: 0 }, faults, now: () => now });
+    const all = () => ask(service as Faithful, '/transactiontags', 'tagText~=L');
+    await ask(service, '/transactiontags', undefined, TAG).catch(() => undefined);
+    const before = rowsOf(await all());
+    now += 500;
+    expect([before, rowsOf(await all())]).toEqual([[], [expect.objectContaining({ tagText: 'Late' })]]);
   });
 
   it('leave later requests alone', async () => {

@@ -16,10 +16,13 @@ const KINDS = [
 
 export type FaultKind = (typeof KINDS)[number];
 
-/** What goes wrong with one request; `after`: once its work was done. */
+/** What goes wrong with one request. */
 export interface Fault {
   readonly kind: FaultKind;
+  /** Whether it goes wrong once the work was done. */
   readonly after: boolean;
+  /** Milliseconds after which the work is done although the request has ended; never where absent. */
+  readonly late?: number;
 }
 
 /** Gives the fault of a request, or undefined; `kind` names requests of the same kind. */
@@ -34,6 +37,10 @@ const IN_A_ROW = 3;
 const BEFORE: readonly FaultKind[] = ['limited429'];
 const AFTER: readonly FaultKind[] = ['cutInBody', 'truncatedJson', 'truncatedGzip'];
 
+/** What ends a request that the service may still be at, and for how long it may be: less than a second. */
+const LATE: readonly FaultKind[] = ['empty504', 'timeout408', 'cutBeforeBytes'];
+const LATEST = 900;
+
 /** Faults for a share of all requests, the same ones for a seed, however requests interleave. */
 export function faultsOf(seed: string, rate: number): Faults {
   const seen = new Map<string, { requests: number; inARow: number }>();
@@ -47,6 +54,8 @@ export function faultsOf(seed: string, rate: number): Faults {
     }
     state.inARow++;
     const fault = draws.one(KINDS);
-    return { kind: fault, after: AFTER.includes(fault) || (!BEFORE.includes(fault) && draws.chance(0.5)) };
+    const after = AFTER.includes(fault) || (!BEFORE.includes(fault) && draws.chance(0.5));
+    const late = !after && LATE.includes(fault) && draws.chance(0.3);
+    return { kind: fault, after, ...(late ? { late: draws.whole(1, LATEST) } : {}) };
   };
 }

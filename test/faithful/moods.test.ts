@@ -190,6 +190,17 @@ describe('moods', () => {
     expect(idsOf(await ask(service, '/missedappointments', 'start>=2000-01-01T00:00:00Z'))).toHaveLength(25);
   });
 
+  it.each([true, false])('automaticKeepsUndated: %s', async (automaticKeepsUndated) => {
+    await start({ undatedRecords: true, automaticDates: true, automaticKeepsUndated, pageCap: 500 });
+    const undated = service.records('events').filter(({ lastModified }) => lastModified === null);
+    const ids = idsOf(await ask(service, '/events'));
+    expect(undated.length).toBeGreaterThan(0);
+    expect(undated.every(({ id }) => ids.includes(String(id)))).toBe(automaticKeepsUndated);
+    expect(idsOf(await ask(service, '/events', 'start>=2000-01-01T00:00:00Z'))).toHaveLength(40);
+    const reachable = service.records('patients').filter((row) => automaticKeepsUndated || row.lastModified !== null);
+    expect(service.reachable('patients')).toEqual(reachable);
+  });
+
   it('filters that the specification says are applied are applied in every mood', async () => {
     await start({ automaticDates: false, pageCap: 500, modifiedLimitsTransactions: false });
     expect(idsOf(await ask(service, '/transactiontags')).length).toBeLessThan(24);

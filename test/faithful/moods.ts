@@ -45,6 +45,8 @@ export interface Moods {
   readonly requireLocation: boolean;
   /** Whether date filters that the specification says may be applied are applied. */
   readonly automaticDates: boolean;
+  /** Whether an automatic lastModified filter leaves records without lastModified, which a sent one never finds. */
+  readonly automaticKeepsUndated: boolean;
   /** Whether a lastModified filter keeps the automatic transactionDate filter away. */
   readonly modifiedLimitsTransactions: boolean;
   /** Days of a lastModified range without other scoping from which the answer is 408; null means any range is answered. */
@@ -84,6 +86,7 @@ export const PLAIN: Moods = {
   tagCase: 'asSent',
   requireLocation: false,
   automaticDates: false,
+  automaticKeepsUndated: false,
   modifiedLimitsTransactions: true,
   wideDays: null,
   wideEverywhere: false,
@@ -120,6 +123,7 @@ export function moodsOf(seed: string): Moods {
     tagCase: draws.one(['asSent', 'upper', 'lower']),
     requireLocation: draws.chance(0.3),
     automaticDates: draws.chance(0.7),
+    automaticKeepsUndated: coin(),
     modifiedLimitsTransactions: coin(),
     wideDays: draws.one([null, 100, 400, 1500]),
     wideEverywhere: coin(),

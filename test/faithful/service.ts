@@ -46,7 +46,9 @@ export interface Faithful {
   onRequest: ((request: { readonly method: string; readonly path: string }) => void) | undefined;
   /** The records that are stored now, by ascending id: ids are numbers, instants in UTC with milliseconds. */
   records(resource: Resource): readonly Fields[];
-  /** Stores a record as another user of the practice would; fields beside the given ones are those of an existing record. */
+  /** Those of them that some bulk read can bring, whatever the filter. */
+  reachable(resource: Resource): readonly Fields[];
+  /** Stores a record as another user would; fields beside the given ones are those of a record that is there. */
   add(resource: Resource, fields?: Fields): Fields;
   addPatient(fields?: Fields): Fields;
   addEvent(fields?: Fields): Fields;
@@ -70,8 +72,17 @@ export async function startFaithful(options: Options): Promise<Faithful> {
     void readBody(request).then((body) => answer(request, response, body));
   });
 
+  let late: { readonly due: number; readonly sent: Sent }[] = [];
+  /** Does the work of requests that ended before it, once its time has come. */
+  const finishLate = (until: number) => {
+    const due = late.filter((work) => work.due <= until);
+    late = late.filter((work) => work.due > until);
+    for (const { sent } of due) dispatch(world, sent, violations);
+  };
+
   const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer) => {
     const sent = sentOf(request, body);
+    finishLate(now());
     service.onRequest?.(sent);
     const fault = faults(`${sent.method} ${request.url}`);
     const report = (status: number) => {
@@ -80,6 +91,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
     };
     prepare(response, clock());
     const outgoing: Outgoing = fault && !fault.after ? NOTHING_DONE : dispatch(world, sent, violations);
+    if (fault?.late !== undefined) late.push({ due: now() + fault.late, sent });
     if (fault) report(sendFault(request, response, fault, outgoing));
     else {
       report(outgoing.status);
@@ -98,7 +110,15 @@ export async function startFaithful(options: Options): Promise<Faithful> {
     violations,
     requests,
     onRequest: undefined,
-    records: (resource) => practice.shelves[resource].all().map(({ record }) => record),
+    records: (resource) => {
+      finishLate(Number.POSITIVE_INFINITY);
+      return practice.shelves[resource].all().map(({ record }) => record);
+    },
+    reachable: (resource) => {
+      // Every bulk read of patients has a lastModified filter then; those of events may have one by start instead.
+      const dated = resource === 'patients' && moods.automaticDates && !moods.automaticKeepsUndated;
+      return service.records(resource).filter(({ lastModified }) => !dated || lastModified !== null);
+    },
     add: (resource, fields = {}) => addLike(world, resource, fields).record,
     addPatient: (fields) => service.add('patients', fields),
     addEvent: (fields) => service.add('events', fields),
@@ -121,11 +141,12 @@ function prepare(response: ServerResponse, now: number): void {
   response.setHeader('connection', 'close');
 }
 
-/** A new record like the first one there is. */
+/** A new record like the first one there is; there must be one. */
 function addLike(world: World, resource: Resource, fields: Fields): Stored {
   const [like] = world.practice.shelves[resource].all();
-  const { id, ...rest } = like?.record ?? {};
-  return create(world, resource, { ...rest, ...(like ? stamped(world, like) : {}), ...fields });
+  if (!like) throw new Error(`There is no record of ${resource} to add another one like.`);
+  const { id, ...rest } = like.record;
+  return create(world, resource, { ...rest, ...stamped(world, like), ...fields });
 }
 
 function stamped(world: World, { record }: Stored): Fields {

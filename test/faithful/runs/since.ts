@@ -16,7 +16,7 @@ export async function changesOnly(run: Run): Promise<Outcome> {
   const folder = join(run.folder, 'out');
   const line = ['export', ...chosen, '--to', folder, '--format', 'ndjson', '--full-ids', '--since-last', 'nightly'];
   const first = await molar(run, ...line);
-  const before = await judgedFolder(run, first, chosen, folder, (resource) => service.records(resource));
+  const before = await judgedFolder(run, first, chosen, folder, (resource) => service.reachable(resource));
   if (before.end === 'failed' || before.problems.length > 0) return before;
   await run.clock.sleep(draws.whole(0, MOST_HOURS) * HOUR);
   const changed = new Map<Resource, readonly Fields[]>(chosen.map((one) => [one, changeSome(run, one)]));
@@ -29,6 +29,7 @@ export async function changesOnly(run: Run): Promise<Outcome> {
 
 /** Adds, edits and removes a few records; gives those that are new or changed and still there. */
 function changeSome({ service, draws }: Run, resource: Resource): readonly Fields[] {
+  if (service.records(resource).length === 0) return [];
   const added = Array.from({ length: draws.whole(0, 3) }, () => service.add(resource).id);
   const others = draws.shuffled(service.records(resource).filter(({ id }) => !added.includes(id)));
   const fixed = resource === 'appointmenthistories';
