@@ -78,6 +78,14 @@ describe('faults', () => {
     expect([before, rowsOf(await all())]).toEqual([[], [expect.objectContaining({ tagText: 'Late' })]]);
   });
 
+  it.each(['cutInBody', 'truncatedJson', 'html200'] as const)('of downloads: %s cuts the connection', async (kind) => {
+    const faults = (of: string) => (of.includes('/file-') ? { kind, after: true } : undefined);
+    service = await startFaithful({ seed: 'faults', moods: {}, faults });
+    const [document] = rowsOf(await ask(service, '/documents'));
+    const { original } = (document?.storage ?? {}) as { original: string };
+    await expect(fetch(original).then((response) => response.arrayBuffer())).rejects.toThrow();
+  });
+
   it('leave later requests alone', async () => {
     let left = 1;
     const faults = () => (left-- > 0 ? ({ kind: 'cutInBody', after: true } as const) : undefined);

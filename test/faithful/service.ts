@@ -65,7 +65,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
   const practice = makePractice(seed, moods, { ...SMALL, ...options.practice }, now());
   const violations: Violation[] = [];
   const requests: Seen[] = [];
-  const files = await openFiles(practice, (violation) => violations.push(violation));
+  const files = await openFiles(practice, faults, (violation) => violations.push(violation));
   const clock = () => now() + moods.clockAhead;
   const world: World = { practice, moods, draws: new Draws(`service ${seed}`), clock, link: files.link };
   const server = createServer((request, response) => {

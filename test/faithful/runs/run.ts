@@ -5,6 +5,7 @@ import { moodsOf } from '../moods.ts';
 import { Draws } from '../random.ts';
 import type { Fields, Resource } from '../store.ts';
 import { create } from './creating.ts';
+import { download } from './downloading.ts';
 import { count, exportFolder, list, listWhileChanging } from './reading.ts';
 import { changesOnly } from './since.ts';
 
@@ -41,7 +42,7 @@ export const LISTED = [
   'events',
 ] as const satisfies readonly Resource[];
 
-const KINDS = [list, list, listWhileChanging, count, exportFolder, changesOnly, create, create, create];
+const KINDS = [list, list, listWhileChanging, count, exportFolder, changesOnly, download, create, create, create];
 const RATES = [0, 0.1, 0.3];
 
 /** Runs one seed and compares what the client did with what the service has. */
