@@ -22,7 +22,7 @@ export abstract class CountCommand extends ResourceCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const filter = readBoundedFilter(flags, this.operation);
+    const filter = await this.inLocalTime(flags, (times) => readBoundedFilter(flags, this.operation, times));
     const client = await this.connect(flags);
     const { signal } = this.context;
     const answer = await client.request({ method: 'GET', path: pathOf(this.operation), query: { filter }, signal });

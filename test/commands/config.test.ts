@@ -27,6 +27,7 @@ describe('molar config', () => {
       ['pageSize', null],
       ['maxRetries', null],
       ['caCert', null],
+      ['timezone', null],
     ]);
     expect(await config.mode()).toBe(0o600);
     expect((await run('unset', ConfigUnset, ['format'])).exitCode).toBe(0);
@@ -38,9 +39,10 @@ describe('molar config', () => {
   });
 
   it.each([
-    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert.'],
+    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert, timezone.'],
     ['format', 'yaml', 'format must be one of table, json'],
     ['pageSize', '0', 'pageSize must be a whole number, 1 to 500'],
+    ['timezone', 'Denver', 'timezone must be an IANA time zone'],
     ['maxRetries', '1.5', 'maxRetries must be a whole number'],
     ['profile', 'nosuch', 'profile must be a profile'],
   ])('refuses %s %s', async (key, value, message) => {

@@ -3,16 +3,18 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate } from '../../catalog/fields/times.ts';
-import { checkTerms, type FilterKey, type FilterKeys, type Shortcut } from '../../catalog/filter/check.ts';
+import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
 import { withEarlyBound } from '../../core/pages/earlybound.ts';
 import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import { nearest } from '../nearest.ts';
+import { timezoneOfKeys } from './timezone.ts';
 
 const helpGroup = 'FILTER';
 
-/** `--filter`, and one flag for each shortcut that the catalog gives a key. */
+/** `--filter`, one flag for each shortcut that the catalog gives a key, and `--timezone` where a key is a date-time. */
 export function filterFlags(keys: FilterKeys): FlagInput {
   const shortcuts = shortcutsOf(keys).map(({ key, shortcut }) => [shortcut.flag, shortcutFlag(key, shortcut)] as const);
   const filter = Flags.string({
@@ -23,7 +25,7 @@ export function filterFlags(keys: FilterKeys): FlagInput {
     summary: `Records for which key, operator, value hold, such as '${exampleTerm(keys)}'; may be repeated`,
     description: describeKeys(keys),
   });
-  return { filter, ...Object.fromEntries(shortcuts) };
+  return { filter, ...timezoneOfKeys(keys, helpGroup), ...Object.fromEntries(shortcuts) };
 }
 
 /** A term that the keys allow: from a day on where they can tell that, else one of listed values, a day, or ids. */
@@ -50,8 +52,8 @@ export function defaultsFlag(operation: Operation): FlagInput {
 }
 
 /** The filter to send: what the flags ask for, with an early date bound where the server would add a late one (D13). */
-export function readBoundedFilter(flags: FlagValues, operation: Operation): string | undefined {
-  const filter = readFilter(flags, operation.filters ?? {});
+export function readBoundedFilter(flags: FlagValues, operation: Operation, times: FilterContext): string | undefined {
+  const filter = readFilter(flags, operation.filters ?? {}, times);
   return isOn(flags, 'server-defaults') ? filter : withEarlyBound(filter, operation);
 }
 
@@ -90,10 +92,11 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags ask for, undefined for none. Everything is checked against the catalog first; throws a
+ * The filter that the flags ask for as it is sent, undefined for none. `times` tells the zone of dates and times given
+ * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
  * Refusal that names each flag at fault.
  */
-export function readFilter(flags: FlagValues, keys: FilterKeys): string | undefined {
+export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterContext = {}): string | undefined {
   const problems: Problem[] = [];
   const collect = <T>(read: () => T): T | undefined => {
     try {
@@ -113,7 +116,7 @@ export function readFilter(flags: FlagValues, keys: FilterKeys): string | undefi
   if (problems.length > 0) throw new Refusal(problems);
   const terms = [...written, ...short];
   requireKeys(terms, keys);
-  return terms.length === 0 ? undefined : formatFilter(terms);
+  return terms.length === 0 ? undefined : formatFilter(terms.map((term) => wireTerm(term, keys, times)));
 }
 
 function readTerms(text: string, keys: FilterKeys): RawTerm[] {
@@ -164,10 +167,7 @@ function listed(text: string, flag: string): readonly string[] {
   throw refusal('filter.value', flag, shape);
 }
 
-/**
- * `--to 2026-01-31` on a date-time means through that day. The server reads a date as the midnight it begins with
- * (D7), so the term becomes "before the next day".
- */
+/** `--to 2026-01-31` on a date-time means through that day: the term becomes "before the midnight the next begins with". */
 function throughTheDay(term: RawTerm, key: FilterKey): RawTerm {
   const [value = ''] = term.values;
   const applies =

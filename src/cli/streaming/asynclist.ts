@@ -5,7 +5,6 @@ import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
-import { readFilter } from '../flags/filters.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows } from '../rowplan.ts';
@@ -18,6 +17,8 @@ export interface AsyncListing {
   readonly flags: FlagValues;
   readonly connections: Connections;
   readonly note: (text: string) => Promise<void>;
+  /** The filter that the flags ask for, of these keys. */
+  readonly filterOf: (keys: FilterKeys) => Promise<string | undefined>;
 }
 
 /** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
@@ -29,13 +30,13 @@ const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
  */
 export async function listAsync(
   resource: Resource,
-  { context, flags, connections, note }: AsyncListing,
+  { context, flags, connections, note, filterOf }: AsyncListing,
 ): Promise<void> {
   const operation = operationOf(resource, 'async');
   checkFlags(flags, resource, operation.filters ?? {});
-  const filter = readFilter(flags, operation.filters ?? {});
   const fields = operation.fields ?? resource.fields;
   const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
+  const filter = await filterOf(operation.filters ?? {});
   const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
   await writeRows({
     ...{ context, flags, plan, note, many: resource.many },

@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../catalog/fields/times.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { usageFailure } from '../failure.ts';
 import { FORMATS } from '../output/format.ts';
@@ -7,7 +8,7 @@ import type { StoredConfig } from './config.ts';
 export interface ConfigKey {
   readonly key: string;
   readonly about: string;
-  /** The flag whose default it is; none for the profile in use. */
+  /** The flag whose default it is; none where it is read in another way. */
   readonly flag?: string;
   /** What a value must be, completing "format must be …"; undefined when it is right. */
   readonly wrong: (value: string, config: StoredConfig) => string | undefined;
@@ -43,6 +44,12 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     flag: 'ca-cert',
     about: 'PEM file of certificates to trust as well, as --ca-cert',
     wrong: (value) => (value.trim() === '' ? 'the path of a file' : undefined),
+  },
+  {
+    // No default of the flag: the report of production has one of that name that means something else.
+    key: 'timezone',
+    about: 'Time zone of dates and times given without one, such as America/Denver',
+    wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
   },
 ];
 

@@ -62,7 +62,7 @@ describe('patients list in a pipe', () => {
   it('sends the filter and the limit', async () => {
     const script = new Script(success([ann]));
     await list(['--filter', 'lastName~=Ex', '--status', 'active', '--limit', '1', '--json'], { script });
-    expect(script.queries).toEqual([{ filter: 'lastName~=Ex,patientStatus==active', pageSize: '1', lastId: '0' }]);
+    expect(script.queries).toEqual([{ filter: 'lastName~=Ex,patientStatus==ACTIVE', pageSize: '1', lastId: '0' }]);
   });
 
   it('tells warnings of the server once', async () => {
