@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { anyWord, choice, text, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, idValue, locationValue, yesNoValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -52,7 +52,7 @@ export const appointmentFields = {
   note: optional(text(), 'Note'),
   other: optional(text(), 'Other'),
   bookedOnline: optional(yesNo(), 'Booked online'),
-  bookingType: optional(choice(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT']), 'Booking type'),
+  bookingType: optional(choice(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT'], anyWord), 'Booking type'),
   reason: optional(link('ScheduleTemplateReasonV1'), 'Reason'),
   created: readOnly(dateTime(), 'Created'),
   confirmed: optional(dateTime(), 'Confirmed'),
