@@ -16,7 +16,7 @@ import {
 } from '../../core/reports/agingreport.ts';
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { countText } from '../../core/reports/money.ts';
-import { isWithoutData } from '../../core/reports/withoutdata.ts';
+import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
@@ -134,6 +134,8 @@ export abstract class AgingCommand extends ResourceCommand {
     } finally {
       progress.stop();
     }
+    const [first] = without;
+    if (found.length === 0 && first !== undefined) await confirmWithoutData(first, client, signal);
     if (found.length === 0) throw withoutData(without, questions.locations.length);
     for (const { location, changed } of found) {
       if (changed)

@@ -8,7 +8,7 @@ import { project } from '../../core/output/columns.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
-import { isWithoutData } from '../../core/reports/withoutdata.ts';
+import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
@@ -106,10 +106,15 @@ export abstract class ProductionCommand extends ResourceCommand {
       const rows = recordsOf(answer);
       return rows.length === 0 ? undefined : rows;
     } catch (cause) {
-      if (isWithoutData(cause)) return undefined;
-      throw cause;
+      if (!isWithoutData(cause)) throw cause;
+      this.confirmed ??= confirmWithoutData(cause, client, context.signal);
+      await this.confirmed;
+      return undefined;
     }
   }
+
+  /** That an answer without data is one of the API, asked once. */
+  private confirmed: Promise<void> | undefined;
 
   private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;
 
