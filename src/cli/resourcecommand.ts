@@ -11,6 +11,7 @@ import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { outputFlags } from './flags/output.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
+import { asUnlisted } from './unlisted.ts';
 
 /** Flags of every command that asks the API something and shows the answer. */
 export const commonFlags: FlagInput = { ...outputFlags, ...talkFlags, ...connectionFlags };
@@ -22,6 +23,12 @@ export abstract class ResourceCommand extends MolarCommand {
 
   protected get operation(): Operation {
     return operationOf(this.resource, this.verb);
+  }
+
+  /** Reports what went wrong; of an operation that the specification does not list, with a word about that. */
+  protected override async catch(error: unknown): Promise<void> {
+    // With --async another operation was asked for.
+    await super.catch(this.argv.includes('--async') ? error : asUnlisted(error, this.operation));
   }
 
   /** Fields of the records that the operation answers with. */

@@ -84,6 +84,7 @@ export const appointments = resource({
   operations: {
     list: listOperation('/appointments', {
       summary: 'List appointments',
+      unlisted: true,
       filters: appointmentFilters,
       paging: STANDARD_PAGING,
       fields: appointmentFields,
@@ -93,9 +94,14 @@ export const appointments = resource({
       filters: appointmentFilters,
       fields: appointmentFields,
     }),
-    get: getOperation('/appointments/{appointmentId}', { summary: 'Show one appointment', fields: appointmentFields }),
+    get: getOperation('/appointments/{appointmentId}', {
+      summary: 'Show one appointment',
+      unlisted: true,
+      fields: appointmentFields,
+    }),
     create: createOperation('/appointments', {
       summary: 'Book an appointment',
+      unlisted: true,
       fields: appointmentFields,
       body: appointmentFields,
     }),
@@ -104,6 +110,6 @@ export const appointments = resource({
       fields: appointmentFields,
       body: appointmentFields,
     }),
-    delete: deleteOperation('/appointments/{appointmentId}', { summary: 'Delete an appointment' }),
+    delete: deleteOperation('/appointments/{appointmentId}', { summary: 'Delete an appointment', unlisted: true }),
   },
 });
