@@ -9,6 +9,7 @@ import {
   type AgingReport,
   agingReport,
   checkOf,
+  fractionText,
   locationRows,
   recordRows,
   totalRows,
@@ -143,7 +144,10 @@ export abstract class AgingCommand extends ResourceCommand {
           `${nameOf(location)}: transactions were entered while its pages were read; some may be missing.`,
         );
     }
-    return agingReport(found);
+    const report = agingReport(found);
+    const told = fractionText(report);
+    if (told.length > 0) await this.note(`${told.join('; ')}. Sums are exact, and shown rounded to cents.`);
+    return report;
   }
 }
 
