@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
+import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
@@ -10,6 +11,7 @@ import { writeRows } from '../rowoutput.ts';
 import { planRows } from '../rowplan.ts';
 import { RowProgress } from '../rowprogress.ts';
 import { deliveredRows } from './delivery.ts';
+import { isNoChannel } from './nochannel.ts';
 
 /** What a command gives of itself. */
 export interface AsyncListing {
@@ -21,12 +23,16 @@ export interface AsyncListing {
   readonly filterOf: (keys: FilterKeys) => Promise<string | undefined>;
 }
 
+/** Records that an async endpoint answers with itself (specification, Limits). */
+const TEN = 10;
+
 /** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
 const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
 
 /**
  * Lists by the async endpoint of a resource: the same output as that of its list, in the order of ids, written once
- * all records have come over the stream (D41). Throws a Failure.
+ * all records have come over the stream (D41). A resource without a list is read ten records at a time, which the
+ * endpoint answers with itself, where the service has no channel that can be read. Throws a Failure.
  */
 export async function listAsync(
   resource: Resource,
@@ -45,7 +51,13 @@ export async function listAsync(
         const asked = { filter, fields: plan.fields, onRecords: progress.at };
         const client = await connections.client();
         const policy = connections.retryPolicy();
-        return limited(await deliveredRows(resource, asked, { context, client, policy, note }), plan.limit);
+        const rows = await deliveredRows(resource, asked, { context, client, policy, note }).catch(async (cause) => {
+          // Whoever has another list is told of it.
+          if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
+          await note(`${cause.message} The ${resource.many} are asked for ten at a time.`);
+          return walkPages(client, operation, { filter, fields: plan.fields, pageSize: TEN, signal: context.signal });
+        });
+        return limited(rows, plan.limit);
       } finally {
         progress.stop();
       }

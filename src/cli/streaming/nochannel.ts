@@ -1,8 +1,8 @@
 import { API_PREFIX, operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { readingRefused } from '../../core/doctor/probes.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
-import { ApiFailure } from '../../core/transport/apifailure.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 
 /** Answers of a service that has no such route, does not give it to this token, or does not take GET there. */
@@ -26,7 +26,8 @@ export async function asNoChannel(
   if (!isOurs) return cause;
   try {
     const refusal = await readingRefused(client, signal);
-    return refusal ?? noChannel(resource, `GET ${API_PREFIX}/stream: ${cause.message}`, cause);
+    const answered = cause.status === null ? cause.message : `It answered HTTP ${cause.status}.`;
+    return refusal ?? noChannel(resource, `Tried GET ${API_PREFIX}${STREAM_PATH}: ${answered}`, cause);
   } catch (unreached) {
     return unreached instanceof Failure ? cause : unreached;
   }
@@ -34,16 +35,19 @@ export async function asNoChannel(
 
 /** This service delivers to a channel that molar cannot read. `reason`: a sentence that says how that is known. */
 export function noChannel(resource: Resource, reason: string, cause?: unknown): Failure {
-  const requestId = cause instanceof ApiFailure ? cause.requestId : null;
+  const requestId = cause instanceof Failure ? cause.requestId : null;
   const message = `This service has no streaming channel that molar can read; the specification leaves its transport open. ${reason}`;
   return localFailure('stream.unavailable', message, { hint: insteadOf(resource), requestId, cause });
 }
 
+/** Whether a failure says that the service has no channel. */
+export function isNoChannel(cause: unknown): cause is Failure {
+  return cause instanceof Failure && cause.code === 'stream.unavailable';
+}
+
 function insteadOf(resource: Resource): string {
-  const { name, many, operations } = resource;
-  const first = `molar api ${operationOf(resource, 'async').path} shows the first ten.`;
+  const { name, operations } = resource;
   if (operations.report !== undefined) return `Run it without --async: molar ${name} report.`;
-  if (operations.list === undefined) return `The specification has no other list of ${many}; ${first}`;
-  if (!operations.list.unlisted) return `Run it without --async: molar ${name} list.`;
-  return `Without --async molar asks GET ${API_PREFIX}${operations.list.path}, which the specification does not list; ${first}`;
+  if (operations.list?.unlisted !== true) return `Run it without --async: molar ${name} list.`;
+  return `Without --async molar asks GET ${API_PREFIX}${operations.list.path}, which the specification does not list; molar api ${operationOf(resource, 'async').path} shows the first ten.`;
 }

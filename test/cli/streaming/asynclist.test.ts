@@ -140,12 +140,6 @@ describe('list --async', () => {
 
   it.each([
     [
-      'imageattachments:list',
-      ImageattachmentsList,
-      [],
-      'The specification has no other list of image attachments; molar api /imageattachments/async shows the first ten.',
-    ],
-    [
       'appointments:list',
       AppointmentsList,
       ['--async'],
@@ -185,6 +179,22 @@ describe('list --async', () => {
 });
 
 describe('imageattachments list', () => {
+  it('asks for ten at a time where the service has no channel, and says so', async () => {
+    const ten = Array.from({ length: 10 }, (_, at) => ({ id: at + 1 }));
+    const script = new Script(answer(404, ''), success([]), success(ten), success([{ id: 11 }]), success([]));
+    const line = ['--fields', 'id', '--claim', '5', '--csv'];
+    const ran = await runCommand('imageattachments:list', ImageattachmentsList, line, { script });
+    expect([ran.exitCode, ran.stdout.split('\n').length, script.left]).toEqual([0, 13, 0]);
+    expect(ran.stderr).toMatch(
+      /^This service has no streaming channel .* The image attachments are asked for ten at a time\.\n$/,
+    );
+    expect(script.queries.slice(2).map(({ lastId, pageSize, filter }) => [lastId, pageSize, filter])).toEqual([
+      ['0', '10', 'insuranceClaim.id->[5]'],
+      ['10', '10', 'insuranceClaim.id->[5]'],
+      ['11', '10', 'insuranceClaim.id->[5]'],
+    ]);
+  });
+
   it.each([[[]], [['--async']]])('comes over the stream with %j', async (argv) => {
     const script = new Script(delivery([{ id: 3 }, { id: 8 }]), asked());
     const line = [...argv, '--fields', 'id', '--claim', '5', '--csv'];
