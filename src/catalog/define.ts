@@ -60,6 +60,8 @@ export interface Operation {
   readonly newestFirst?: readonly string[];
   /** Ascending id unless the endpoint says otherwise (specification, Async endpoints). */
   readonly order?: 'descending';
+  /** The specification does not list it; a service need not have it (D23, D27). */
+  readonly unlisted?: boolean;
   /** Query parameters beside filter, fields and paging. */
   readonly parameters?: Readonly<Record<string, Parameter>>;
 }
@@ -138,7 +140,7 @@ export function resource(
   return Object.freeze({ ...draft, operations: Object.freeze(operations) });
 }
 
-interface Reading extends Pick<Operation, 'parameters' | 'rateLimited'> {
+interface Reading extends Pick<Operation, 'parameters' | 'rateLimited' | 'unlisted'> {
   readonly summary: string;
   readonly scope?: Scope;
 }

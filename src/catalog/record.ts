@@ -92,6 +92,18 @@ export function readFields(
   return values;
 }
 
+/** Canonical values in the form in which they are sent (D50). */
+export function wireValues(
+  fields: Fields,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const sent = Object.entries(values).map(([name, value]) => {
+    const kind = fields[name]?.kind;
+    return [name, value === null || kind?.wire === undefined ? value : kind.wire(value)] as const;
+  });
+  return Object.fromEntries(sent);
+}
+
 function reportMissing(
   fields: Fields,
   body: Readonly<Record<string, unknown>>,

@@ -1,12 +1,18 @@
 import { API_PREFIX, allOperations } from '../catalog/catalog.ts';
+import { FAILURES } from '../catalog/failures.ts';
 import { Failure, reworded } from '../core/failure.ts';
 import { nearest } from './nearest.ts';
 
-/** The failure of a path that the server does not know, with the path of the API that was probably meant. */
+/**
+ * The failure of a path that the server does not know, with the path of the API that was probably meant. A service that
+ * says no more than 404 may mean a record as well: then only a path that the API does not have is spoken of.
+ */
 export function withNearestPath(cause: unknown, path: string): unknown {
-  if (!(cause instanceof Failure) || cause.code !== 'route.unknown') return cause;
+  if (!(cause instanceof Failure) || cause.status !== 404) return cause;
+  if (Object.hasOwn(FAILURES, cause.code) && cause.code !== 'route.unknown') return cause;
   const near = nearestPath(path);
-  return near === undefined ? cause : reworded(cause, { hint: `Did you mean ${near}?` });
+  const isTyped = `${API_PREFIX}/${near}` === path.split('?')[0];
+  return near === undefined || isTyped ? cause : reworded(cause, { hint: `Did you mean ${near}?` });
 }
 
 /** The path of the catalog, as it is typed, that is nearest to one that begins with `/api/v1`; ids stay as they are. */

@@ -1,29 +1,42 @@
 import { readFile } from 'node:fs/promises';
 import { type Problem, Refusal, refusal, type Warning } from '../catalog/failures.ts';
 import { isPlainObject } from '../catalog/fields/kind.ts';
-import { type Field, type Fields, readFields } from '../catalog/record.ts';
-import { fileFailure, usageFailure } from '../core/failure.ts';
+import type { FilterContext } from '../catalog/filter/values.ts';
+import { type Field, type Fields, readFields, wireValues } from '../catalog/record.ts';
+import { type Failure, fileFailure, usageFailure } from '../core/failure.ts';
 import { writableNames } from './flags/body.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './flagvalues.ts';
 import { nearest } from './nearest.ts';
 
 type Body = Record<string, unknown>;
 
-/** A body as the user wrote it, and what the catalog makes of it. */
+/** A body as the catalog reads it. */
 export interface BodyInput {
-  /** What is sent. */
+  /** What is sent: the values in the forms that the specification gives them (D50). */
   readonly body: Readonly<Body>;
   /** Canonical values, null for cleared fields. */
   readonly values: Readonly<Body>;
+  /** What was left out, such as fields that cannot be written. */
   readonly warnings: readonly Warning[];
 }
 
-/** What a command adds to the reading of its body; both report to the problems of the fields. */
+/** What a command adds to the reading of its body; all report to the problems of the fields. */
 export interface BodyRules {
   /** The body with what other flags say, before its fields are read. */
   readonly complete?: (body: Readonly<Body>, problems: Problem[]) => Readonly<Body>;
-  /** What is wrong with the values together; asked when each of them is right. */
+  /** The values with what only the server knows; called when each of them is right. */
+  readonly finish?: (values: Readonly<Body>, problems: Problem[]) => Promise<Readonly<Body>>;
+  /** What is wrong with the values together; called when each of them is right. */
   readonly check?: (values: Readonly<Body>) => readonly Problem[];
+}
+
+/** How a body is to be read. */
+export interface BodyReading {
+  readonly mode: 'create' | 'update';
+  readonly stdin: () => Promise<string>;
+  /** The zone of times given without one. */
+  readonly times: Required<FilterContext>;
+  readonly rules?: BodyRules;
 }
 
 /**
@@ -33,9 +46,7 @@ export interface BodyRules {
 export async function readBody(
   flags: FlagValues,
   fields: Fields,
-  mode: 'create' | 'update',
-  stdin: () => Promise<string>,
-  rules: BodyRules = {},
+  { mode, stdin, times, rules = {} }: BodyReading,
 ): Promise<BodyInput> {
   const problems: Problem[] = [];
   const warnings: Warning[] = [];
@@ -44,18 +55,24 @@ export async function readBody(
     ...readSets(flags, fields, mode),
     ...readFieldFlags(flags, fields, mode),
   };
-  const body = rules.complete?.(given, problems) ?? given;
-  if (mode === 'update' && Object.keys(body).length === 0 && problems.length === 0) {
-    throw usageFailure('There is nothing to change: give the fields to change.', {
-      hint: `Fields: ${writableNames(fields, mode)
-        .map((name) => `--${kebab(name)}`)
-        .join(' ')}`,
-    });
-  }
-  const values = readFields(fields, body, { problems, warnings, mode });
+  const completed = rules.complete?.(given, problems) ?? given;
+  const context = { problems, warnings, mode, instantOf: times.instantOf, forService: true };
+  let values: Readonly<Body> = readFields(fields, completed, context);
+  if (mode === 'update' && Object.keys(values).length === 0 && problems.length === 0)
+    throw nothingToChange(fields, warnings);
+  if (problems.length === 0) values = (await rules.finish?.(values, problems)) ?? values;
   if (problems.length === 0) problems.push(...(rules.check?.(values) ?? []));
   if (problems.length > 0) throw new Refusal(problems.map((problem) => withSuggestion(problem, fields, mode)));
-  return { body, values, warnings };
+  return { body: wireValues(fields, values), values, warnings };
+}
+
+function nothingToChange(fields: Fields, warnings: readonly Warning[]): Failure {
+  const dropped = warnings.map(({ description }) => ` ${description}`).join('');
+  return usageFailure(`There is nothing to change: give the fields to change.${dropped}`, {
+    hint: `Fields: ${writableNames(fields, 'update')
+      .map((name) => `--${kebab(name)}`)
+      .join(' ')}`,
+  });
 }
 
 async function readData(flags: FlagValues, stdin: () => Promise<string>): Promise<Body> {

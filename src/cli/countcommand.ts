@@ -5,6 +5,7 @@ import { countAll, countOnce } from '../core/pages/countall.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
+import { zoneFlags } from './flags/zone.ts';
 import { isOn } from './flagvalues.ts';
 import { ResourceCommand } from './resourcecommand.ts';
 
@@ -12,7 +13,7 @@ export function countFlags(resource: Resource): FlagInput {
   const { json } = outputFlags;
   const operation = operationOf(resource, 'count');
   const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
-  return { ...filters, json, ...talkFlags, ...connectionFlags };
+  return { ...filters, json, ...zoneFlags, ...talkFlags, ...connectionFlags };
 }
 
 /** Prints how many records match: a bare number, or with `--json` the object that the API answers. */
@@ -23,7 +24,7 @@ export abstract class CountCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { operation, resource } = this;
-    const filter = readFilter(flags, operation.filters ?? {});
+    const filter = await this.inLocalTime(flags, (times) => readFilter(flags, operation.filters ?? {}, times));
     const client = await this.connect(flags);
     const { signal, clock } = this.context;
     let unproved: string | undefined;

@@ -1,17 +1,19 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
+import { isPlainObject } from '../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import { ApiFailure } from '../core/transport/apifailure.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
+import { bodyText, type Envelope, readEnvelope } from '../core/transport/envelope.ts';
 import { DeletionRun, deletionFields } from './deletemany.ts';
 import { dryRunText, queryText } from './dryrun.ts';
 import { dryRunFlag } from './flags/body.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { readIds } from './idlist.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
-import { commonFlags, ResourceCommand, recordOf } from './resourcecommand.ts';
+import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 
@@ -22,11 +24,29 @@ export const deleteFlags: FlagInput = {
   ...commonFlags,
 };
 
+/**
+ * The answer to a delete. What it holds is specified for few resources, so its success says enough: nothing at all, or
+ * any JSON object, is an envelope too.
+ */
+function readDeletion(body: Uint8Array): Envelope | undefined {
+  const text = bodyText(body);
+  const isDone = text.trim() === '' || isPlainObject(parsed(text));
+  return readEnvelope(text) ?? (isDone ? { data: null, warnings: [], errors: [], meta: null } : undefined);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Ids named in a question; of more only the number is told. */
 const NAMED = 5;
 
 /**
- * Deletes one record after asking, and prints what the server answers: its id. Of several it asks once, and prints what
+ * Deletes one record after asking, and prints its id and whatever the server says of it. Of several it asks once, and prints what
  * became of each.
  */
 export abstract class DeleteCommand extends ResourceCommand {
@@ -118,9 +138,10 @@ export abstract class DeleteCommand extends ResourceCommand {
   /** The answer about a record that is gone now; undefined when it was not there and need not be. */
   private async remove(client: ApiClient, flags: FlagValues, id: number): Promise<Row | undefined> {
     const [path, query] = [pathOf(this.operation, id), this.queryOf(flags)];
+    const { signal } = this.context;
     try {
-      const answer = await client.request({ method: 'DELETE', path, query, signal: this.context.signal });
-      return answer.status === 404 ? { id } : recordOf(answer);
+      const { data } = await client.request({ method: 'DELETE', path, query, read: readDeletion, signal });
+      return isPlainObject(data) ? { id, ...data } : { id };
     } catch (cause) {
       if (cause instanceof ApiFailure && cause.status === 404 && isOn(flags, 'ignore-missing')) return undefined;
       throw cause;

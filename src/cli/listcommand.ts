@@ -1,6 +1,7 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
+import type { FilterKeys } from '../catalog/filter/check.ts';
 import { readSettings } from '../core/connection/settings.ts';
 import { changesTime, unfinishedChanges } from '../core/exports/changesfile.ts';
 import { type Increment, readingBegan } from '../core/exports/increment.ts';
@@ -22,6 +23,7 @@ import { exportFlags, readExportWishes } from './flags/exports.ts';
 import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { rowFlags } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
+import type { LocalTimes } from './localtimes.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 import { zoneNote } from './rowformatter.ts';
 import { writeRows } from './rowoutput.ts';
@@ -43,7 +45,7 @@ export abstract class ListCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     if (isOn(flags, 'async')) return this.listAsync(flags);
-    const reading = this.reading(flags);
+    const reading = await this.inLocalTime(flags, (times) => this.reading(flags, times));
     if (reading.plan.out === undefined) await this.show(reading, flags);
     else await this.export(reading, flags, reading.plan.out);
   }
@@ -52,12 +54,14 @@ export abstract class ListCommand extends ResourceCommand {
     const { listAsync } = await import('./streaming/asynclist.ts');
     const { context, resource } = this;
     const note = (text: string) => this.note(text);
-    await listAsync(resource, { context, flags, connections: this.connections(flags), note });
+    const connections = this.connections(flags);
+    const filterOf = (keys: FilterKeys) => this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+    await listAsync(resource, { context, flags, connections, note, filterOf });
   }
 
-  private reading(flags: FlagValues): Reading {
+  private reading(flags: FlagValues, times: LocalTimes): Reading {
     const { context, operation, resource } = this;
-    const filter = readFilter(flags, operation.filters ?? {});
+    const filter = readFilter(flags, operation.filters ?? {}, times);
     // What has changed is wanted whole, on a terminal too.
     const all = flags['since-last'] === undefined || flags.limit !== undefined ? flags : { ...flags, all: true };
     const plan = planRows(all, this.fields, resource.tableColumns, context.streams.stdout.isTTY);

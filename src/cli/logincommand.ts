@@ -84,7 +84,7 @@ export abstract class LoginCommand extends MolarCommand {
       this.notes,
     );
     try {
-      return await probeScopes(await connections.client(), this.context.signal);
+      return await probeScopes(await connections.client(), this.context.signal, this.context.clock.now());
     } catch (cause) {
       throw cause instanceof Failure ? nothingKept(cause) : cause;
     } finally {

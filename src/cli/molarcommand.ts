@@ -7,6 +7,7 @@ import { withConfiguredDefaults } from './configdefaults.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { LocalTimes } from './localtimes.ts';
 import { type TypedLine, withNextStep } from './nextstep.ts';
 import { Notes } from './notes.ts';
 import { failureJson, failureOf, failureStack, failureText } from './report.ts';
@@ -34,6 +35,7 @@ export abstract class MolarCommand extends Command {
 
   private given: CommandInput | undefined;
   private opened: Connections | undefined;
+  private client: Promise<ApiClient> | undefined;
   private noted: Notes | undefined;
 
   protected get context(): Context {
@@ -50,9 +52,10 @@ export abstract class MolarCommand extends Command {
     return this.given;
   }
 
-  /** A client for the connection that flags and environment describe; closed when the command ends. */
+  /** The client for the connection that flags and environment describe; the same one each time, since a token can be read from standard input only once. */
   protected connect(flags: FlagValues): Promise<ApiClient> {
-    return this.connections(flags).client();
+    this.client ??= this.connections(flags).client();
+    return this.client;
   }
 
   protected connections(flags: FlagValues): Connections {
@@ -63,6 +66,15 @@ export abstract class MolarCommand extends Command {
   /** A line for people on standard error, unless `--quiet`; with JSON, where a program reads, at the end only. */
   protected async note(text: string): Promise<void> {
     if (!isOn(this.given?.flags ?? {}, 'quiet')) await this.notes.say(text);
+  }
+
+  /** What `read` makes of dates and times in the zone of this command line; where it names none, a note tells which it is. */
+  protected async inLocalTime<T>(flags: FlagValues, read: (times: LocalTimes) => T): Promise<Awaited<T>> {
+    const times = new LocalTimes(flags, this.context.env);
+    const value = await read(times);
+    const taken = times.note();
+    if (taken !== undefined) await this.note(taken);
+    return value;
   }
 
   /** Where lines for people go. */

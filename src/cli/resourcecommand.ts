@@ -9,12 +9,13 @@ import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
-import { displayZoneFlags } from './flags/displayzone.ts';
 import { outputFlags } from './flags/output.ts';
+import { zoneFlags } from './flags/zone.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
+import { asUnlisted } from './unlisted.ts';
 
 /** Flags of every command that asks the API something and shows the answer. */
-export const commonFlags: FlagInput = { ...outputFlags, ...displayZoneFlags, ...talkFlags, ...connectionFlags };
+export const commonFlags: FlagInput = { ...outputFlags, ...zoneFlags, ...talkFlags, ...connectionFlags };
 
 /** A command on one resource of the catalog: it says which, and by what name its operation goes there. */
 export abstract class ResourceCommand extends MolarCommand {
@@ -23,6 +24,12 @@ export abstract class ResourceCommand extends MolarCommand {
 
   protected get operation(): Operation {
     return operationOf(this.resource, this.verb);
+  }
+
+  /** Reports what went wrong; of an operation that the specification does not list, with a word about that. */
+  protected override async catch(error: unknown): Promise<void> {
+    // With --async another operation was asked for.
+    await super.catch(this.argv.includes('--async') ? error : asUnlisted(error, this.operation));
   }
 
   /** Fields of the records that the operation answers with. */

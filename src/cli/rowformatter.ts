@@ -4,7 +4,7 @@ import { jsonFormatter, ndjsonFormatter } from '../core/output/json.ts';
 import type { Sink } from '../core/output/sink.ts';
 import { safeFormatter } from '../core/output/terminalsafe.ts';
 import type { Context } from './context.ts';
-import { readClock, zoneText } from './flags/displayzone.ts';
+import { readClock, zoneText } from './flags/zone.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import type { RowPlan } from './rowplan.ts';
 import { styleOf } from './terminalstyle.ts';

@@ -5,9 +5,9 @@ import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf, selectedNames } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
 import { RowOrder } from '../core/sorting/roworder.ts';
-import { checkZone } from './flags/displayzone.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
+import { checkZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { checkNames, readSort, type SortPlan } from './sortplan.ts';
 

@@ -1,9 +1,10 @@
 import type { FlagInput } from '@oclif/core/interfaces';
-import { pathOf } from '../catalog/catalog.ts';
+import { operationOf, pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
+import type { FlagValues } from './flagvalues.ts';
 import type { CommandInput } from './molarcommand.ts';
 import { readIdArgument, recordOf } from './resourcecommand.ts';
 import { WriteCommand, writeFlags } from './writecommand.ts';
@@ -17,20 +18,30 @@ export abstract class UpdateCommand extends WriteCommand {
   static override usage = '<%= command.id %> ID [FLAGS]';
   protected readonly verb = 'update';
   protected readonly mode = 'update';
-  private path = '';
+  /** Id of the record to change. */
+  protected recordId = 0;
 
   override async run(): Promise<void> {
-    await this.update(await this.input());
+    const input = await this.input();
+    this.recordId = readIdArgument(input);
+    await this.update(input);
   }
 
   /** Makes the change that the command line describes. */
   protected async update(input: CommandInput): Promise<void> {
-    this.path = pathOf(this.operation, readIdArgument(input));
-    await this.write(input.flags, this.path);
+    await this.write(input.flags, pathOf(this.operation, this.recordId));
+  }
+
+  /** The record as it is on the server now. Throws what a request throws. */
+  protected async stored(flags: FlagValues): Promise<Row> {
+    const client = await this.connect(flags);
+    const path = pathOf(operationOf(this.resource, 'get'), this.recordId);
+    return recordOf(await client.request({ method: 'GET', path, signal: this.context.signal }));
   }
 
   protected async send(client: ApiClient, { body }: BodyInput, query: Query): Promise<Row> {
     const { signal } = this.context;
-    return recordOf(await client.request({ method: 'PUT', path: this.path, query, body, signal }));
+    const path = pathOf(this.operation, this.recordId);
+    return recordOf(await client.request({ method: 'PUT', path, query, body, signal }));
   }
 }

@@ -11,7 +11,6 @@ import { type PreparedUploads, prepareUploads } from '../core/documents/uploads/
 import { failureOfChecks } from '../core/documents/uploads/uploadreport.ts';
 import { runUploads, type UploadReport } from '../core/documents/uploads/uploadrun.ts';
 import { type Failure, localFailure, usageFailure } from '../core/failure.ts';
-import type { ApiClient } from '../core/transport/client.ts';
 import { ByteProgress } from './byteprogress.ts';
 import { dryRunText } from './dryrun.ts';
 import { readConnectionFlags } from './flags/connection.ts';
@@ -38,7 +37,6 @@ export abstract class UploadCommand extends MolarCommand {
   /** Notes that wait for a good end: with --json, standard error has nothing but the error (contract §4). */
   private readonly held: string[] = [];
   private readonly keepMemory = byteKeeper();
-  private connected: Promise<ApiClient> | undefined;
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -65,14 +63,8 @@ export abstract class UploadCommand extends MolarCommand {
     else await this.uploadMany(prepared, flags, plan);
   }
 
-  /** One client for all requests: a token from standard input can be read only once. */
-  private client(flags: FlagValues): Promise<ApiClient> {
-    this.connected ??= this.connect(flags);
-    return this.connected;
-  }
-
   private async withOwners(prepared: PreparedUploads, flags: FlagValues): Promise<PreparedUploads> {
-    const { plan, note } = await refuseUnknownOwners(prepared.plan, () => this.client(flags), this.context.signal);
+    const { plan, note } = await refuseUnknownOwners(prepared.plan, () => this.connect(flags), this.context.signal);
     if (note !== undefined) await this.tell(note, flags);
     return { ...prepared, plan };
   }
@@ -154,7 +146,7 @@ export abstract class UploadCommand extends MolarCommand {
 
   private async upload(prepared: PreparedUploads, flags: FlagValues): Promise<UploadReport> {
     const { context } = this;
-    const client = await this.client(flags);
+    const client = await this.connect(flags);
     const fetching = await linkFetching(this.connections(flags), context);
     const ready = prepared.plan.flatMap((planned) => (planned.kind === 'ready' ? [planned.upload] : []));
     const total = ready.reduce((sum, { source }) => sum + source.size, 0);

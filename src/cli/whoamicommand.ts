@@ -29,7 +29,7 @@ export abstract class WhoamiCommand extends MolarCommand {
       token = latest;
     };
     try {
-      const probed = await probeScopes(await connections.client(), signal).catch((cause: unknown) => {
+      const probed = await probeScopes(await connections.client(), signal, clock.now()).catch((cause: unknown) => {
         throw withPlace(cause, settings, credential);
       });
       const facts = whoamiFacts({ settings, credential, token, probed, heard: ear.heard() });

@@ -4,10 +4,12 @@ import { readFieldSelection } from '../catalog/fieldselection.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
 import { type BodyInput, type BodyRules, readBody } from './bodyinput.ts';
+import { warningText } from './connections.ts';
 import { dryRunText, queryText } from './dryrun.ts';
 import { bodyFlags, dryRunFlag } from './flags/body.ts';
 import { recordFormat } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
+import type { LocalTimes } from './localtimes.ts';
 import { planRecord, writeRecord } from './recordoutput.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 import { readAll } from './streams.ts';
@@ -21,8 +23,8 @@ export function writeFlags(resource: Resource, mode: 'create' | 'update'): FlagI
 export abstract class WriteCommand extends ResourceCommand {
   protected abstract readonly mode: 'create' | 'update';
 
-  /** What the resource wants of a body beside its fields. */
-  protected bodyRules(_flags: FlagValues): BodyRules {
+  /** What the resource wants of a body beside its fields; `times` tells the zone of times given without one. */
+  protected bodyRules(_flags: FlagValues, _times: LocalTimes): BodyRules {
     return {};
   }
 
@@ -34,11 +36,21 @@ export abstract class WriteCommand extends ResourceCommand {
   /** Sends the body and gives the record that came of it. */
   protected abstract send(client: ApiClient, input: BodyInput, query: Query): Promise<Row>;
 
+  /** The body that the flags describe, by the rules of the resource or others; the user learns what is not sent. Throws a Refusal or a Failure. */
+  protected async readInput(flags: FlagValues, rules?: BodyRules): Promise<BodyInput> {
+    const { context, operation, mode } = this;
+    const stdin = () => readAll(context.streams.stdin.chunks, context.signal);
+    const input = await this.inLocalTime(flags, (times) =>
+      readBody(flags, operation.body ?? {}, { mode, stdin, times, rules: rules ?? this.bodyRules(flags, times) }),
+    );
+    for (const warning of input.warnings) await this.note(`Warning: ${warningText(warning)}`);
+    return input;
+  }
+
   protected async write(flags: FlagValues, path: string): Promise<void> {
     const { context, fields, operation } = this;
     const plan = planRecord(flags, fields, context);
-    const stdin = () => readAll(context.streams.stdin.chunks, context.signal);
-    const input = await readBody(flags, operation.body ?? {}, this.mode, stdin, this.bodyRules(flags));
+    const input = await this.readInput(flags);
     const selected = readFieldSelection(plan.selection?.join(','), fields, '--fields')?.join(',');
     const query = { ...this.queryOf(flags), responseFields: operation.selectable ? selected : undefined };
     if (isOn(flags, 'dry-run')) {

@@ -45,6 +45,10 @@ export const LOCAL_FAILURES = {
     exit: EXIT.network,
     next: 'Nothing was written. Run it again; report the correlation id to the operator of the server if it persists.',
   },
+  'stream.unavailable': {
+    exit: EXIT.refused,
+    next: 'Run it without --async.',
+  },
   'stream.receiver': {
     exit: EXIT.network,
     next: 'Check the address and the log of the receiver, then run it again: with --name it goes on with this message.',

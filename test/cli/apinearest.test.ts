@@ -31,6 +31,13 @@ describe('withNearestPath', () => {
     });
   });
 
+  it('does so where a service says nothing but 404', () => {
+    const bare = new ApiFailure(404, [], null);
+    expect(withNearestPath(bare, '/api/v1/patient')).toMatchObject({ hint: 'Did you mean patients?', status: 404 });
+    for (const path of ['/api/v1/patients', '/api/v1/patients/1001', '/api/v1/patients/1001?x=y'])
+      expect(withNearestPath(bare, path)).toBe(bare);
+  });
+
   it('leaves what it knows nothing about as it is', () => {
     for (const cause of [refused('record.not_found'), new Error('x')]) {
       expect(withNearestPath(cause, '/api/v1/patient')).toBe(cause);

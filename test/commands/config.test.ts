@@ -43,6 +43,7 @@ describe('molar config', () => {
     ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert, timezone.'],
     ['format', 'yaml', 'format must be one of table, json'],
     ['pageSize', '0', 'pageSize must be a whole number, 1 to 500'],
+    ['timezone', 'Denver', 'timezone must be an IANA time zone'],
     ['maxRetries', '1.5', 'maxRetries must be a whole number'],
     ['timezone', '+05:00', 'timezone must be an IANA time zone'],
     ['profile', 'nosuch', 'profile must be a profile'],

@@ -20,8 +20,10 @@ export interface ReadContext {
   readonly warnings: Warning[];
   /** `import` also reads the fields that the server writes itself. */
   readonly mode: 'create' | 'update' | 'import';
-  /** UTC milliseconds of a wall-clock time in the zone that applies (D7). Clients leave it out and send the text as written. */
+  /** UTC milliseconds of a wall-clock time in the zone that applies (D7); without it a time without a zone stays as written. */
   readonly instantOf?: (wall: WallClock) => number;
+  /** The values are to be sent to a service: enumerations that the specification gives by example take others too (D50). */
+  readonly forService?: boolean;
 }
 
 /**
@@ -45,7 +47,11 @@ export interface Kind<T = unknown> {
   readonly empty?: unknown;
   /** Listed values, for help and completion. */
   readonly values?: readonly string[];
+  /** Values beside the listed ones may be sent (`forService`). */
+  readonly isOpen?: boolean;
   readonly read: (input: unknown, at: string, context: ReadContext) => T | undefined;
+  /** The form in which a canonical value is sent; as it is where absent. */
+  wire?(value: T): unknown;
   readonly fromText: (text: string) => unknown;
 }
 

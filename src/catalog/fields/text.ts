@@ -66,22 +66,36 @@ export function typeName(name: string): Kind<string> {
   return { ...text(), schema: { type: 'string', const: name } };
 }
 
-/** One of a closed list, in any letter case; stored as listed (D8). */
-export function choice<const V extends string>(values: readonly V[]): Kind<V> {
+/**
+ * One of a closed list, in any letter case; stored as listed (D8). `beyond`: what a value is that is not listed, for a
+ * list that the specification gives by example or not at all; a service may know more than ours does (D50).
+ */
+export function choice<const V extends string>(
+  values: readonly V[],
+  beyond?: (text: string) => string | undefined,
+): Kind<V> {
   const canonical = new Map(values.map((value) => [value.toLowerCase(), value]));
   return {
     name: 'choice',
+    ...(beyond !== undefined && { isOpen: true }),
     schema: { type: 'string', enum: values },
     values,
     read(input, at, context) {
       if (typeof input !== 'string') {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
-      const found = canonical.get(input.trim().toLowerCase());
+      const trimmed = input.trim();
+      const unlisted = context.forService === true ? (beyond?.(trimmed) as V | undefined) : undefined;
+      const found = canonical.get(trimmed.toLowerCase()) ?? unlisted;
       return found ?? fail(context, 'field.choice', at, `${at} must be one of ${values.join(', ')}.`);
     },
     fromText: (flag) => flag,
   };
+}
+
+/** Any text but none: what an open list of words may hold beside those listed. */
+export function anyWord(text: string): string | undefined {
+  return text === '' ? undefined : text;
 }
 
 export function codePoints(value: string): number {

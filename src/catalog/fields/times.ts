@@ -34,6 +34,7 @@ export function dateTime(): Kind<string> {
       }
       return instant === 'unresolved' ? input.trim() : formatInstant(Math.floor(instant));
     },
+    wire: (value) => wireInstant(value),
     fromText: (flag) => flag,
   };
 }
@@ -154,6 +155,14 @@ export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** UTC milliseconds of the first instant that `parseInstant` takes. */
+export const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
+
+/** An instant as it is sent: like `formatInstant`, but milliseconds only where there are any (D50). */
+export function wireInstant(instant: string): string {
+  return instant.replace(/\.000Z$/, 'Z');
 }
 
 function offsetMinutes(zone: string): number | undefined {

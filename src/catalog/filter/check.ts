@@ -57,6 +57,12 @@ export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: F
   return terms.filter((term) => term !== undefined);
 }
 
+/** A term that passed the check as it is sent: each value in the form that the specification gives it (D50). */
+export function wireTerm(term: RawTerm, keys: FilterKeys, context: FilterContext): RawTerm {
+  const { wire } = keys[term.key]?.value ?? {};
+  return wire === undefined ? term : { ...term, values: term.values.map((text) => wire(text, context)) };
+}
+
 function checkTerm(raw: RawTerm, keys: FilterKeys, context: FilterContext, problems: Problem[]): Term | undefined {
   const key = Object.hasOwn(keys, raw.key) ? keys[raw.key] : undefined;
   if (key === undefined) {

@@ -1,11 +1,19 @@
 import type { WallClock } from '../fields/kind.ts';
 import { asId } from '../fields/numbers.ts';
-import { formatInstant, isDate, isTimeZone, LAST_INSTANT, parseInstant, utcMilliseconds } from '../fields/times.ts';
+import {
+  FIRST_INSTANT,
+  formatInstant,
+  isDate,
+  isTimeZone,
+  LAST_INSTANT,
+  parseInstant,
+  utcMilliseconds,
+} from '../fields/times.ts';
 import type { Operator } from '../operators.ts';
 
 export type FilterScalar = string | number | boolean;
 
-/** What reading a filter value needs: the zone that a date without one stands in (D7), absent on clients. */
+/** What reading a filter value needs: the zone that a date without one stands in (D7); UTC for dates where absent. */
 export interface FilterContext {
   readonly instantOf?: (wall: WallClock) => number;
 }
@@ -24,6 +32,8 @@ export interface FilterValue {
   /** All locations may be asked for by `ALL` or `*` (D12). */
   readonly all?: boolean;
   readonly read: (text: string, operator: Operator, context: FilterContext) => FilterScalar | undefined;
+  /** The form in which a value that `read` takes is sent (D50); as written where absent. */
+  readonly wire?: (text: string, context: FilterContext) => string;
 }
 
 export const idValue: FilterValue = {
@@ -31,10 +41,16 @@ export const idValue: FilterValue = {
   match: 'exact',
   expected: 'a positive integer',
   read: (text) => asId(text),
+  wire: (text) => String(asId(text) ?? text),
 };
 
 /** A location id, or all locations. */
-export const locationValue: FilterValue = { ...idValue, expected: 'a location id, ALL or *', all: true };
+export const locationValue: FilterValue = {
+  ...idValue,
+  expected: 'a location id, ALL or *',
+  all: true,
+  wire: (text) => String(asId(text) ?? text.toUpperCase()),
+};
 
 export const textValue: FilterValue = {
   name: 'text',
@@ -66,6 +82,14 @@ export const dateTimeValue: FilterValue = {
     const bound = operator === '>=' || operator === '<' ? Math.ceil(instant) : Math.floor(instant);
     return formatInstant(Math.min(bound, LAST_INSTANT));
   },
+  wire(text, context) {
+    const instant = isDate(text) ? midnight(text, context) : parseInstant(text, context);
+    if (typeof instant !== 'number') return text;
+    const inYears = Math.max(FIRST_INSTANT, Math.min(Math.floor(instant), LAST_INSTANT));
+    // Another service may keep finer digits than milliseconds, so those that were given are sent.
+    const fraction = /[.,](\d+)/.exec(text)?.[1]?.replace(/0+$/, '') ?? '';
+    return `${formatInstant(inYears).slice(0, -'.000Z'.length)}${fraction === '' ? '' : `.${fraction}`}Z`;
+  },
 };
 
 function midnight(text: string, context: FilterContext): number {
@@ -83,6 +107,7 @@ export function choiceValue(values: readonly string[]): FilterValue {
     expected: `one of ${values.join(', ')}`,
     values,
     read: (text) => canonical.get(text.toLowerCase()),
+    wire: (text) => canonical.get(text.toLowerCase()) ?? text,
   };
 }
 
@@ -124,6 +149,7 @@ export const yesNoValue: FilterValue = {
   expected: 'true or false',
   values: ['true', 'false'],
   read: (text) => ({ true: true, false: false })[text.toLowerCase()],
+  wire: (text) => text.toLowerCase(),
 };
 
 /** A whole number within bounds. */
@@ -137,6 +163,7 @@ export function integerValue(min: number, max: number): FilterValue {
       const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
     },
+    wire: (text) => String(Number(text)),
   };
 }
 

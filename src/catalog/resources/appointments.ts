@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { anyWord, choice, text, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, idValue, locationValue, yesNoValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -52,7 +52,7 @@ export const appointmentFields = {
   note: optional(text(), 'Note'),
   other: optional(text(), 'Other'),
   bookedOnline: optional(yesNo(), 'Booked online'),
-  bookingType: optional(choice(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT']), 'Booking type'),
+  bookingType: optional(choice(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT'], anyWord), 'Booking type'),
   reason: optional(link('ScheduleTemplateReasonV1'), 'Reason'),
   created: readOnly(dateTime(), 'Created'),
   confirmed: optional(dateTime(), 'Confirmed'),
@@ -84,6 +84,7 @@ export const appointments = resource({
   operations: {
     list: listOperation('/appointments', {
       summary: 'List appointments',
+      unlisted: true,
       filters: appointmentFilters,
       paging: STANDARD_PAGING,
       fields: appointmentFields,
@@ -93,9 +94,14 @@ export const appointments = resource({
       filters: appointmentFilters,
       fields: appointmentFields,
     }),
-    get: getOperation('/appointments/{appointmentId}', { summary: 'Show one appointment', fields: appointmentFields }),
+    get: getOperation('/appointments/{appointmentId}', {
+      summary: 'Show one appointment',
+      unlisted: true,
+      fields: appointmentFields,
+    }),
     create: createOperation('/appointments', {
       summary: 'Book an appointment',
+      unlisted: true,
       fields: appointmentFields,
       body: appointmentFields,
     }),
@@ -104,6 +110,6 @@ export const appointments = resource({
       fields: appointmentFields,
       body: appointmentFields,
     }),
-    delete: deleteOperation('/appointments/{appointmentId}', { summary: 'Delete an appointment' }),
+    delete: deleteOperation('/appointments/{appointmentId}', { summary: 'Delete an appointment', unlisted: true }),
   },
 });

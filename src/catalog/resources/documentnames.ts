@@ -74,6 +74,17 @@ export function baseNameOf(name: string, type: MimeType): string {
   return name.slice(0, dot).trim();
 }
 
+/** The base name to send, without any extension that fits the type: no service can then take or add one too many (D50). */
+export function sentBaseName(name: string, type: MimeType): string {
+  const base = baseNameOf(name, type);
+  return base === name ? name : sentBaseName(base, type);
+}
+
+/** Whether a name ends in an extension of a type of documents. */
+export function endsInKnownType(name: string): boolean {
+  return name.includes('.') && canonicalMimeType(name.slice(name.lastIndexOf('.') + 1)) !== undefined;
+}
+
 /** What is wrong with a base name, or undefined (specification: 1–70 characters). */
 export function baseNameProblem(base: string): string | undefined {
   const length = codePoints(base);

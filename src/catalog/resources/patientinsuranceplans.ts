@@ -1,7 +1,7 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, list, object } from '../fields/composites.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { anyWord, choice, text } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue } from '../filter/values.ts';
 import { EQUALS_IN, RANGE } from '../operators.ts';
@@ -34,7 +34,10 @@ export const patientInsurancePlanFields: Fields = {
   subscriberInsurancePlan: readOnly(link('SubscriberInsurancePlan'), 'Plan of the subscriber'),
   startDate: readOnly(date(), 'First day of coverage'),
   endDate: readOnly(date(), 'Last day of coverage'),
-  relationshipToSubscriber: readOnly(choice(['SELF', 'SPOUSE', 'CHILD', 'OTHER']), 'Relationship to the subscriber'),
+  relationshipToSubscriber: readOnly(
+    choice(['SELF', 'SPOUSE', 'CHILD', 'OTHER'], anyWord),
+    'Relationship to the subscriber',
+  ),
   eligible: readOnly(text(), 'Eligibility'),
   note: readOnly(text(), 'Note'),
   eligibilityCheckType: readOnly(text(), 'How eligibility was checked'),
@@ -45,7 +48,7 @@ export const patientInsurancePlanFields: Fields = {
         startDate: readOnly(date(), 'First day'),
         endDate: readOnly(date(), 'Last day'),
         paymentResponsibilityOrder: readOnly(
-          choice(['PRIMARY', 'SECONDARY', 'TERTIARY', 'QUATERNARY']),
+          choice(['PRIMARY', 'SECONDARY', 'TERTIARY', 'QUATERNARY'], anyWord),
           'Order of payment',
         ),
       }),

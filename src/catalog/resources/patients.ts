@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link, list, object } from '../fields/composites.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { anyWord, choice, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import {
   choiceValue,
@@ -26,7 +26,7 @@ import {
 import { EQUALS, EQUALS_IN, EQUALS_NOT, EQUALS_NOT_IN, EQUALS_RANGE, IN, RANGE, TEXT } from '../operators.ts';
 import { PATIENT_PAGING } from '../paging.ts';
 import { optional, readOnly, required } from '../record.ts';
-import { STATES } from './states.ts';
+import { anyState, STATES } from './states.ts';
 
 const GENDERS = ['M', 'F', 'O'] as const;
 const STATUSES = ['NEW', 'ACTIVE', 'NON-PATIENT', 'INACTIVE', 'DUPLICATE', 'DISMISSED', 'DECEASED'] as const;
@@ -48,7 +48,7 @@ const LANGUAGES = [
 /** `phones[]` (D20): `id` is kept when it names one of the patient's own phones, otherwise the server gives one. */
 export const phoneFields = {
   id: optional(id(), 'Id of the phone within the patient'),
-  phoneType: required(choice(['HOME', 'WORK', 'MOBILE', 'FAX', 'OTHER']), 'Kind of phone'),
+  phoneType: required(choice(['HOME', 'WORK', 'MOBILE', 'FAX', 'OTHER'], anyWord), 'Kind of phone'),
   number: required(text({ min: 1, max: 40 }), 'Phone number'),
   extension: optional(text({ max: 20 }), 'Extension'),
   sequence: optional(integer({ min: 0 }), 'Order within the phone type; unique within it'),
@@ -75,7 +75,7 @@ export const patientFields = {
   dateOfBirth: required(date(), 'Date of birth'),
   patientStatus: required(choice(STATUSES), 'Status'),
   contactMethod: required(choice(CONTACT_METHODS), 'How the patient wants to be contacted'),
-  languageType: required(choice(LANGUAGES), 'Language'),
+  languageType: required(choice(LANGUAGES, anyWord), 'Language'),
   chartNumber: optional(text(), 'Chart number'),
   emailAddress: optional(text(), 'E-mail address'),
   phones: optional(list(object<Phone>(phoneFields)), 'Phones'),
@@ -89,7 +89,7 @@ export const patientFields = {
   address1: required(text({ min: 1, max: 50 }), 'Street address'),
   address2: optional(text(), 'Second address line'),
   city: required(text({ min: 1, max: 30 }), 'City'),
-  state: required(choice(STATES), 'US state or territory code'),
+  state: required(choice(STATES, anyState), 'US state or territory code'),
   postalCode: required(text({ min: 5, max: 10 }), 'Postal code'),
   referredByPatient: optional(link('PatientV1'), 'Patient who referred this one'),
   referredByReferral: optional(link('Referral'), 'Referral source'),

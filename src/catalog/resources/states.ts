@@ -6,3 +6,8 @@ export const STATES = [
   ...['AS', 'GU', 'MP', 'PR', 'VI'],
   ...['AA', 'AE', 'AP'],
 ] as const;
+
+/** A code of two letters that is not listed, in upper case: the specification says only "US state or territory code". */
+export function anyState(text: string): string | undefined {
+  return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : undefined;
+}

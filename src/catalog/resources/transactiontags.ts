@@ -60,6 +60,7 @@ export const transactionTags = resource({
     }),
     update: updateOperation('/transactiontags/{transactionTagId}', {
       summary: 'Change a transaction tag',
+      unlisted: true,
       fields: transactionTagFields,
       body: transactionTagFields,
     }),

@@ -1,18 +1,17 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
-import { operationOf, pathOf } from '../../catalog/catalog.ts';
+import { pathOf } from '../../catalog/catalog.ts';
+import { canonicalMimeType, endsInKnownType, sentBaseName } from '../../catalog/resources/documentnames.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { retag } from '../../core/documents/retag.ts';
 import { changedTags, contradiction, type TagChange, tagsOf } from '../../core/documents/tags.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
-import { readBody } from '../bodyinput.ts';
+import type { BodyRules } from '../bodyinput.ts';
 import { dryRunText } from '../dryrun.ts';
 import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { planRecord, writeRecord } from '../recordoutput.ts';
-import { readIdArgument, recordOf } from '../resourcecommand.ts';
-import { readAll } from '../streams.ts';
 import { UpdateCommand, updateFlags } from '../updatecommand.ts';
 
 const tagFlag = (summary: string) =>
@@ -32,8 +31,7 @@ export abstract class DocumentUpdateCommand extends UpdateCommand {
     const { flags } = input;
     const change = readChange(flags);
     if (change === undefined) return super.update(input);
-    const { context, fields } = this;
-    const id = readIdArgument(input);
+    const { context, fields, recordId: id } = this;
     const plan = planRecord(flags, fields, context);
     const others = await this.otherFields(flags, change);
     if (isOn(flags, 'dry-run')) return this.showRequest(flags, id, change, others);
@@ -50,27 +48,34 @@ export abstract class DocumentUpdateCommand extends UpdateCommand {
 
   /** The fields besides the tags, everything checked before the document is asked for. */
   private async otherFields(flags: FlagValues, change: TagChange): Promise<Row> {
-    const { context } = this;
-    const stdin = () => readAll(context.streams.stdin.chunks, context.signal);
-    const { body } = await readBody(flags, this.operation.body ?? {}, 'update', stdin, {
-      complete: (given, problems) => {
-        if (Object.hasOwn(given, 'tags')) {
-          const description = '--add-tag and --remove-tag change the tags there are; --tags replaces them. Give one.';
-          problems.push({ code: 'field.conflict', source: '--tags', description });
-        }
-        return { ...given, tags: change.add };
-      },
-    });
+    const complete: BodyRules['complete'] = (given, problems) => {
+      if (Object.hasOwn(given, 'tags')) {
+        const description = '--add-tag and --remove-tag change the tags there are; --tags replaces them. Give one.';
+        problems.push({ code: 'field.conflict', source: '--tags', description });
+      }
+      return { ...given, tags: change.add };
+    };
+    const { body } = await this.readInput(flags, { ...this.bodyRules(flags), complete });
     const { tags: _, ...others } = body;
     return others;
   }
 
+  protected override bodyRules(flags: FlagValues): BodyRules {
+    return { finish: (values) => this.withoutExtension(values, flags) };
+  }
+
+  /** The values with the base of the name: only the document itself tells which extension is that of its type. */
+  private async withoutExtension(values: Row, flags: FlagValues): Promise<Row> {
+    const { name } = values;
+    if (typeof name !== 'string' || !endsInKnownType(name)) return values;
+    const { mimeType } = await this.stored(flags);
+    const type = typeof mimeType === 'string' ? canonicalMimeType(mimeType) : undefined;
+    return type === undefined ? values : { ...values, name: sentBaseName(name, type) };
+  }
+
   /** The document is read for it, nothing is changed. */
   private async showRequest(flags: FlagValues, id: number, change: TagChange, others: Row): Promise<void> {
-    const client = await this.connect(flags);
-    const { signal } = this.context;
-    const read = await client.request({ method: 'GET', path: pathOf(operationOf(documents, 'get'), id), signal });
-    const before = tagsOf(recordOf(read));
+    const before = tagsOf(await this.stored(flags));
     const tags = changedTags(before, change);
     const body = JSON.stringify(tags) === JSON.stringify(before) ? others : { ...others, tags };
     if (Object.keys(body).length === 0) return this.note(unchanged(id));

@@ -5,6 +5,7 @@ import type { BodyRules } from '../bodyinput.ts';
 import { CreateCommand, createFlags } from '../createcommand.ts';
 import { DeleteCommand, deleteFlags } from '../deletecommand.ts';
 import type { FlagValues } from '../flagvalues.ts';
+import type { LocalTimes } from '../localtimes.ts';
 import { UpdateCommand, updateFlags } from '../updatecommand.ts';
 import { recurrenceFlags } from './recurrenceflags.ts';
 import { recurrenceRules } from './recurrencerules.ts';
@@ -18,17 +19,16 @@ export const eventDeleteFlags: FlagInput = { ...targetFlag, ...deleteFlags };
 export abstract class EventCreateCommand extends CreateCommand {
   protected override readonly resource = events;
 
-  protected override bodyRules(flags: FlagValues): BodyRules {
-    return recurrenceRules(flags, 'create');
+  protected override bodyRules(flags: FlagValues, times: LocalTimes): BodyRules {
+    return recurrenceRules({ flags, times });
   }
 }
 
 /** Changes an event, or it and all later ones of its series. */
 export abstract class EventUpdateCommand extends UpdateCommand {
   protected override readonly resource = events;
-
-  protected override bodyRules(flags: FlagValues): BodyRules {
-    return recurrenceRules(flags, 'update');
+  protected override bodyRules(flags: FlagValues, times: LocalTimes): BodyRules {
+    return recurrenceRules({ flags, times, event: () => this.stored(flags) });
   }
 
   protected override queryOf(flags: FlagValues): Query {

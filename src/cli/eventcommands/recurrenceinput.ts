@@ -1,13 +1,13 @@
 import type { FailureCode, Problem } from '../../catalog/failures.ts';
-import { isDate } from '../../catalog/fields/times.ts';
-import { RECURRENCE_NAMES, type RecurrenceFields } from '../../catalog/recurrence/fields.ts';
+import { formatInstant, isDate, parseInstant } from '../../catalog/fields/times.ts';
+import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
 import type { RuleDraft } from '../../core/recurrence/draft.ts';
-import { recurrenceOfDraft } from '../../core/recurrence/recurrence.ts';
+import { type KnownStart, recurrenceOfDraft } from '../../core/recurrence/recurrence.ts';
 import { readRRule } from '../../core/recurrence/rrule.ts';
 import { looksLikeRRule } from '../../core/recurrence/rruleparts.ts';
 import { readShorthand } from '../../core/recurrence/shorthand.ts';
 import { type FlagValues, textFlag, textFlags } from '../flagvalues.ts';
-import { knownStart } from './knownstart.ts';
+import type { LocalTimes } from '../localtimes.ts';
 import { companionsGiven, fieldFlagsGiven } from './recurrenceflags.ts';
 import { isSeries } from './target.ts';
 
@@ -16,30 +16,66 @@ type Mode = 'create' | 'update';
 /** Reports that a flag is at fault; a value that is wrong in itself unless `code` says otherwise. */
 type Tell = (flag: string, description: string, code?: FailureCode) => undefined;
 
+/** The recurrence fields of a rule, once the start of the event is known; undefined and a problem where they do not fit. */
+export type RecurrenceOfStart = (start: KnownStart, problems: Problem[]) => Body | undefined;
+
+/** A body with its recurrence. `pending`: only the start of the event on the server tells the rest of it. */
+export interface RecurrenceInput {
+  readonly body: Body;
+  readonly pending?: RecurrenceOfStart | undefined;
+}
+
+interface Asking {
+  readonly flags: FlagValues;
+  readonly mode: Mode;
+  readonly times: LocalTimes;
+}
+
 /**
  * The body with the recurrence fields that `--recurrence` and its companions say; as it is without them. What is
  * wrong goes to `problems`, sources are the flags as typed.
  */
-export function withRecurrence(body: Body, flags: FlagValues, mode: Mode, problems: Problem[]): Body {
-  const tell: Tell = (flag, description, code = 'field.format') => {
-    problems.push({ code, source: `--${flag}`, description });
-    return undefined;
-  };
+export function withRecurrence(body: Body, { flags, mode, times }: Asking, problems: Problem[]): RecurrenceInput {
+  const tell = telling(problems);
   const recurrence = textFlag(flags, 'recurrence')?.trim();
   if (mode === 'update' && !isSeries(flags)) refuseOccurrence(flags, tell);
   if (recurrence === undefined) {
     for (const name of companionsGiven(flags)) {
       tell(name, `--${name} goes with --recurrence: add --recurrence weekly or monthly.`, 'field.conflict');
     }
-    return body;
+    return { body };
   }
   refuseBoth(body, tell);
-  if (recurrence.toLowerCase() === 'none') return withoutRecurrence(body, flags, mode, tell);
-  const fields = readRecurrence(recurrence, body, flags, mode, tell);
-  if (fields === undefined) return body;
-  const given = Object.entries(fields).filter(([, value]) => value !== null);
-  const others = Object.entries(body).filter(([name]) => !isRecurrenceName(name));
-  return Object.fromEntries([...others, ...given]);
+  if (recurrence.toLowerCase() === 'none') return { body: withoutRecurrence(body, flags, mode, tell) };
+  const from = textFlag(flags, 'from')?.trim();
+  const draft = readDraft(recurrence, flags, mode, tell);
+  if (from !== undefined && !isDate(from)) tell('from', '--from must be a date that exists, written YYYY-MM-DD.');
+  if (draft === undefined || (from !== undefined && !isDate(from))) return { body };
+  const others = Object.fromEntries(Object.entries(body).filter(([name]) => !isRecurrenceName(name)));
+  const ofStart: RecurrenceOfStart = (start, found) => {
+    const complain = (description: string) => telling(found)('recurrence', description);
+    const fields = recurrenceOfDraft(draft, from, start, complain);
+    return fields && Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  };
+  const isPending =
+    mode === 'update' && others.start === undefined && (from === undefined || draft.end?.kind === 'time');
+  if (isPending) return { body: { ...others, recurrenceType: draft.pattern.type }, pending: ofStart };
+  return { body: { ...others, ...ofStart(startOf(body, times), problems) } };
+}
+
+function telling(problems: Problem[]): Tell {
+  return (flag, description, code = 'field.format') => {
+    problems.push({ code, source: `--${flag}`, description });
+    return undefined;
+  };
+}
+
+/** What is known of the local start of an event with these fields; nothing of a start that is no date-time. */
+export function startOf({ start, allDay }: Body, times: LocalTimes): KnownStart {
+  const instant = typeof start === 'string' ? parseInstant(start.trim(), times) : undefined;
+  if (typeof instant !== 'number') return {};
+  const place = times.placeOf(formatInstant(Math.floor(instant)));
+  return allDay === true ? { ...place, second: 0 } : place;
 }
 
 /** Recurrence is the series' (specification, PUT /events). */
@@ -63,24 +99,6 @@ function withoutRecurrence(body: Body, flags: FlagValues, mode: Mode, tell: Tell
     tell(name, `--${name} does not go with --recurrence none.`, 'field.conflict');
   }
   return { ...body, recurrenceType: null };
-}
-
-function readRecurrence(
-  recurrence: string,
-  body: Body,
-  flags: FlagValues,
-  mode: Mode,
-  tell: Tell,
-): RecurrenceFields | undefined {
-  const given = textFlag(flags, 'from')?.trim();
-  const draft = readDraft(recurrence, flags, mode, tell);
-  if (given !== undefined && !isDate(given)) {
-    return tell('from', '--from must be a date that exists, written YYYY-MM-DD.');
-  }
-  const start = knownStart(body);
-  // A series that moves counts from where it moves to; said outright, since D39 leaves it to be guessed.
-  const from = given ?? (mode === 'update' ? start.date : undefined);
-  return draft && recurrenceOfDraft(draft, from, start, (description) => tell('recurrence', description));
 }
 
 function readDraft(recurrence: string, flags: FlagValues, mode: Mode, tell: Tell): RuleDraft | undefined {

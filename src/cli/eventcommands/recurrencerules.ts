@@ -1,29 +1,111 @@
 import type { Problem } from '../../catalog/failures.ts';
-import { checkRecurrence, RECURRENCE_NAMES, type RecurrenceFields } from '../../catalog/recurrence/fields.ts';
+import type { ReadContext } from '../../catalog/fields/kind.ts';
+import { type Fields, readFields } from '../../catalog/record.ts';
+import {
+  checkRecurrence,
+  NAMES_OF_TYPE,
+  RECURRENCE_NAMES,
+  type RecurrenceFields,
+} from '../../catalog/recurrence/fields.ts';
+import { endsInTime } from '../../catalog/recurrence/rule.ts';
+import { eventFields } from '../../catalog/resources/events.ts';
+import type { Row } from '../../core/pages/page.ts';
 import type { BodyRules } from '../bodyinput.ts';
 import { type FlagValues, textFlag } from '../flagvalues.ts';
-import { knownStart } from './knownstart.ts';
-import { withRecurrence } from './recurrenceinput.ts';
+import type { LocalTimes } from '../localtimes.ts';
+import { type RecurrenceOfStart, startOf, withRecurrence } from './recurrenceinput.ts';
+import { isSeries } from './target.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What the body of an event has to obey beside its fields, for a command with these flags. */
-export function recurrenceRules(flags: FlagValues, mode: 'create' | 'update'): BodyRules {
+/** What a recurrence is read with; `event` gives the event to change as it is on the server. */
+export interface RecurrenceReading {
+  readonly flags: FlagValues;
+  readonly times: LocalTimes;
+  readonly event?: () => Promise<Row>;
+}
+
+/**
+ * What the body of an event has to obey beside its fields. A recurrence is always sent whole, with `recurrenceStart`
+ * (specification, Events): what a new event leaves out is the local date of its start, what an update leaves out is
+ * taken from the event on the server.
+ */
+export function recurrenceRules({ flags, times, event }: RecurrenceReading): BodyRules {
+  const mode = event === undefined ? 'create' : 'update';
+  let pending: RecurrenceOfStart | undefined;
   return {
-    complete: (body, problems) => withRecurrence(body, flags, mode, problems),
-    check: (values) => checkWhole(values, flags, mode),
+    complete(body, problems) {
+      const read = withRecurrence(body, { flags, mode, times }, problems);
+      pending = read.pending;
+      return read.body;
+    },
+    async finish(values, problems) {
+      if (!changesRecurrence(values, flags, mode)) return values;
+      if (event === undefined)
+        return { ...values, recurrenceStart: values.recurrenceStart ?? startOf(values, times).date };
+      if (pending === undefined && isWhole(values)) return values;
+      const stored = readStored(await event(), times);
+      if (pending === undefined) return completed(values, stored, times);
+      const fields = pending(startOf({ ...stored, ...values }, times), problems);
+      return fields === undefined ? values : { ...values, ...fields };
+    },
+    check: (values) => (changesRecurrence(values, flags, mode) ? checkWhole(values, flags) : []),
   };
 }
 
-/** Checks a recurrence that is all there: an update may name single fields, and the server knows the others. */
-function checkWhole(values: Values, flags: FlagValues, mode: 'create' | 'update'): Problem[] {
-  if (mode === 'update' && (textFlag(flags, 'recurrence') === undefined || values.recurrenceType === null)) return [];
-  const fields = Object.fromEntries(RECURRENCE_NAMES.map((name) => [name, values[name] ?? null]));
-  const whole = fields as unknown as RecurrenceFields;
-  const recurs = Object.values(fields).some((value) => value !== null);
-  const date = mode === 'create' ? knownStart(values).date : undefined;
-  const recurrenceStart = whole.recurrenceStart ?? (recurs ? (date ?? null) : null);
-  const problems = checkRecurrence({ ...whole, recurrenceStart });
+/** Whether a body says how the event recurs: not by ending the series, and not of one occurrence, where nothing may. */
+function changesRecurrence(values: Values, flags: FlagValues, mode: 'create' | 'update'): boolean {
+  const given = RECURRENCE_NAMES.filter((name) => values[name] !== undefined);
+  if (mode === 'create') return given.some((name) => values[name] !== null);
+  return isSeries(flags) && given.length > 0 && values.recurrenceType !== null;
+}
+
+const COMMON = ['recurrenceType', 'recurrenceStart', 'recurrenceEnd', 'recurrenceFrequency'] as const;
+
+function namesOf({ recurrenceType: type }: Values) {
+  return [...COMMON, ...(type === 'WEEKLY' || type === 'MONTHLY' ? NAMES_OF_TYPE[type] : [])];
+}
+
+function isWhole(values: Values): boolean {
+  return values.recurrenceType !== undefined && namesOf(values).every((name) => values[name] !== undefined);
+}
+
+/** Fields of an event that a service sent, as the catalog reads them; what it cannot read is left out. */
+function readStored(event: Row, times: LocalTimes): Values {
+  const context: ReadContext = {
+    problems: [],
+    warnings: [],
+    mode: 'import',
+    forService: true,
+    instantOf: times.instantOf,
+  };
+  const known = [...RECURRENCE_NAMES, 'start', 'allDay'].filter(
+    (name) => event[name] !== undefined && event[name] !== null,
+  );
+  return readFields(eventFields as Fields, Object.fromEntries(known.map((name) => [name, event[name]])), context);
+}
+
+/** The values with what they leave out of the recurrence, as it is on the server. */
+function completed(values: Values, stored: Values, times: LocalTimes): Values {
+  const recurrenceType = values.recurrenceType ?? stored.recurrenceType;
+  const missing = namesOf({ recurrenceType }).filter((name) => values[name] === undefined);
+  const whole: Record<string, unknown> = { ...values };
+  for (const name of missing) whole[name] = stored[name];
+  // What counts from a date is to end at most two years later, so a series that goes on counts from where it is changed.
+  const [start, end] = [whole.recurrenceStart, whole.recurrenceEnd];
+  const fits = typeof start === 'string' && typeof end === 'string' && endsInTime(start, end);
+  if (missing.includes('recurrenceStart') && !fits)
+    whole.recurrenceStart = startOf({ ...stored, ...values }, times).date;
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+}
+
+function checkWhole(values: Values, flags: FlagValues): Problem[] {
+  const whole = Object.fromEntries(RECURRENCE_NAMES.map((name) => [name, values[name] ?? null]));
+  const problems = checkRecurrence(whole as unknown as RecurrenceFields);
+  if (problems.length === 0 && whole.recurrenceStart === null) {
+    const description = 'recurrenceStart is required for a recurring event.';
+    problems.push({ code: 'field.missing', source: 'recurrenceStart', description });
+  }
   return textFlag(flags, 'recurrence') === undefined ? problems : problems.map((problem) => asTyped(problem, flags));
 }
 

@@ -7,11 +7,10 @@ import { readSettings } from '../../core/connection/settings.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
-import type { ApiClient } from '../../core/transport/client.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
-import { displayZoneFlags } from '../flags/displayzone.ts';
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
+import { zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -80,7 +79,7 @@ export const exportCommandFlags: FlagInput = {
   parallel: exportFlags.parallel,
   'page-size': rowFlags['page-size'],
   json: Flags.boolean({ ...outputGroup, summary: 'Print the summary as JSON; errors are JSON too' }),
-  ...displayZoneFlags,
+  ...zoneFlags,
   'no-header': outputFlags['no-header'],
   excel: outputFlags.excel,
   'no-escape-formulas': outputFlags['no-escape-formulas'],
@@ -98,7 +97,10 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const folder = textFlag(flags, 'to') ?? '';
     const longest = readDuration(flags);
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
-    const files = planFiles(args.resource as readonly string[], flags, { url, organization }, this.wishes(flags));
+    const [names, wishes] = [args.resource as readonly string[], this.wishes(flags)];
+    const files = await this.inLocalTime(flags, (times) =>
+      planFiles(names, flags, { url, organization }, wishes, times),
+    );
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       throw fileFailure(`make the folder ${folder}`, cause);
     });
@@ -115,7 +117,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
       const { run, summary, failure } = await runFolder(
         {
           ...{ context, folder, files, resume: isOn(flags, 'resume'), quiet: isOn(flags, 'quiet') },
-          connect: () => this.sharedClient(flags),
+          connect: () => this.connect(flags),
           signal: AbortSignal.any([context.signal, overtime.signal]),
           remark: (text) => void (context.streams.stderr.isTTY && say(text)),
           note: say,
@@ -133,13 +135,6 @@ export abstract class ExportFolderCommand extends MolarCommand {
       clearTimeout(timer);
       await release();
     }
-  }
-
-  private client: Promise<ApiClient> | undefined;
-
-  private sharedClient(flags: FlagValues): Promise<ApiClient> {
-    this.client ??= this.connect(flags);
-    return this.client;
   }
 
   private wishes(flags: FlagValues) {

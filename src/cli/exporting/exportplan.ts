@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { operationOf, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import type { FilterContext } from '../../catalog/filter/values.ts';
 import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { ExportWishes } from '../flags/exports.ts';
@@ -42,13 +43,14 @@ export function planFiles(
   flags: FlagValues,
   where: Pick<Reading, 'url' | 'organization'>,
   wishes: ExportWishes,
+  times: FilterContext,
 ): PlannedFile[] {
   const resources = readResources(names);
   const filters = perResource(flags, 'filter', resources);
   const fields = perResource(flags, 'fields', resources);
   const folder = textFlag(flags, 'to') ?? '';
   return resources.flatMap((resource) => {
-    const draft = { resource, folder, flags, where, filters: filters.get(resource.name) ?? [] };
+    const draft = { resource, folder, flags, where, times, filters: filters.get(resource.name) ?? [] };
     const own = { ...draft, wishes, fields: fields.get(resource.name)?.join(',') };
     const records = fileOf({ ...own, wishes: tellsChanges(listOf(resource)) ? wishes : withoutBookmark(wishes) });
     if (!isOn(flags, 'full-ids')) return [records];
@@ -62,11 +64,15 @@ interface FileDraft {
   readonly flags: FlagValues;
   readonly where: Pick<Reading, 'url' | 'organization'>;
   readonly wishes: ExportWishes;
+  readonly times: FilterContext;
   readonly filters: readonly string[];
   readonly fields: string | undefined;
 }
 
-function fileOf({ resource, folder, flags, where, wishes, filters, fields }: FileDraft, isIds = false): PlannedFile {
+function fileOf(
+  { resource, folder, flags, where, wishes, times, filters, fields }: FileDraft,
+  isIds = false,
+): PlannedFile {
   const operation = listOf(resource);
   const format = textFlag(flags, 'format') ?? 'csv';
   const file = `${resource.name}${isIds ? '.ids' : ''}.${format}`;
@@ -74,7 +80,7 @@ function fileOf({ resource, folder, flags, where, wishes, filters, fields }: Fil
   const own: FlagValues = { ...flags, json: false, format, out: path, fields };
   const shown = operation.fields ?? resource.fields;
   const plan = planRows(own, shown, resource.tableColumns, false);
-  const filter = readFilter({ filter: filters }, operation.filters ?? {});
+  const filter = readFilter({ filter: filters }, operation.filters ?? {}, times);
   const serverDefaults = isOn(flags, 'server-defaults');
   return {
     reading: { resource, operation, filter, serverDefaults, plan, wishes, ...where },

@@ -5,7 +5,7 @@ import { kebab } from '../flagvalues.ts';
 
 type Mode = 'create' | 'update';
 
-/** One flag a writable field (contract §2), and the three ways to give a body that are the same for every write. */
+/** One flag a writable field (contract §2), and the ways to give a body that every write has. */
 export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
   const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields, mode)] as const);
   return { ...Object.fromEntries(own), ...sharedFlags };
@@ -45,7 +45,7 @@ function fieldFlag(name: string, fields: Fields, mode: Mode) {
   const about = field?.about ?? name;
   const values = kind?.values ?? [];
   const isTold = kind?.name === 'yesNo' || values.length > 12 || values.every((value) => about.includes(value));
-  const choices = isTold ? '' : `: ${values.join(', ')}`;
+  const choices = isTold ? '' : `: ${values.join(', ')}${kind?.isOpen ? ' or another' : ''}`;
   const must = mode === 'create' && field?.required ? ' (required)' : '';
   const summary = `${about}${choices}${must}`;
   const options = { helpGroup: 'FIELDS', helpValue: valueName(kind?.name), summary };

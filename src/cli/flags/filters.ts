@@ -3,8 +3,9 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate } from '../../catalog/fields/times.ts';
-import { checkTerms, type FilterKey, type FilterKeys, type Shortcut } from '../../catalog/filter/check.ts';
+import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
 import { type FlagValues, textFlags } from '../flagvalues.ts';
 import { nearest } from '../nearest.ts';
@@ -83,10 +84,11 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags ask for, undefined for none. Everything is checked against the catalog first; throws a
+ * The filter that the flags ask for as it is sent, undefined for none. `times` tells the zone of dates and times given
+ * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
  * Refusal that names each flag at fault.
  */
-export function readFilter(flags: FlagValues, keys: FilterKeys): string | undefined {
+export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterContext = {}): string | undefined {
   const problems: Problem[] = [];
   const collect = <T>(read: () => T): T | undefined => {
     try {
@@ -106,7 +108,7 @@ export function readFilter(flags: FlagValues, keys: FilterKeys): string | undefi
   if (problems.length > 0) throw new Refusal(problems);
   const terms = [...written, ...short];
   requireKeys(terms, keys);
-  return terms.length === 0 ? undefined : formatFilter(terms);
+  return terms.length === 0 ? undefined : formatFilter(terms.map((term) => wireTerm(term, keys, times)));
 }
 
 function readTerms(text: string, keys: FilterKeys): RawTerm[] {
@@ -157,10 +159,7 @@ function listed(text: string, flag: string): readonly string[] {
   throw refusal('filter.value', flag, shape);
 }
 
-/**
- * `--to 2026-01-31` on a date-time means through that day. The server reads a date as the midnight it begins with
- * (D7), so the term becomes "before the next day".
- */
+/** `--to 2026-01-31` on a date-time means through that day: the term becomes "before the midnight the next begins with". */
 function throughTheDay(term: RawTerm, key: FilterKey): RawTerm {
   const [value = ''] = term.values;
   const applies =

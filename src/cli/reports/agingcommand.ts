@@ -9,6 +9,7 @@ import {
   type AgingReport,
   agingReport,
   checkOf,
+  fractionText,
   locationRow,
   locationRows,
   recordRows,
@@ -17,10 +18,10 @@ import {
 } from '../../core/reports/agingreport.ts';
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { countText } from '../../core/reports/money.ts';
-import { isWithoutData } from '../../core/reports/withoutdata.ts';
+import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';
-import { readClock } from '../flags/displayzone.ts';
+import { readClock } from '../flags/zone.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { ResourceCommand } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
@@ -143,6 +144,8 @@ export abstract class AgingCommand extends ResourceCommand {
     } finally {
       progress.stop();
     }
+    const [first] = without;
+    if (found.length === 0 && first !== undefined) await confirmWithoutData(first, client, signal);
     if (found.length === 0) throw withoutData(without, questions.locations.length);
     for (const { location, changed } of found) {
       if (changed)
@@ -151,7 +154,10 @@ export abstract class AgingCommand extends ResourceCommand {
         );
     }
     const isSorted = sort !== undefined && isOn(flags, 'totals-only');
-    return agingReport(isSorted ? sort.order.sorted(found, locationRow) : found);
+    const report = agingReport(isSorted ? sort.order.sorted(found, locationRow) : found);
+    const fractions = fractionText(report);
+    if (fractions.length > 0) await this.note(`${fractions.join('; ')}. Sums are exact, and shown rounded to cents.`);
+    return report;
   }
 }
 

@@ -7,12 +7,12 @@ import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
-import { isWithoutData } from '../../core/reports/withoutdata.ts';
+import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
-import { checkZone, displayZoneFlags, readClock } from '../flags/displayzone.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
+import { checkZone, readClock, zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
@@ -28,7 +28,7 @@ export const productionFlags: FlagInput = {
   ...commonFlags,
   ...reportFormat,
   timezone: {
-    ...displayZoneFlags.timezone,
+    ...zoneFlags.timezone,
     summary: "Time zone the days are counted in, the location's when not given; and of the times in xlsx and html",
   },
 };
@@ -125,10 +125,15 @@ export abstract class ProductionCommand extends ResourceCommand {
       const rows = recordsOf(answer);
       return rows.length === 0 ? undefined : rows;
     } catch (cause) {
-      if (isWithoutData(cause)) return undefined;
-      throw cause;
+      if (!isWithoutData(cause)) throw cause;
+      this.confirmed ??= confirmWithoutData(cause, client, context.signal);
+      await this.confirmed;
+      return undefined;
     }
   }
+
+  /** That an answer without data is one of the API, asked once. */
+  private confirmed: Promise<void> | undefined;
 
   private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;
 

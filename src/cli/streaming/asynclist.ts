@@ -3,14 +3,15 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
+import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
-import { readFilter } from '../flags/filters.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows } from '../rowplan.ts';
 import { RowProgress } from '../rowprogress.ts';
 import { deliveredRows } from './delivery.ts';
+import { isNoChannel } from './nochannel.ts';
 
 /** What a command gives of itself. */
 export interface AsyncListing {
@@ -18,24 +19,30 @@ export interface AsyncListing {
   readonly flags: FlagValues;
   readonly connections: Connections;
   readonly note: (text: string) => Promise<void>;
+  /** The filter that the flags ask for, of these keys. */
+  readonly filterOf: (keys: FilterKeys) => Promise<string | undefined>;
 }
+
+/** Records that an async endpoint answers with itself (specification, Limits). */
+const TEN = 10;
 
 /** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
 const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
 
 /**
  * Lists by the async endpoint of a resource: the same output as that of its list, in the order of ids, written once
- * all records have come over the stream (D41). Throws a Failure.
+ * all records have come over the stream (D41). A resource without a list is read ten records at a time, which the
+ * endpoint answers with itself, where the service has no channel that can be read. Throws a Failure.
  */
 export async function listAsync(
   resource: Resource,
-  { context, flags, connections, note }: AsyncListing,
+  { context, flags, connections, note, filterOf }: AsyncListing,
 ): Promise<void> {
   const operation = operationOf(resource, 'async');
   checkFlags(flags, resource, operation.filters ?? {});
-  const filter = readFilter(flags, operation.filters ?? {});
   const fields = operation.fields ?? resource.fields;
   const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
+  const filter = await filterOf(operation.filters ?? {});
   const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
   await writeRows({
     ...{ context, flags, plan, note, many: resource.many },
@@ -44,7 +51,13 @@ export async function listAsync(
         const asked = { filter, fields: plan.fields, onRecords: progress.at };
         const client = await connections.client();
         const policy = connections.retryPolicy();
-        return limited(await deliveredRows(resource, asked, { context, client, policy, note }), plan.limit);
+        const rows = await deliveredRows(resource, asked, { context, client, policy, note }).catch(async (cause) => {
+          // Whoever has another list is told of it.
+          if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
+          await note(`${cause.message} The ${resource.many} are asked for ten at a time.`);
+          return walkPages(client, operation, { filter, fields: plan.fields, pageSize: TEN, signal: context.signal });
+        });
+        return limited(rows, plan.limit);
       } finally {
         progress.stop();
       }

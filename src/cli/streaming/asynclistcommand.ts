@@ -1,7 +1,8 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
-import { filterFlags } from '../flags/filters.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
+import { filterFlags, readFilter } from '../flags/filters.ts';
 import { rowFlags } from '../flags/output.ts';
 import { commonFlags, ResourceCommand } from '../resourcecommand.ts';
 import { asyncFlag } from './asyncflag.ts';
@@ -23,6 +24,8 @@ export abstract class AsyncListCommand extends ResourceCommand {
     const { flags } = await this.input();
     const { context } = this;
     const note = (text: string) => this.note(text);
-    await listAsync(this.resource, { context, flags, connections: this.connections(flags), note });
+    const connections = this.connections(flags);
+    const filterOf = (keys: FilterKeys) => this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+    await listAsync(this.resource, { context, flags, connections, note, filterOf });
   }
 }

@@ -1,9 +1,8 @@
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
-import type { Operation, Resource } from '../../catalog/define.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { DELIVERY_OPERATIONS, domainTypeOf } from '../../catalog/stream/domains.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { formatRoutingKey } from '../../catalog/stream/routingkeys.ts';
-import { localFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { collect, collectedRows } from '../../core/stream/collect.ts';
 import { follow } from '../../core/stream/follow.ts';
@@ -12,6 +11,7 @@ import { RecordSpool } from '../../core/stream/recordspool.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { RetryPolicy } from '../../core/transport/retry.ts';
 import type { Context } from '../context.ts';
+import { asNoChannel, noChannel } from './nochannel.ts';
 import { lostText } from './notices.ts';
 
 export interface AskedFor {
@@ -45,17 +45,22 @@ export async function deliveredRows(
   });
   const onLost = (notice: Parameters<typeof lostText>[0]) => void note(lostText(notice));
   const spool = await RecordSpool.open(temporaryFolder, newId);
+  let isOpen = false;
   try {
     const order = await collect({
       items: follow(source, { clock, random, policy, maxRetries: policy.maxRetries, signal, onLost }),
-      ask: () => askForDelivery(client, operationOf(resource, 'async'), filter, fields, signal),
+      ask: () => {
+        isOpen = true;
+        return askForDelivery(client, resource, filter, fields, signal);
+      },
       ...{ spool, now: clock.now },
       ...(onRecords && { onRecords }),
     });
     return closing(spool, collectedRows(spool, order));
   } catch (cause) {
     await spool.close();
-    throw cause;
+    signal.throwIfAborted();
+    throw isOpen ? cause : await asNoChannel(cause, resource, client, signal);
   }
 }
 
@@ -69,17 +74,20 @@ function deliveryKeys(resource: Resource, organizationId: string): string[] {
 
 async function askForDelivery(
   client: ApiClient,
-  operation: Operation,
+  resource: Resource,
   filter: string | undefined,
   fields: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<string> {
+  const path = pathOf(operationOf(resource, 'async'));
   const query = { filter: filter || undefined, responseFields: fields?.join(',') };
-  const { headers, requestId } = await client.request({ method: 'GET', path: pathOf(operation), query, signal });
+  const { headers } = await client.request({ method: 'GET', path, query, signal });
   const correlationId = headers[CORRELATION_HEADER.toLowerCase()];
   if (correlationId) return correlationId;
-  const message = `The answer of ${operation.path} has no ${CORRELATION_HEADER}, so its delivery cannot be told from others.`;
-  throw localFailure('response.malformed', message, { requestId });
+  throw noChannel(
+    resource,
+    `The answer of GET ${path} has no ${CORRELATION_HEADER}, so its delivery cannot be told from others.`,
+  );
 }
 
 async function* closing<T>(spool: RecordSpool, rows: AsyncGenerator<T>): AsyncGenerator<T> {

@@ -8,7 +8,7 @@ import type { StreamSource } from '../../core/stream/source.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { readCertificates } from '../connections.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
-import { zoneText } from '../flags/displayzone.ts';
+import { zoneText } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { holdPosition, type KeptPosition } from './keptposition.ts';

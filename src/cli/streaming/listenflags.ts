@@ -4,8 +4,8 @@ import { usageFailure } from '../../core/failure.ts';
 import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
-import { checkZone, displayZoneFlags } from '../flags/displayzone.ts';
 import { wholeNumber } from '../flags/numbers.ts';
+import { checkZone, zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 
 const choice = { helpGroup: 'MESSAGES' };
@@ -56,7 +56,7 @@ export const listenFlags: FlagInput = {
     ...output,
     summary: 'Same as --format json: one array, closed at the end; errors are JSON too',
   }),
-  ...displayZoneFlags,
+  ...zoneFlags,
   amqp: Flags.string({
     ...broker,
     helpValue: 'URL',

@@ -1,7 +1,7 @@
 import type { TakeMessage } from '../../core/stream/listen.ts';
 import { jsonMessages, type MessageForm, type MessageFormat, ndjsonMessages } from '../../core/stream/messageforms.ts';
 import type { Context } from '../context.ts';
-import { readClock } from '../flags/displayzone.ts';
+import { readClock } from '../flags/zone.ts';
 import type { FlagValues } from '../flagvalues.ts';
 import { ClosedPipe, unlessAborted } from '../streams.ts';
 import { styleOf } from '../terminalstyle.ts';

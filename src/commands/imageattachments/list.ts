@@ -4,7 +4,7 @@ import { AsyncListCommand, asyncListFlags } from '../../cli/streaming/asynclistc
 export default class ImageattachmentsList extends AsyncListCommand {
   static override summary = 'List image attachments';
   static override description =
-    'The API delivers them over its stream only: they are collected first, and written when all have come. --async may be left out.';
+    'The API delivers them over its stream only: they are collected first, and written when all have come. Where the service has no stream that molar can read, they are asked for ten at a time. --async may be left out.';
   static override examples = [
     '<%= config.bin %> imageattachments list --claim 1900000000001',
     '<%= config.bin %> imageattachments list --csv > attachments.csv',

@@ -13,7 +13,7 @@ import { momentText, spanText } from './spans.ts';
 export async function accessFindings(settings: ConnectionSettings, doctor: Doctor): Promise<readonly Finding[]> {
   const about: Finding[] = [];
   try {
-    const probed = await probeScopes(await doctor.connect(), doctor.signal);
+    const probed = await probeScopes(await doctor.connect(), doctor.signal, doctor.now());
     about.push(
       tokenFinding(doctor.token(), doctor.now()),
       fine('organization', `The token may work for organization ${settings.organization}.`),

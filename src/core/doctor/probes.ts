@@ -3,19 +3,28 @@ import type { Scope } from '../../catalog/scopes.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient, Query } from '../transport/client.ts';
 
-/** A request that shows whether a token has a scope, without reading anything about a patient. */
+/**
+ * A request that shows whether a token has a scope, without reading anything about a patient. It is valid by the
+ * specification, so that only a missing scope or organization makes a service refuse it, in whatever order it checks.
+ */
 interface Probe {
   readonly scope: Scope;
   readonly path: string;
   readonly query: Query;
 }
 
-/** No scope to write is tried: that would be a write. */
-const PROBES: readonly Probe[] = [
-  { scope: 'model:read', path: '/transactiontags', query: { pageSize: 1, responseFields: 'id' } },
-  // Refused for its missing filter (400; or 404 as a report without data), which only a token with the scope gets to hear.
-  { scope: 'practice:read', path: '/locationproductionnetschedule', query: {} },
-];
+const MODEL: Probe = {
+  scope: 'model:read',
+  path: '/transactiontags',
+  query: { filter: 'tagType==PAYMENT_TAG', pageSize: 1 },
+};
+
+/** The report of one day. No data is an answer too: 404 (specification, Errors). */
+function practice(now: number): Probe {
+  const today = new Date(now).toISOString().slice(0, 10);
+  const filter = `fromDate==${today},location.id==ALL`;
+  return { scope: 'practice:read', path: '/locationproductionnetschedule', query: { filter } };
+}
 
 /** What became of a probe: the token has the scope, lacks it, or something else is wrong. */
 export interface Probed {
@@ -25,29 +34,32 @@ export interface Probed {
 }
 
 /**
- * Tries the scopes one after the other. Throws the ApiFailure where the token or the organization is refused as such
- * or the address is not that of the API, and a Failure with exit code 8 when no answer came.
+ * Tries the scopes to read; those to write would take a write. `now`: UTC milliseconds. A service that refuses both
+ * (403) is taken to refuse the organization, unless it says that it is the scopes. Throws the ApiFailure where the token
+ * or the organization is refused as such or the address is not that of the API, and a Failure with exit code 8 when no
+ * answer came.
  */
-export async function probeScopes(client: ApiClient, signal: AbortSignal): Promise<readonly Probed[]> {
-  const results: Probed[] = [];
-  for (const { scope, path, query } of PROBES) {
-    const failure = await refusalOf(client, path, query, signal);
-    const lacking = failure?.code === 'auth.scope_missing' || (failure?.status === 403 && results.some(isAllowed));
-    const heard = scope === 'practice:read' && (failure?.status === 400 || failure?.status === 404);
-    if (failure !== undefined && !lacking && !heard) throw failure;
-    results.push({ scope, allowed: !lacking, failure: lacking ? failure : undefined });
-  }
-  return results;
+export async function probeScopes(client: ApiClient, signal: AbortSignal, now: number): Promise<readonly Probed[]> {
+  const model = await refusalOf(client, MODEL, signal);
+  if (model !== undefined && (model.status !== 403 || model.code === 'auth.organization_forbidden')) throw model;
+  const report = await refusalOf(client, practice(now), signal);
+  if (report !== undefined && report.status !== 403 && report.status !== 404) throw report;
+  const lacksReport = report?.status === 403;
+  if (model !== undefined && lacksReport && model.code !== 'auth.scope_missing') throw model;
+  return [
+    { scope: 'model:read', allowed: model === undefined, failure: model },
+    { scope: 'practice:read', allowed: !lacksReport, failure: lacksReport ? report : undefined },
+  ];
 }
 
-function isAllowed({ allowed }: Probed): boolean {
-  return allowed;
+/** How the API refuses to read, undefined where it does not: tells a service that lacks one route from no service at all. */
+export function readingRefused(client: ApiClient, signal: AbortSignal): Promise<ApiFailure | undefined> {
+  return refusalOf(client, MODEL, signal);
 }
 
 async function refusalOf(
   client: ApiClient,
-  path: string,
-  query: Query,
+  { path, query }: Probe,
   signal: AbortSignal,
 ): Promise<ApiFailure | undefined> {
   try {

@@ -24,7 +24,9 @@ export const FILTERS: Page = {
     {
       heading: 'Values',
       blocks: [
-        'Put a value that holds a comma, quote or bracket in double quotes. Dates are written 2026-03-02, date-times 2026-03-02T14:30:00Z; a date stands for the midnight it begins with. Locations are ids, or ALL where a key takes it.',
+        'Put a value that holds a comma, quote or bracket in double quotes. Dates are written 2026-03-02, date-times 2026-03-02T14:30:00Z. Locations are ids, or ALL where a key takes it.',
+        "Where a key is a date-time, a date stands for the midnight it begins with. That midnight, and a time without a zone, is taken in the zone of --timezone, else in the configured one (molar config set timezone America/Denver), else in this computer's, and sent as an instant.",
+        'Values are sent as the API spells them, in whatever letter case they were typed: active as ACTIVE, TRUE as true.',
         { code: ['molar patients list --filter \'lastName=="Vega, Jr"\''] },
       ],
     },

@@ -48,6 +48,7 @@ export const RECURRENCE: Page = {
       heading: 'Changing a series',
       blocks: [
         'events update and events delete change one occurrence, or with --target series it and all later ones. --recurrence none on update ends the series.',
+        "A recurrence is always sent whole. What an update does not name is taken from the event on the server; where nothing says on which date a series begins, that is the local date of the start of the event, in the zone of --timezone, else the configured one, else this computer's.",
       ],
     },
   ],

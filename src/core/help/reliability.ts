@@ -126,7 +126,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Exact to the cent',
-              'Money is added in whole cents, and the aging report ends on a check that it adds up; tests compute it anew from the ledger. Tests: test/core/reports/money.test.ts, test/core/reports/agingmerge.test.ts, test/server/reports/aging/generated.test.ts.',
+              'Money is added in whole numbers, of cents or of finer parts where amounts have them, and the aging report ends on a check that it adds up; tests compute it anew from the ledger. Tests: test/core/reports/money.test.ts, test/core/reports/agingmerge.test.ts, test/server/reports/aging/generated.test.ts.',
             ],
             [
               'Retries',

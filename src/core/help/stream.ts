@@ -79,5 +79,11 @@ export const STREAM: Page = {
         { code: ['MOLAR_AMQP_PASSWORD=… molar stream listen --amqp amqps://reader@broker.example.com --name mirror'] },
       ],
     },
+    {
+      heading: 'A service without such a stream',
+      blocks: [
+        'The specification leaves the transport of the channel open: GET /api/v1/stream and the X-Correlation-ID of async answers are what molar serve has. Where a service lacks them, list --async ends with stream.unavailable (exit 5) and says what to run instead.',
+      ],
+    },
   ],
 };

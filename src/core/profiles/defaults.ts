@@ -48,7 +48,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   {
     // No default of the flag: the report of production has one of that name that is a filter too.
     key: 'timezone',
-    about: 'Time zone of times in tables, html and xlsx, as --timezone',
+    about: 'Time zone of tables, and of dates and times given without one, such as America/Denver',
     wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
   },
 ];

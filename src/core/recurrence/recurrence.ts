@@ -13,8 +13,8 @@ export interface KnownStart {
 }
 
 /**
- * The recurrence fields that say a rule. `from`: the date it counts from, null in the fields when it is not given and
- * so left to the server (D39: the event's own). Undefined when the rule needs what is not known; told to `complain`.
+ * The recurrence fields that say a rule. `from`: the date it counts from, that of the event when it is not given; null
+ * in the fields when neither is known. Undefined when the rule needs what is not known; told to `complain`.
  */
 export function recurrenceOfDraft(
   draft: RuleDraft,
@@ -30,7 +30,7 @@ export function recurrenceOfDraft(
   const span = {
     ...NO_RECURRENCE,
     recurrenceType: pattern.type,
-    recurrenceStart: from ?? null,
+    recurrenceStart: first ?? null,
     recurrenceEnd: end,
     recurrenceFrequency: draft.frequency,
   };

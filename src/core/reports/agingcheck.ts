@@ -1,39 +1,87 @@
 import type { Row } from '../pages/page.ts';
 import type { Guarantor } from './agingmerge.ts';
-import { type AgingCents, added, centsIn, isBalanced, moneyOf, NotMoney, sumsMoney, totalOf } from './agingmoney.ts';
-import { dollarsText } from './money.ts';
+import {
+  type AgingAmounts,
+  type AgingMoney,
+  added,
+  amountIn,
+  fractionsOf,
+  imbalanceOf,
+  moneyOf,
+  NotMoney,
+  sumsMoney,
+  totalOf,
+} from './agingmoney.ts';
+import { exactText, isFraction, PARTS_OF_CENT } from './money.ts';
+
+/** What the check of one answer found. */
+export interface CheckedSums {
+  /** What is wrong, each as half a sentence. */
+  readonly problems: readonly string[];
+  /** Amounts of its guarantors that have fractions of a cent. */
+  readonly fractions: number;
+  /** Sums that differ by no more than the rounding of such amounts. */
+  readonly roundings: number;
+}
 
 /**
- * What the sums of one answer get wrong, each as half a sentence: a guarantor whose buckets and credits are not the
- * balance, and sums that are not those of the guarantors (specification, Aging balances report, Paging rule 5). Sums
- * that the server leaves out are not checked. Throws NotMoney.
+ * Compares the sums of one answer exactly: a guarantor whose buckets and credits are not the balance, and sums that are
+ * not those of the guarantors (specification, Aging balances report, Paging rule 5). Sums that the server leaves out
+ * are not checked. Throws NotMoney.
  */
-export function wrongSums(data: Row, guarantors: readonly Guarantor[]): string[] {
-  const sums = moneyOf(added(guarantors.map(({ cents }) => cents)));
-  return [
-    ...guarantors.filter(({ cents }) => !isBalanced(cents)).map(({ id, cents }) => wrongBalance(id, cents)),
-    ...Object.entries(sumsMoney(sums)).flatMap(([name, cents]) => {
-      if (data[name] === undefined || data[name] === null) return [];
-      return typeof cents === 'number' ? differing(name, data, cents) : differingParts(name, data[name], cents as Row);
-    }),
-  ];
+export function checkSums(data: Row, guarantors: readonly Guarantor[]): CheckedSums {
+  const check = new Check();
+  for (const { id, amounts } of guarantors) checkBalance(check, id, amounts);
+  const money = moneyOf(added(guarantors.map(({ amounts }) => amounts)));
+  const counted = added(guarantors.map(({ amounts }) => fractionsOf(amounts)));
+  const fractions = fractionsOfSums(moneyOf(counted));
+  for (const [name, sum] of Object.entries(sumsMoney(money))) {
+    if (data[name] === undefined || data[name] === null) continue;
+    if (typeof sum === 'number') check.sum(name, amountIn(data, name), sum, fractions[name] as number);
+    else checkParts(check, name, data[name], sum as Row, fractions[name] as Row);
+  }
+  return { ...check, fractions: counted.reduce((total, count) => total + count, 0) };
 }
 
-function wrongBalance(id: string, cents: AgingCents): string {
-  const money = moneyOf(cents);
-  const figures = `${dollarsText(totalOf(money))} and credits ${dollarsText(money.credits)}`;
-  return `guarantor ${id} has buckets of ${figures} but a balance of ${dollarsText(money.balance)}`;
+/** Half a cent: what rounding an amount can take away or add. */
+const ROUNDING = PARTS_OF_CENT / 2;
+
+class Check {
+  readonly problems: string[] = [];
+  roundings = 0;
+
+  /** A difference in parts of a cent between sums in which so many amounts with fractions stand. */
+  differing(difference: number, fractions: number, problem: () => string): void {
+    if (difference === 0) return;
+    if (Math.abs(difference) <= fractions * ROUNDING) this.roundings++;
+    else this.problems.push(problem());
+  }
+
+  sum(name: string, told: number, sum: number, fractions: number): void {
+    const figures = () => `${name} is ${exactText(told)} but its guarantors add up to ${exactText(sum)}`;
+    this.differing(told - sum, fractions + Number(isFraction(told)), figures);
+  }
 }
 
-function differing(name: string, data: Row, cents: number, shown = name): string[] {
-  const told = centsIn(data, name);
-  if (told === cents) return [];
-  return [`${shown} is ${dollarsText(told)} but its guarantors add up to ${dollarsText(cents)}`];
+function checkBalance(check: Check, id: string, amounts: AgingAmounts): void {
+  check.differing(imbalanceOf(amounts), balanceFractions(moneyOf(fractionsOf(amounts))), () => {
+    const money = moneyOf(amounts);
+    const figures = `${exactText(totalOf(money))} and credits ${exactText(money.credits)}`;
+    return `guarantor ${id} has buckets of ${figures} but a balance of ${exactText(money.balance)}`;
+  });
 }
 
-function differingParts(name: string, told: unknown, parts: Row): string[] {
+function checkParts(check: Check, name: string, told: unknown, parts: Row, fractions: Row): void {
   if (typeof told !== 'object') throw new NotMoney(name);
-  return Object.entries(parts).flatMap(([part, cents]) =>
-    differing(part, told as Row, cents as number, `${name}.${part}`),
-  );
+  for (const [part, sum] of Object.entries(parts))
+    check.sum(`${name}.${part}`, amountIn(told as Row, part), sum as number, fractions[part] as number);
+}
+
+/** How many amounts with fractions stand in each sum, under the names of the sums. */
+function fractionsOfSums(counts: AgingMoney): Record<string, unknown> {
+  return { ...sumsMoney(counts), balance: balanceFractions(counts) };
+}
+
+function balanceFractions(counts: AgingMoney): number {
+  return totalOf(counts) + counts.credits + counts.balance;
 }

@@ -1,12 +1,13 @@
 import type { Row } from '../pages/page.ts';
-import { type AgingCents, added, BUCKETS, bucketCents, readCents, setDollars } from './agingmoney.ts';
+import { type AgingAmounts, added, BUCKETS, bucketOf, readAmounts, setDollars } from './agingmoney.ts';
+import { countOf } from './money.ts';
 
 /** One guarantor at one location. */
 export interface Guarantor {
   readonly id: string;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  readonly cents: AgingCents;
+  readonly amounts: AgingAmounts;
   readonly claimsPending: number;
 }
 
@@ -16,8 +17,8 @@ export function readGuarantor(record: Row): Guarantor {
     id: String(record.id),
     firstName: textIn(record, 'firstName'),
     lastName: textIn(record, 'lastName'),
-    cents: readCents(record),
-    claimsPending: Math.max(0, Number(record.claimsPending) || 0),
+    amounts: readAmounts(record),
+    claimsPending: countOf(record.claimsPending) ?? 0,
   };
 }
 
@@ -50,7 +51,7 @@ function merged(before: Guarantor, after: Guarantor): Guarantor {
     id: before.id,
     firstName: before.firstName ?? after.firstName,
     lastName: before.lastName ?? after.lastName,
-    cents: added([before.cents, after.cents]),
+    amounts: added([before.amounts, after.amounts]),
     claimsPending: Math.max(before.claimsPending, after.claimsPending),
   };
 }
@@ -58,16 +59,16 @@ function merged(before: Guarantor, after: Guarantor): Guarantor {
 /** Oldest money first: by what is over 90 days, then 60, then 30, then current; equal ones by id. */
 export function oldestFirst(a: Guarantor, b: Guarantor): number {
   for (let bucket = BUCKETS.length - 1; bucket >= 0; bucket--) {
-    const more = bucketCents(b.cents, bucket) - bucketCents(a.cents, bucket);
+    const more = bucketOf(b.amounts, bucket) - bucketOf(a.amounts, bucket);
     if (more !== 0) return more;
   }
   return 0;
 }
 
 /** A guarantor as a record of the API, its location in front; dollars. */
-export function guarantorRow(location: string, { id, firstName, lastName, cents, claimsPending }: Guarantor): Row {
+export function guarantorRow(location: string, { id, firstName, lastName, amounts, claimsPending }: Guarantor): Row {
   const row: Record<string, unknown> = { location: locationValue(location), id, firstName, lastName };
-  setDollars(row, cents);
+  setDollars(row, amounts);
   row.claimsPending = claimsPending;
   return row;
 }

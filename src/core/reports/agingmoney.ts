@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Row } from '../pages/page.ts';
-import { centsOf, dollarsOf } from './money.ts';
+import { dollarsOf, isFraction, partsOf, shownCents } from './money.ts';
 
 /** The age buckets, youngest first, by the names that records have. */
 export const BUCKETS = ['current', 'thirtyDays', 'sixtyDays', 'ninetyDays'] as const;
@@ -9,7 +9,7 @@ export const PORTIONS = ['guarantorPortion', 'insurancePortion', 'writeOff'] as 
 type Bucket = (typeof BUCKETS)[number];
 type Portion = (typeof PORTIONS)[number];
 
-/** What a guarantor, a page or a location is owed, in whole cents. */
+/** What a guarantor, a page or a location is owed, in parts of a cent (`PARTS_OF_CENT`). */
 export interface AgingMoney {
   readonly buckets: Readonly<Record<Bucket, number>>;
   readonly portions: Readonly<Record<Bucket, Readonly<Record<Portion, number>>>>;
@@ -32,18 +32,18 @@ export class NotMoney extends Error {
   }
 }
 
-/** Cents of one amount of a record; throws NotMoney. */
-export function centsIn(record: Row, name: string): number {
-  const cents = centsOf(record[name]);
-  if (cents === undefined) throw new NotMoney(name);
-  return cents;
+/** One amount of a record in parts of a cent; throws NotMoney. */
+export function amountIn(record: Row, name: string): number {
+  const parts = partsOf(record[name]);
+  if (parts === undefined) throw new NotMoney(name);
+  return parts;
 }
 
 /**
- * Whole cents of one guarantor in a form of few bytes, since there may be a million of them: the buckets, then the
+ * Amounts of one guarantor, in parts of a cent, in a form of few bytes, since there may be a million of them: the buckets, then the
  * portions bucket by bucket, then the balances, in the orders of `BUCKETS`, `PORTIONS` and `BALANCES`.
  */
-export type AgingCents = readonly number[];
+export type AgingAmounts = readonly number[];
 
 const BALANCES = [
   'unAppliedCredits',
@@ -59,38 +59,43 @@ const FIRST_BALANCE = FIRST_PORTION + BUCKETS.length * PORTIONS.length;
 const LENGTH = FIRST_BALANCE + BALANCES.length;
 
 /** The money of a record of `patientReports` (specification, Aging balance report). Throws NotMoney. */
-export function readCents(record: Row): AgingCents {
+export function readAmounts(record: Row): AgingAmounts {
   // Of its full length from the start: an array that grows takes room for more.
-  const cents = new Array<number>(LENGTH).fill(0);
+  const amounts = new Array<number>(LENGTH).fill(0);
   let at = 0;
-  for (const bucket of BUCKETS) cents[at++] = centsIn(record, bucket);
+  for (const bucket of BUCKETS) amounts[at++] = amountIn(record, bucket);
   for (const name of PORTION_NAMES) {
     const split = record[name] ?? {};
     if (!isPlainObject(split)) throw new NotMoney(name);
-    for (const portion of PORTIONS) cents[at++] = partIn(split, portion, name);
+    for (const portion of PORTIONS) amounts[at++] = portionIn(split, portion, name);
   }
-  for (const name of BALANCES) cents[at++] = centsIn(record, name);
-  return cents;
+  for (const name of BALANCES) amounts[at++] = amountIn(record, name);
+  return amounts;
 }
 
-function partIn(split: Row, portion: Portion, name: string): number {
-  const cents = centsOf(split[portion]);
-  if (cents === undefined) throw new NotMoney(`${name}.${portion}`);
-  return cents;
+function portionIn(split: Row, portion: Portion, name: string): number {
+  const parts = partsOf(split[portion]);
+  if (parts === undefined) throw new NotMoney(`${name}.${portion}`);
+  return parts;
 }
 
-/** Sums, cent by cent. */
-export function added(all: Iterable<AgingCents>): AgingCents {
+/** Exact sums, amount by amount. */
+export function added(all: Iterable<AgingAmounts>): AgingAmounts {
   const sums = new Array<number>(LENGTH).fill(0);
-  for (const cents of all) {
-    for (let at = 0; at < LENGTH; at++) sums[at] = (sums[at] ?? 0) + (cents[at] ?? 0);
+  for (const amounts of all) {
+    for (let at = 0; at < LENGTH; at++) sums[at] = (sums[at] ?? 0) + (amounts[at] ?? 0);
   }
   return sums;
 }
 
+/** 1 where an amount has fractions of a cent, 0 where it has none. */
+export function fractionsOf(amounts: AgingAmounts): AgingAmounts {
+  return amounts.map((parts) => Number(isFraction(parts)));
+}
+
 /** Amounts by their names. */
-export function moneyOf(cents: AgingCents): AgingMoney {
-  const at = (place: number) => cents[place] ?? 0;
+export function moneyOf(amounts: AgingAmounts): AgingMoney {
+  const at = (place: number) => amounts[place] ?? 0;
   const balance = (name: (typeof BALANCES)[number]) => at(FIRST_BALANCE + BALANCES.indexOf(name));
   return {
     buckets: each(BUCKETS, (_, bucket) => at(bucket)),
@@ -105,16 +110,16 @@ export function moneyOf(cents: AgingCents): AgingMoney {
   };
 }
 
-/** Whether buckets and credits are the balance. */
-export function isBalanced(cents: AgingCents): boolean {
-  let sum = cents[FIRST_BALANCE] ?? 0;
-  for (let bucket = 0; bucket < BUCKETS.length; bucket++) sum += cents[bucket] ?? 0;
-  return sum === cents[FIRST_BALANCE + 1];
+/** Buckets and credits less the balance: 0 where they agree. */
+export function imbalanceOf(amounts: AgingAmounts): number {
+  let sum = (amounts[FIRST_BALANCE] ?? 0) - (amounts[FIRST_BALANCE + 1] ?? 0);
+  for (let bucket = 0; bucket < BUCKETS.length; bucket++) sum += amounts[bucket] ?? 0;
+  return sum;
 }
 
 /** What is owed in a bucket, by its place in `BUCKETS`. */
-export function bucketCents(cents: AgingCents, bucket: number): number {
-  return cents[bucket] ?? 0;
+export function bucketOf(amounts: AgingAmounts, bucket: number): number {
+  return amounts[bucket] ?? 0;
 }
 
 /** All buckets together. */
@@ -122,9 +127,9 @@ export function totalOf(money: AgingMoney): number {
   return BUCKETS.reduce((sum, bucket) => sum + money.buckets[bucket], 0);
 }
 
-/** The money of a guarantor under the names of the API, in dollars, set into a record. */
-export function setDollars(record: Record<string, unknown>, cents: AgingCents): void {
-  const dollars = (place: number) => dollarsOf(cents[place] ?? 0);
+/** The money of a guarantor under the names of the API, in dollars rounded to cents, set into a record. */
+export function setDollars(record: Record<string, unknown>, amounts: AgingAmounts): void {
+  const dollars = (place: number) => dollarsOf(shownCents(amounts[place] ?? 0));
   for (const [bucket, name] of BUCKETS.entries()) record[name] = dollars(bucket);
   for (const [bucket, name] of PORTION_NAMES.entries()) {
     const first = FIRST_PORTION + bucket * PORTIONS.length;
@@ -141,7 +146,7 @@ export function setDollars(record: Record<string, unknown>, cents: AgingCents): 
   record.unAppliedCredits = dollars(FIRST_BALANCE);
 }
 
-/** The money of a page or location under the names that the API gives its sums, in cents. */
+/** The money of a page or location under the names that the API gives its sums, in parts of a cent. */
 export function sumsMoney(money: AgingMoney): Record<string, unknown> {
   const totalPortions = each(PORTIONS, (portion) =>
     BUCKETS.reduce((sum, bucket) => sum + money.portions[bucket][portion], 0),
@@ -156,12 +161,12 @@ export function sumsMoney(money: AgingMoney): Record<string, unknown> {
   };
 }
 
-/** The same names with every amount turned from cents to dollars. */
+/** The same names with every amount in dollars, rounded to cents. */
 export function inDollars(amounts: Row): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(amounts).map(([name, value]) => [
       name,
-      typeof value === 'number' ? dollarsOf(value) : inDollars(value as Row),
+      typeof value === 'number' ? dollarsOf(shownCents(value)) : inDollars(value as Row),
     ]),
   );
 }

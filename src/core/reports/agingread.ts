@@ -6,9 +6,10 @@ import { localFailure } from '../failure.ts';
 import { inOrder } from '../inorder.ts';
 import type { Row } from '../pages/page.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
-import { wrongSums } from './agingcheck.ts';
+import { checkSums } from './agingcheck.ts';
 import { type Guarantor, Guarantors, readGuarantor } from './agingmerge.ts';
-import { type AgingCents, type AgingMoney, added, moneyOf, NotMoney } from './agingmoney.ts';
+import { type AgingAmounts, type AgingMoney, added, moneyOf, NotMoney } from './agingmoney.ts';
+import { countOf } from './money.ts';
 
 export interface AgingQuestion {
   /** An id, or `ALL` for the whole organization in one. */
@@ -32,6 +33,10 @@ export interface LocationAging {
   readonly pages: number;
   /** What the server's own sums get wrong, each as a sentence. */
   readonly problems: readonly string[];
+  /** Amounts that have fractions of a cent. */
+  readonly fractions: number;
+  /** Sums of the server that differ by no more than the rounding of such amounts. */
+  readonly roundings: number;
   /** The ledger went on changing while the pages were read, so they may not belong together. */
   readonly changed: boolean;
 }
@@ -70,11 +75,15 @@ class Found {
   readonly guarantors = new Guarantors();
   readonly problems: string[] = [];
   pages = 0;
+  fractions = 0;
+  roundings = 0;
 
   take(answer: ApiAnswer, name: string): void {
-    const { guarantors, problems } = readAnswer(answer, name);
+    const { guarantors, checked } = readAnswer(answer, name);
     for (const guarantor of guarantors) this.guarantors.add(guarantor);
-    for (const problem of problems) this.problems.push(`${name}: ${problem}`);
+    this.fractions += checked.fractions;
+    this.roundings += checked.roundings;
+    for (const problem of checked.problems) this.problems.push(`${name}: ${problem}`);
     this.pages++;
   }
 }
@@ -84,16 +93,18 @@ function whole(location: string, found: Found, changed: boolean): LocationAging 
   return {
     location,
     guarantors,
-    money: moneyOf(added(centsOfAll(guarantors))),
+    money: moneyOf(added(amountsOfAll(guarantors))),
     pages: found.pages,
+    fractions: found.fractions,
+    roundings: found.roundings,
     problems: found.problems.map((problem) => `Location ${location}, ${problem}.`),
     changed,
   };
 }
 
 /** Not as a list of its own: there may be a million. */
-export function* centsOfAll(guarantors: readonly Guarantor[]): Generator<AgingCents> {
-  for (const { cents } of guarantors) yield cents;
+export function* amountsOfAll(guarantors: readonly Guarantor[]): Generator<AgingAmounts> {
+  for (const { amounts } of guarantors) yield amounts;
 }
 
 class Reader {
@@ -154,14 +165,11 @@ async function* numbers(first: number, last: number): AsyncGenerator<number> {
 }
 
 function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
-  const { limit, total } = isPlainObject(meta?.pagination) ? meta.pagination : {};
-  if (isCount(limit) && limit > 0 && isCount(total)) return { limit, total };
+  const pagination = isPlainObject(meta?.pagination) ? meta.pagination : {};
+  const [limit, total] = [countOf(pagination.limit), countOf(pagination.total)];
+  if (limit !== undefined && limit > 0 && total !== undefined) return { limit, total };
   const message = 'Page 1 of the aging report does not say how many transactions there are (meta.pagination).';
   throw localFailure('response.malformed', message, { requestId });
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function readAnswer({ data, requestId }: ApiAnswer, name: string) {
@@ -172,12 +180,12 @@ function readAnswer({ data, requestId }: ApiAnswer, name: string) {
   if (!Array.isArray(records) || !records.every(isRecord)) throw malformed('has guarantors without an id');
   try {
     const guarantors = records.map(readGuarantor);
-    return { guarantors, problems: wrongSums(data, guarantors) };
+    return { guarantors, checked: checkSums(data, guarantors) };
   } catch (cause) {
     throw cause instanceof NotMoney ? malformed(`has an amount that is none: ${cause.message}`) : cause;
   }
 }
 
 function isRecord(value: unknown): value is Row {
-  return isPlainObject(value) && (typeof value.id === 'string' || isCount(value.id));
+  return isPlainObject(value) && (typeof value.id === 'string' || countOf(value.id) !== undefined);
 }

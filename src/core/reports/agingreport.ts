@@ -1,24 +1,29 @@
 import type { Row } from '../pages/page.ts';
 import { guarantorRow, locationValue } from './agingmerge.ts';
 import { type AgingMoney, added, inDollars, moneyOf, sumsMoney, totalOf } from './agingmoney.ts';
-import { centsOfAll, type LocationAging } from './agingread.ts';
-import { dollarsOf, dollarsText } from './money.ts';
+import { amountsOfAll, type LocationAging } from './agingread.ts';
+import { countText, dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
 
-/** The aging report over all locations that have data; money in cents. */
+/** The aging report over all locations that have data; money in parts of a cent. */
 export interface AgingReport {
   readonly locations: readonly LocationAging[];
   readonly money: AgingMoney;
   /** Guarantors, each counted once however many locations have money of theirs. */
   readonly guarantors: number;
   readonly problems: readonly string[];
+  /** Amounts that have fractions of a cent, and sums of the server that differ by no more than their rounding. */
+  readonly fractions: number;
+  readonly roundings: number;
 }
 
 export function agingReport(locations: readonly LocationAging[]): AgingReport {
   return {
     locations,
-    money: moneyOf(added(locations.map(({ guarantors }) => added(centsOfAll(guarantors))))),
+    money: moneyOf(added(locations.map(({ guarantors }) => added(amountsOfAll(guarantors))))),
     guarantors: idsOf(locations),
     problems: locations.flatMap(({ problems }) => problems),
+    fractions: locations.reduce((sum, { fractions }) => sum + fractions, 0),
+    roundings: locations.reduce((sum, { roundings }) => sum + roundings, 0),
   };
 }
 
@@ -59,25 +64,44 @@ export function totalRows(report: AgingReport): Row[] {
   return isAll ? [totalsRow(report)] : [...locationRows(report), totalsRow(report)];
 }
 
-/** What was checked, in dollars: buckets and credits are the balance, and every page adds up. */
-export function checkOf({ locations, money, problems }: AgingReport): Row {
-  const bucketsAndCredits = totalOf(money) + money.credits;
+/** What was checked, in dollars: buckets and credits are the balance, and every page adds up. Compared exactly, shown in cents. */
+export function checkOf({ locations, money, problems, fractions, roundings }: AgingReport): Row {
   return {
     ok: problems.length === 0,
-    buckets: dollarsOf(totalOf(money)),
-    unappliedCredits: dollarsOf(money.credits),
-    balance: dollarsOf(money.balance),
-    difference: dollarsOf(bucketsAndCredits - money.balance),
+    buckets: dollarsOf(shownCents(totalOf(money))),
+    unappliedCredits: dollarsOf(shownCents(money.credits)),
+    balance: dollarsOf(shownCents(money.balance)),
+    difference: (totalOf(money) + money.credits - money.balance) / PARTS_OF_DOLLAR || 0,
     pages: locations.reduce((sum, { pages }) => sum + pages, 0),
     problems,
+    ...(fractions > 0 && { fractionsOfCents: fractions, roundedSums: roundings }),
   };
 }
 
+const PARTS_OF_DOLLAR = 100 * PARTS_OF_CENT;
+
 /** The check as one line: `buckets 12.00 + credits -2.00 = balance 10.00`, and whether the pages add up. */
-export function checkLine({ locations, money, problems }: AgingReport): string {
-  const equal = totalOf(money) + money.credits === money.balance;
-  const sum = `buckets ${dollarsText(totalOf(money))} + credits ${dollarsText(money.credits)} ${equal ? '=' : 'is not'} balance ${dollarsText(money.balance)}`;
+export function checkLine(report: AgingReport): string {
+  const { locations, money, problems } = report;
+  const difference = totalOf(money) + money.credits - money.balance;
+  const sign = difference === 0 ? '=' : 'is not';
+  const sum = `buckets ${amountText(totalOf(money))} + credits ${amountText(money.credits)} ${sign} balance ${amountText(money.balance)}`;
+  const off = difference === 0 || report.fractions === 0 ? '' : `, by ${exactText(difference)}`;
   const pages = locations.reduce((total, location) => total + location.pages, 0);
   const answers = pages === 1 ? 'the page adds up' : `all ${pages} pages add up`;
-  return `Check: ${sum}; ${problems.length === 0 ? answers : `the server's own sums disagree (${problems.length})`}.`;
+  const sums = problems.length === 0 ? answers : `the server's own sums disagree (${problems.length})`;
+  return `Check: ${[`${sum}${off}`, sums, ...fractionText(report)].join('; ')}.`;
+}
+
+/** What is to be said of amounts that are no whole cents; nothing where there are none. */
+export function fractionText({ fractions, roundings }: AgingReport): readonly string[] {
+  if (fractions === 0) return [];
+  const amounts = fractions === 1 ? '1 amount has' : `${countText(fractions)} amounts have`;
+  const sums = roundings === 1 ? '1 sum differs' : `${countText(roundings)} sums differ`;
+  return [`${amounts} fractions of a cent`, ...(roundings === 0 ? [] : [`${sums} by their rounding`])];
+}
+
+/** An amount in parts of a cent as people read dollars, rounded to cents. */
+export function amountText(parts: number): string {
+  return dollarsText(shownCents(parts));
 }

@@ -4,7 +4,7 @@ import { type Look, PLAIN, type Style } from '../output/style.ts';
 import type { RowOrder } from '../sorting/roworder.ts';
 import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
-import { type AgingReport, checkLine } from './agingreport.ts';
+import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { bar, countText, dollarsText } from './money.ts';
 import { type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
 
@@ -41,7 +41,7 @@ export function agingTable(report: AgingReport, look: AgingLook): ReportTable {
   const { locations } = report;
   const lines = orderedGuarantors(report, look.order)
     .slice(0, look.limit)
-    .map((line): Line => ({ ...line, money: moneyOf(line.guarantor.cents) }));
+    .map((line): Line => ({ ...line, money: moneyOf(line.guarantor.amounts) }));
   if (look.columns !== undefined) return reportTable(chosenColumns(lines, look.columns), look);
   const column = (title: string, cell: (line: Line) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
     title,
@@ -50,8 +50,8 @@ export function agingTable(report: AgingReport, look: AgingLook): ReportTable {
     ...more,
     cells: lines.map(cell),
   });
-  const money = (title: string, cents: (money: AgingMoney) => number, rank?: number): ReportColumn =>
-    column(title, (line) => dollarsText(cents(line.money)), {
+  const money = (title: string, amount: (money: AgingMoney) => number, rank?: number): ReportColumn =>
+    column(title, (line) => amountText(amount(line.money)), {
       align: 'right',
       ...(rank !== undefined && { rank }),
     });
@@ -133,16 +133,16 @@ const WIDEST = 50;
 function block(name: string, guarantors: number, money: AgingMoney, { width, style = PLAIN }: AgingLook): string {
   const total = totalOf(money);
   const figures = [...BUCKETS.map((bucket) => money.buckets[bucket]), total, money.credits, money.balance];
-  const digits = Math.max(...figures.map((cents) => dollarsText(cents).length));
-  const line = (label: string, cents: number, rest = '') =>
-    `  ${label.padEnd(12)}  ${dollarsText(cents).padStart(digits)}${rest}`.trimEnd();
+  const digits = Math.max(...figures.map((amount) => amountText(amount).length));
+  const line = (label: string, amount: number, rest = '') =>
+    `  ${label.padEnd(12)}  ${amountText(amount).padStart(digits)}${rest}`.trimEnd();
   const bars = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - digits - 27));
   return `${[
     `${style('heading', name)}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
     ...BUCKETS.map((bucket) => {
-      const cents = money.buckets[bucket];
-      const drawn = style(AGES[bucket], bar(cents, total, bars));
-      return line(NAMES[bucket], cents, `  ${share(cents, total).padStart(5)}  ${drawn}`);
+      const amount = money.buckets[bucket];
+      const drawn = style(AGES[bucket], bar(amount, total, bars));
+      return line(NAMES[bucket], amount, `  ${share(amount, total).padStart(5)}  ${drawn}`);
     }),
     line('charges', total),
     line('credits', money.credits),

@@ -1,10 +1,10 @@
 import type { RowOrder } from '../sorting/roworder.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
-import { type AgingReport, checkLine } from './agingreport.ts';
+import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
 import { lyingBars } from './htmlchart.ts';
 import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
-import { countText, dollarsText, usdText } from './money.ts';
+import { countText, shownCents, usdText } from './money.ts';
 
 export interface AgingPage {
   /** Filter beside the locations, as text; empty for none. */
@@ -28,8 +28,8 @@ export function agingHtml(report: AgingReport, { filter, limit, order, made }: A
   const { locations, money, guarantors } = report;
   const total = totalOf(money);
   const bars = BUCKETS.map((bucket) => {
-    const cents = money.buckets[bucket];
-    return { label: NAMES[bucket], cents, color: COLORS[bucket], more: share(cents, total) };
+    const amount = money.buckets[bucket];
+    return { label: NAMES[bucket], cents: shownCents(amount), color: COLORS[bucket], more: share(amount, total) };
   });
   return htmlPage({
     title: 'Aging report',
@@ -37,9 +37,9 @@ export function agingHtml(report: AgingReport, { filter, limit, order, made }: A
     made,
     body: [
       htmlFigures([
-        ['Balance', usdText(money.balance)],
-        ['Charges', usdText(total)],
-        ['Credits', usdText(money.credits)],
+        ['Balance', usdText(shownCents(money.balance))],
+        ['Charges', usdText(shownCents(total))],
+        ['Credits', usdText(shownCents(money.credits))],
         ['Guarantors', countText(guarantors)],
       ]),
       lyingBars('Charges by age', bars),
@@ -71,7 +71,7 @@ function guarantorTable(report: AgingReport, limit: number | undefined, order: R
     ...(isOne ? [] : [location]),
     guarantor.id,
     nameOf(guarantor),
-    ...moneyCells(moneyOf(guarantor.cents)),
+    ...moneyCells(moneyOf(guarantor.amounts)),
   ]);
   const part =
     shown.length < all.length ? ` (${countText(shown.length)} of ${countText(all.length)}; totals of all)` : '';
@@ -82,5 +82,5 @@ function guarantorTable(report: AgingReport, limit: number | undefined, order: R
 }
 
 function moneyCells({ buckets, credits, balance }: AgingMoney): string[] {
-  return [...[...BUCKETS].reverse().map((bucket) => buckets[bucket]), credits, balance].map(dollarsText);
+  return [...[...BUCKETS].reverse().map((bucket) => buckets[bucket]), credits, balance].map(amountText);
 }

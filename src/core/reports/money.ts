@@ -11,6 +11,46 @@ export function centsOf(dollars: unknown): number | undefined {
   return Number.isFinite(cents) && Math.abs(cents) <= MOST ? cents || 0 : undefined;
 }
 
+/** Parts of a cent in which amounts are added that may be finer: sums of integers are exact, those of dollars are not. */
+export const PARTS_OF_CENT = 1000;
+
+/**
+ * Parts of dollars as they stand on the wire, a number or a numeric text, 0 for null or nothing; digits beyond the
+ * fifth decimal, as adding in floating point leaves them, are rounded. Undefined for anything else, and for an amount
+ * too large to be exact.
+ */
+export function partsOf(dollars: unknown): number | undefined {
+  if (dollars === null || dollars === undefined) return 0;
+  const number = typeof dollars === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(dollars) ? Number(dollars) : dollars;
+  const parts = typeof number === 'number' ? Math.round(number * 100 * PARTS_OF_CENT) : Number.NaN;
+  return Number.isFinite(parts) && Math.abs(parts) <= MOST ? parts || 0 : undefined;
+}
+
+/** Whole cents as an amount in parts is shown: rounded, half a cent away from zero. */
+export function shownCents(parts: number): number {
+  return Math.sign(parts) * Math.floor((Math.abs(parts) + PARTS_OF_CENT / 2) / PARTS_OF_CENT) || 0;
+}
+
+/** Whether an amount in parts is no whole number of cents. */
+export function isFraction(parts: number): boolean {
+  return parts % PARTS_OF_CENT !== 0;
+}
+
+/** An amount in parts as people read dollars, with every digit there is beyond the second decimal: `-1,234.505`. */
+export function exactText(parts: number): string {
+  const finer = String(Math.abs(parts) % PARTS_OF_CENT)
+    .padStart(3, '0')
+    .replace(/0+$/, '');
+  const cents = Math.floor(Math.abs(parts) / PARTS_OF_CENT);
+  return `${parts < 0 ? '-' : ''}${dollarsText(cents)}${finer}`;
+}
+
+/** A whole number that is no negative one, as a number or as text; undefined for anything else. */
+export function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
 /** Dollars of whole cents, as a number with two decimals at most; never -0. */
 export function dollarsOf(cents: number): number {
   return cents / 100 || 0;

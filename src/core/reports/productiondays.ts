@@ -18,11 +18,12 @@ export function daysFrom(from: string, count: number): string[] {
   });
 }
 
-/** A day and the production items of it; undefined when an amount is no whole number of cents. */
+/** A day and the production items of it; undefined when an amount is no whole number of cents, as a number or as text. */
 export function productionDay(day: string, items: readonly Row[]): ProductionDay | undefined {
   let cents = 0;
   for (const { scheduledAmount } of items) {
-    const amount = scheduledAmount ?? 0;
+    const isText = typeof scheduledAmount === 'string' && /^-?\d{1,16}$/.test(scheduledAmount);
+    const amount = isText ? Number(scheduledAmount) : (scheduledAmount ?? 0);
     if (!Number.isSafeInteger(amount)) return undefined;
     cents += amount as number;
   }

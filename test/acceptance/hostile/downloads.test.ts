@@ -145,7 +145,7 @@ describe('a link to', () => {
   const LINKS: readonly (readonly [string, unknown, RegExp])[] = [
     ['a file of this machine', 'file:///etc/passwd', /points to file:/],
     ['the metadata of a cloud', 'http://169.254.169.254/latest/meta-data/', /points to http:\/\/169\.254\.169\.254/],
-    ['another port without TLS', 'http://127.0.0.1:1/x', /points to http:\/\/127\.0\.0\.1:1,/],
+    ['another machine without TLS', 'http://192.0.2.1:1/x', /points to http:\/\/192\.0\.2\.1:1,/],
     ['data', 'data:text/plain,x', /points to data:/],
     ['a script', 'javascript:alert(1)', /points to javascript:/],
     ['a host with a password', 'https://a:b@example.com/x', /points to https:/],
@@ -161,6 +161,15 @@ describe('a link to', () => {
     expect([ended.code, ended.stdout]).toEqual([expect.toBeOneOf([4, 8]), '']);
     expect(ended.stderr).toMatch(says);
     expect(await readdir(folder)).toEqual(['in']);
+  });
+
+  test('another server of this machine is followed, without the token', async () => {
+    const folder = await folderOf('another server');
+    const files = elsewhere.open(body(CONTENT));
+    const url = documentsServer([{ name: 'scan.pdf', link: `${files}/1` }]);
+    const ended = await molar(folder, ['documents', 'download', '1'], connection(url));
+    expect([ended.code, await readFile(join(folder, 'scan.pdf'), 'utf8')]).toEqual([0, CONTENT]);
+    expect(elsewhere.requestsTo(files).map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 
   test('another host carries no token, and neither does a redirect from there', async () => {

@@ -69,6 +69,21 @@ describe('export to a folder', () => {
     ]);
   });
 
+  it('takes dates in the zone of --timezone', async () => {
+    const { run, summary } = await nightly();
+    const filters = [
+      '--filter',
+      'patients:lastModified>=2026-01-01',
+      '--filter',
+      'transactions:transactionDate>=2026-01-01',
+    ];
+    expect((await run([...BOTH, ...filters, '--timezone', 'Asia/Tokyo'])).exitCode).toBe(0);
+    expect((await summary()).files).toMatchObject([
+      { filter: 'lastModified>=2025-12-31T15:00:00Z' },
+      { filter: 'transactionDate>=2026-01-01' },
+    ]);
+  });
+
   it('takes filters and fields by resource', async () => {
     const { run, practice } = await nightly();
     await run(['patients', 'transactions', '--filter', 'patients:lastName~=S', '--fields', 'transactions:id,amount']);

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { allOperations, operationOf } from '../../../src/catalog/catalog.ts';
+import { allOperations, operationOf, RESOURCES } from '../../../src/catalog/catalog.ts';
 import { Refusal } from '../../../src/catalog/failures.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { exampleTerm, filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
 import type { FlagValues } from '../../../src/cli/flagvalues.ts';
+import { zoneTime } from '../../../src/core/zonetime.ts';
 
 const { filters } = patients;
+
+function resourceNamed(name: string) {
+  const found = RESOURCES.find((resource) => resource.name === name);
+  if (found === undefined) throw new Error(`There is no resource ${name}`);
+  return found;
+}
 
 function refusalOf(flags: FlagValues, keys = filters): Refusal {
   try {
@@ -51,7 +58,7 @@ describe('exampleTerm', () => {
         Object.entries(keys).map(([name, key]) => [name, { ...key, required: false }]),
       );
       const term = exampleTerm(keys);
-      expect(readFilter({ filter: [term] }, optional)).toBe(term);
+      expect(readFilter({ filter: [term] }, optional)?.replace('T00:00:00Z', '')).toBe(term);
       expect(filterFlags(keys).filter?.summary).toContain(`'${term}'`);
     },
   );
@@ -69,16 +76,39 @@ describe('readFilter', () => {
     ['all locations', { location: ['ALL'] }, 'preferredLocation.id->[ALL]'],
     ['values that need quotes', { 'last-name': 'O, "Neil"' }, 'lastName~="O, \\"Neil\\""'],
     ['a value that looks like an operator', { 'first-name': '=x' }, 'firstName~="=x"'],
-    ['a date through which', { to: '2026-01-31' }, 'firstVisitDate<2026-02-01'],
-    ['the last day of a leap February', { to: '2024-02-29' }, 'firstVisitDate<2024-03-01'],
-    ['the last day of a year', { to: '2025-12-31' }, 'firstVisitDate<2026-01-01'],
-    ['the last day there is', { to: '9999-12-31' }, 'firstVisitDate<=9999-12-31'],
+    ['a date through which', { to: '2026-01-31' }, 'firstVisitDate<2026-02-01T07:00:00Z'],
+    ['the last day of a leap February', { to: '2024-02-29' }, 'firstVisitDate<2024-03-01T07:00:00Z'],
+    ['the last day of a year', { to: '2025-12-31' }, 'firstVisitDate<2026-01-01T07:00:00Z'],
+    ['the last day there is', { to: '9999-12-31' }, 'firstVisitDate<=9999-12-31T07:00:00Z'],
     ['a time up to which', { to: '2026-01-31T10:00:00Z' }, 'firstVisitDate<=2026-01-31T10:00:00Z'],
-    ['a date from which', { from: '2026-01-01' }, 'firstVisitDate>=2026-01-01'],
-    ['a date before which', { 'modified-before': '2026-01-31' }, 'lastModified<2026-01-31'],
-    ['a filter of its own is left as it is', { filter: ['firstVisitDate<=2026-01-31'] }, 'firstVisitDate<=2026-01-31'],
+    ['a date from which', { from: '2026-01-01' }, 'firstVisitDate>=2026-01-01T07:00:00Z'],
+    ['a date before which', { 'modified-before': '2026-01-31' }, 'lastModified<2026-01-31T07:00:00Z'],
+    ['a date in a filter', { filter: ['firstVisitDate<=2026-01-31'] }, 'firstVisitDate<=2026-01-31T07:00:00Z'],
+    ['a date in summer time', { from: '2026-07-01' }, 'firstVisitDate>=2026-07-01T06:00:00Z'],
+    ['a time without a zone', { from: '2026-01-01 08:30' }, 'firstVisitDate>=2026-01-01T15:30:00Z'],
+    ['a time that is left out', { from: '2026-03-08T02:30' }, 'firstVisitDate>=2026-03-08T09:30:00Z'],
+    ['a time that comes twice', { from: '2026-11-01T01:30' }, 'firstVisitDate>=2026-11-01T07:30:00Z'],
+    ['an offset', { from: '2026-01-01T08:30+02:00' }, 'firstVisitDate>=2026-01-01T06:30:00Z'],
+    ['fractions of a second', { from: '2026-01-01T08:30:00.1200Z' }, 'firstVisitDate>=2026-01-01T08:30:00.12Z'],
+    ['finer ones', { from: '2026-01-01T08:30:00.0001234Z' }, 'firstVisitDate>=2026-01-01T08:30:00.0001234Z'],
+    ['no fraction', { from: '2026-01-01T08:30:00.000Z' }, 'firstVisitDate>=2026-01-01T08:30:00Z'],
+    ['the first day there is', { filter: ['lastModified>=0001-01-01'] }, 'lastModified>=0001-01-01T06:59:56Z'],
+    ['a date where a date is kept', { 'date-of-birth': '2001-02-03' }, 'dateOfBirth==2001-02-03'],
+    ['values in another letter case', { status: 'non-patient', gender: 'f' }, 'gender==F,patientStatus==NON-PATIENT'],
+    ['ids with zeros', { location: ['005'], guarantor: '0042' }, 'preferredLocation.id->[5],primaryGuarantor.id==42'],
+    ['all in small letters', { location: ['all'] }, 'preferredLocation.id->[ALL]'],
+    ['a phone number as written', { phone: '(303) 555-0100' }, 'phones.number==(303) 555-0100'],
   ])('takes %s', (_name, flags, expected) => {
-    expect(readFilter(flags, filters)).toBe(expected);
+    expect(readFilter(flags, filters, zoneTime('America/Denver'))).toBe(expected);
+  });
+
+  it('takes yes and no in any letter case, and whole numbers without zeros', () => {
+    const appointments = operationOf(resourceNamed('appointments'), 'list').filters ?? {};
+    expect(readFilter({ filter: ['asap==TRUE,needsFollowUp!=False'] }, appointments)).toBe(
+      'asap==true,needsFollowUp!=false',
+    );
+    const production = operationOf(resourceNamed('locationproductionnetschedule'), 'report').filters ?? {};
+    expect(readFilter({ from: '2026-03-02', range: '07' }, production)).toBe('fromDate==2026-03-02,range==7');
   });
 
   it('takes quoted values in a list', () => {

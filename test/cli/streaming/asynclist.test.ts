@@ -2,12 +2,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import AppointmentsList from '../../../src/commands/appointments/list.ts';
 import ImageattachmentsList from '../../../src/commands/imageattachments/list.ts';
 import LocationproductionnetscheduleReport from '../../../src/commands/locationproductionnetschedule/report.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';
-import { problem, Script, success } from '../../core/transport/script.ts';
-import { runCommand } from '../runcommand.ts';
+import { answer, broken, problem, Script, type Step, success } from '../../core/transport/script.ts';
+import { jsonFailure, runCommand } from '../runcommand.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -98,9 +99,70 @@ describe('list --async', () => {
   });
 
   it('fails where the answer names no delivery', async () => {
-    const ran = await patients(new Script(delivery(names), success([])));
-    expect(ran).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(ran.stderr).toContain('X-Correlation-ID');
+    const ran = await patients(new Script(delivery(names), success([])), '--json');
+    expect(ran).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(jsonFailure(ran)).toMatchObject({
+      code: 'stream.unavailable',
+      message: expect.stringMatching(
+        /no streaming channel that molar can read; .* GET \/api\/v1\/patients\/async has no X-Correlation-ID/,
+      ),
+      hint: 'Run it without --async: molar patients list.',
+    });
+  });
+
+  it.each<[string, () => Step]>([
+    ['404', () => answer(404, '')],
+    ['404 in an envelope', () => answer(404, { data: null, errors: [{ message: 'No such path' }] })],
+    ['405', () => answer(405, '')],
+    ['403', () => answer(403, { data: null, errors: [] })],
+    ['501', () => answer(501, '')],
+    ['records in place of a stream', () => success([])],
+    ['nothing', () => broken(true)],
+  ])('tells that the service has no channel where the stream answers %s and the API is there', async (_name, step) => {
+    const script = new Script(step(), success([]));
+    const ran = await patients(script, '--json', '--max-retries', '0');
+    expect(jsonFailure(ran)).toMatchObject({
+      code: 'stream.unavailable',
+      exitCode: 5,
+      message: expect.stringContaining('no streaming channel that molar can read'),
+      hint: 'Run it without --async: molar patients list.',
+    });
+    expect([ran.stdout, script.left]).toEqual(['', 0]);
+    expect(script.requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/api/v1/stream',
+      '/api/v1/transactiontags',
+    ]);
+  });
+
+  it.each<[string, () => Step, () => Step, number]>([
+    ['the API is not there', () => broken(false), () => broken(false), 8],
+    ['the address is not that of the API', () => answer(404, ''), () => answer(404, '<html>'), 4],
+    ['the token may not read', () => answer(403, ''), () => answer(403, ''), 3],
+    ['the token is not accepted', () => answer(401, ''), () => answer(401, ''), 3],
+  ])('says what it is where %s', async (_name, stream, reading, exitCode) => {
+    const ran = await patients(new Script(stream(), reading()), '--json', '--max-retries', '0');
+    expect(jsonFailure(ran)).toMatchObject({ exitCode, code: expect.not.stringContaining('stream.') });
+  });
+
+  it.each([
+    [
+      'appointments:list',
+      AppointmentsList,
+      ['--async'],
+      'Without --async molar asks GET /api/v1/appointments, which the specification does not list; molar api /appointments/async shows the first ten.',
+    ],
+    [
+      'locationproductionnetschedule:report',
+      LocationproductionnetscheduleReport,
+      ['--async', '--from', '2026-03-02'],
+      'Run it without --async: molar locationproductionnetschedule report.',
+    ],
+  ] as const)('says what there is in place of %s', async (id, command, argv, hint) => {
+    const script = new Script(answer(404, ''), success([]));
+    expect(jsonFailure(await runCommand(id, command, [...argv, '--json'], { script }))).toMatchObject({
+      code: 'stream.unavailable',
+      hint,
+    });
   });
 
   it('gives up as a list does where the stream does not open', async () => {
@@ -123,6 +185,22 @@ describe('list --async', () => {
 });
 
 describe('imageattachments list', () => {
+  it('asks for ten at a time where the service has no channel, and says so', async () => {
+    const ten = Array.from({ length: 10 }, (_, at) => ({ id: at + 1 }));
+    const script = new Script(answer(404, ''), success([]), success(ten), success([{ id: 11 }]), success([]));
+    const line = ['--fields', 'id', '--claim', '5', '--csv'];
+    const ran = await runCommand('imageattachments:list', ImageattachmentsList, line, { script });
+    expect([ran.exitCode, ran.stdout.split('\n').length, script.left]).toEqual([0, 13, 0]);
+    expect(ran.stderr).toMatch(
+      /^This service has no streaming channel .* The image attachments are asked for ten at a time\.\n$/,
+    );
+    expect(script.queries.slice(2).map(({ lastId, pageSize, filter }) => [lastId, pageSize, filter])).toEqual([
+      ['0', '10', 'insuranceClaim.id->[5]'],
+      ['10', '10', 'insuranceClaim.id->[5]'],
+      ['11', '10', 'insuranceClaim.id->[5]'],
+    ]);
+  });
+
   it.each([[[]], [['--async']]])('comes over the stream with %j', async (argv) => {
     const script = new Script(delivery([{ id: 3 }, { id: 8 }]), asked());
     const line = [...argv, '--fields', 'id', '--claim', '5', '--csv'];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import DocumentsDelete from '../../../src/commands/documents/delete.ts';
+import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
-import { broken, problem, Script, success } from '../../core/transport/script.ts';
+import { answer, broken, problem, Script, success } from '../../core/transport/script.ts';
 
 const remove = (argv: readonly string[], world?: World) => runCommand('documents:delete', DocumentsDelete, argv, world);
 const done = () => new Script(success({ id: 5 }));
@@ -12,6 +13,28 @@ describe('documents delete', () => {
     const ran = await remove(['5', '--yes'], { script });
     expect(ran).toEqual({ exitCode: 0, stdout: '{\n  "id": 5\n}\n', stderr: 'Deleted document 5.\n' });
     expect(script.requests[0]).toMatchObject({ method: 'DELETE', url: 'https://api.example.com/api/v1/documents/5' });
+  });
+
+  it.each<[string, () => IncomingResponse, unknown]>([
+    ['data that is null', () => success(null), { id: 5 }],
+    ['data without an id', () => success({}), { id: 5 }],
+    ['data that is a list', () => success([]), { id: 5 }],
+    ['the whole record', () => success({ id: 5, tagText: 'Cash' }), { id: 5, tagText: 'Cash' }],
+    ['an id as text', () => success({ id: '5' }), { id: '5' }],
+    ['an object that is no envelope', () => answer(200, '{}'), { id: 5 }],
+    ['nothing at all', () => answer(204, ''), { id: 5 }],
+  ])('is done when the answer has %s', async (_name, step, printed) => {
+    const script = new Script(step);
+    const ran = await remove(['5', '--yes'], { script });
+    expect([ran.exitCode, JSON.parse(ran.stdout), ran.stderr]).toEqual([0, printed, 'Deleted document 5.\n']);
+    const several = await remove(['5', '6', '--yes', '--format', 'ndjson'], { script: new Script(step, step) });
+    expect([several.exitCode, several.stdout.match(/"deleted"/g)?.length]).toEqual([0, 2]);
+  });
+
+  it('is not done when a page of something else answers', async () => {
+    const page = answer(200, '<html>Sign in</html>');
+    const ran = await remove(['5', '--yes', '--max-retries', '0'], { script: new Script(page) });
+    expect(ran).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
   const asking = () => {

@@ -16,6 +16,35 @@ async function update(argv: readonly string[], steps: readonly Step[], world: Wo
   return { ...ran, sent };
 }
 
+describe('documents update --name', () => {
+  const typed = (mimeType: string) => success({ id: 5, name: 'old.x', mimeType, tags: ['b'], type: 'DocumentV1' });
+
+  it.each([
+    ['the extension of its type', 'scan.pdf', 'PDF', 'scan'],
+    ['it in capitals and twice', 'scan.pdf.PDF', 'PDF', 'scan'],
+    ['an alias of its type', 'scan.jpg', 'JPEG', 'scan'],
+    ['the extension of another type', 'scan.doc', 'PDF', 'scan.doc'],
+    ['a type the catalog does not know', 'scan.pdf', 'TIFF', 'scan.pdf'],
+  ])('sends the base of a name with %s', async (_name, name, mimeType, base) => {
+    const ran = await update(['--name', name], [typed(mimeType), document([])]);
+    expect(ran.sent).toEqual(['GET', ['PUT', { name: base }]]);
+  });
+
+  it('asks nothing about a name without an extension that is known', async () => {
+    expect((await update(['--name', 'Dr. Lee 2026.03'], [document([])])).sent).toEqual([
+      ['PUT', { name: 'Dr. Lee 2026.03' }],
+    ]);
+  });
+
+  it('does so beside tags, and in a dry run', async () => {
+    const steps = [typed('PDF'), typed('PDF'), document(['b', 'a']), document(['b', 'a'])];
+    const ran = await update(['--name', 'card.pdf', '--add-tag', 'a'], steps);
+    expect(ran.sent).toEqual(['GET', 'GET', ['PUT', { name: 'card', tags: ['b', 'a'] }], 'GET']);
+    const shown = await update(['--name', 'card.pdf', '--dry-run'], [typed('PDF')]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ body: { name: 'card' } });
+  });
+});
+
 describe('documents update --add-tag and --remove-tag', () => {
   it('reads the tags, changes them, writes all, and looks again', async () => {
     const ran = await update(

@@ -6,6 +6,7 @@ const practice = eventPractice();
 const create = (...argv: readonly string[]) => practice.run(EventsCreate, argv);
 
 /** 2026-03-02 is a Monday; 09:00 in Denver is 16:00 UTC until the 8th and 15:00 UTC after it. */
+const TOKYO = ['--timezone', 'Asia/Tokyo'];
 const MEETING = ['--title', 'Meeting', '--start', '2026-03-02T09:00', '--location', DENVER];
 
 async function startsAfter(...argv: readonly string[]): Promise<unknown[]> {
@@ -83,15 +84,15 @@ describe('events create', () => {
       url: 'http://localhost/api/v1/events',
       body: {
         title: 'Meeting',
-        start: '2026-03-02T09:00',
-        location: { id: DENVER },
+        start: '2026-03-02T16:00:00Z',
+        location: { id: Number(DENVER) },
         recurrenceType: 'WEEKLY',
+        recurrenceStart: '2026-03-02',
         recurrenceEnd: '2026-04-01',
         recurrenceFrequency: 1,
         recurrenceDays: ['MONDAY'],
       },
     });
-    expect(ran.stdout.toString()).not.toContain('recurrenceStart');
     expect(practice.sent).toEqual([]);
   });
 
@@ -166,15 +167,32 @@ describe('events create', () => {
     expect(practice.sent).toEqual([]);
   });
 
-  it('does not take a local date for that of a time with a zone', async () => {
+  it('counts from the local date of a time with a zone', async () => {
     const late = ['--title', 'Late', '--start', '2026-03-03T02:00:00Z', '--location', DENVER, '--duration', '30'];
-    const ran = await create(...late, '--recurrence', 'weekly', '--until', '2026-03-20', '--json');
-    expect(refusalOf(ran).errors).toEqual({ '--recurrence': expect.stringMatching(/^Weekdays are missing/) });
-    const event = recordOf(await create(...late, '--recurrence', 'FREQ=WEEKLY;COUNT=2', '--from', '2026-03-02'));
-    expect(event).toMatchObject({ recurrenceDays: ['MONDAY'], recurrenceEnd: '2026-03-09' });
+    const event = recordOf(await create(...late, '--recurrence', 'FREQ=WEEKLY;COUNT=2'));
+    expect(event).toMatchObject({
+      start: '2026-03-03T02:00:00.000Z',
+      recurrenceStart: '2026-03-02',
+      recurrenceDays: ['MONDAY'],
+      recurrenceEnd: '2026-03-09',
+    });
+    const inTokyo = await create(...late, '--recurrence', 'weekly', '--until', '2026-03-20', '--dry-run', ...TOKYO);
+    expect(recordOf(inTokyo).body).toMatchObject({ recurrenceStart: '2026-03-03', recurrenceDays: ['TUESDAY'] });
   });
 
-  it('takes the single fields as they are', async () => {
+  it('tells the zone it took, unless one was named', async () => {
+    const note =
+      "Dates and times without a zone are taken in America/Denver, this computer's; --timezone ZONE or molar config set timezone ZONE names another.\n";
+    expect((await create(...MEETING, '--dry-run')).stderr).toBe(note);
+    expect((await create(...MEETING, '--dry-run', '--quiet')).stderr).toBe('');
+    const named = await create(...MEETING, '--dry-run', ...TOKYO);
+    expect(named.stderr).toBe('');
+    expect(recordOf(named).body).toMatchObject({ start: '2026-03-02T00:00:00Z' });
+    const wrong = await create(...MEETING, '--timezone', 'Denver', '--json');
+    expect(refusalOf(wrong)).toEqual({ exitCode: 2, errors: { '--timezone': expect.stringMatching(/IANA/) } });
+  });
+
+  it('sends single fields with the date that the series counts from', async () => {
     const fields = ['--recurrence-type', 'monthly', '--recurrence-end', '2026-04-30', '--recurrence-frequency', '1'];
     const starts = await startsAfter(...fields, '--recurrence-week', 'first', '--recurrence-day', 'MONDAY');
     expect(starts).toEqual(['2026-03-02T16:00:00.000Z', '2026-04-06T15:00:00.000Z']);
@@ -183,6 +201,9 @@ describe('events create', () => {
   it.each(EventsCreate.examples)('has an example that can be pasted: %s', async (example) => {
     const words = [...String(example).matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
     const argv = words.slice(words.indexOf('create') + 1);
-    expect((await create(...argv, '--dry-run')).stderr).toBe('');
+    expect(
+      (await create(...argv, '--dry-run', ...(argv.includes('--timezone') ? [] : ['--timezone', 'America/Denver'])))
+        .stderr,
+    ).toBe('');
   });
 });

@@ -15,6 +15,7 @@ export function eventPractice() {
   const run = (command: unknown, argv: readonly string[]): Promise<Ran> => {
     sent.length = 0;
     return runCommand(command, argv, {
+      env: { TZ: 'America/Denver' },
       send: (request) => {
         sent.push(request);
         return send(request);

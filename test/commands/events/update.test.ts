@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import EventsUpdate from '../../../src/commands/events/update.ts';
-import { eventPractice, recordOf, refusalOf } from './practice.ts';
+import { DENVER, eventPractice, recordOf, refusalOf } from './practice.ts';
 
 const practice = eventPractice();
 const update = (id: unknown, ...argv: readonly string[]) => practice.run(EventsUpdate, [String(id), ...argv]);
@@ -71,6 +71,78 @@ describe('events update', () => {
     });
   });
 
+  it('counts from the event on the server where it does not move', async () => {
+    const [, id] = await practice.mondays();
+    const rule = ['--recurrence', 'FREQ=WEEKLY;BYDAY=MO;COUNT=3', '--target', 'series'];
+    expect(recordOf(await update(id, ...rule, '--dry-run')).body).toEqual({
+      recurrenceType: 'WEEKLY',
+      recurrenceStart: '2026-03-09',
+      recurrenceEnd: '2026-03-23',
+      recurrenceFrequency: 1,
+      recurrenceDays: ['MONDAY'],
+    });
+    expect(practice.sent.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it.each<[name: string, argv: readonly string[], body: Readonly<Record<string, unknown>>]>([
+    ['an end', ['--recurrence-end', '2026-03-30'], { recurrenceEnd: '2026-03-30' }],
+    [
+      'days',
+      ['--recurrence-days', 'monday', '--recurrence-days', 'Wednesday'],
+      { recurrenceDays: ['MONDAY', 'WEDNESDAY'] },
+    ],
+    [
+      'an end two years after the first of the series',
+      ['--recurrence-end', '2028-03-05'],
+      { recurrenceStart: '2026-03-09', recurrenceEnd: '2028-03-05' },
+    ],
+  ])('sends the whole recurrence for %s', async (_name, argv, changed) => {
+    const [, id] = await practice.mondays();
+    const ran = await update(id, ...argv, '--target', 'series', '--dry-run');
+    expect(recordOf(ran).body).toEqual({
+      recurrenceType: 'WEEKLY',
+      recurrenceStart: '2026-03-02',
+      recurrenceEnd: '2026-03-23',
+      recurrenceFrequency: 1,
+      recurrenceDays: ['MONDAY'],
+      ...changed,
+    });
+  });
+
+  it('takes the fields of the other type along when the type changes', async () => {
+    const [id] = await practice.mondays();
+    const words = ['--recurrence-type', 'monthly', '--recurrence-week', 'first', '--recurrence-day', 'monday'];
+    const ran = await update(id, ...words, '--target', 'series', '--dry-run');
+    expect(recordOf(ran).body).toEqual({
+      recurrenceType: 'MONTHLY',
+      recurrenceStart: '2026-03-02',
+      recurrenceEnd: '2026-03-23',
+      recurrenceFrequency: 1,
+      recurrenceWeek: 'FIRST',
+      recurrenceDay: 'MONDAY',
+    });
+    const half = await update(id, '--recurrence-type', 'monthly', '--target', 'series', '--json');
+    expect(refusalOf(half)).toEqual({
+      exitCode: 2,
+      errors: { recurrenceWeek: expect.any(String), recurrenceDay: expect.any(String) },
+    });
+  });
+
+  it('asks nothing where the whole recurrence is given', async () => {
+    const words = ['--recurrence', 'weekly', '--on', 'MON', '--from', '2026-03-02', '--until', '2026-03-23'];
+    recordOf(await update(7, ...words, '--target', 'series', '--dry-run'));
+    expect(practice.sent).toEqual([]);
+  });
+
+  it('leaves out what cannot be written, and says so', async () => {
+    const [id] = await practice.mondays();
+    const ran = await update(id, '--set', `location=${DENVER}`, '--title', 'N', '--dry-run');
+    expect(recordOf(ran).body).toEqual({ title: 'N' });
+    expect(ran.stderr).toBe('Warning: Read-only property: location is read-only and was ignored. (location)\n');
+    const alone = await update(id, '--set', `location=${DENVER}`);
+    expect(alone).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('location is read-only') });
+  });
+
   it('prints the request in a dry run and sends nothing', async () => {
     const ran = await update(7, '--recurrence', 'none', '--target', 'series', '--dry-run');
     expect(recordOf(ran)).toMatchObject({
@@ -94,11 +166,6 @@ describe('events update', () => {
       { '--recurrence-end': expect.stringMatching(/add --target series/) },
     ],
     [
-      'COUNT without a known start',
-      ['--recurrence', 'FREQ=WEEKLY;BYDAY=MO;COUNT=3', '--target', 'series'],
-      { '--recurrence': expect.stringMatching(/add --from/) },
-    ],
-    [
       'none with words',
       ['--recurrence', 'none', '--on', 'MON', '--target', 'series'],
       { '--on': '--on does not go with --recurrence none.' },
@@ -116,8 +183,8 @@ describe('events update', () => {
 
   it.each(EventsUpdate.examples)('has an example that can be pasted: %s', async (example) => {
     const words = [...String(example).matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-    expect((await practice.run(EventsUpdate, [...words.slice(words.indexOf('update') + 1), '--dry-run'])).stderr).toBe(
-      '',
-    );
+    const [, ...argv] = words.slice(words.indexOf('update') + 1);
+    const [id] = await practice.mondays();
+    expect((await update(id, ...argv, '--dry-run', '--timezone', 'America/Denver')).stderr).toBe('');
   });
 });

@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import ConfigSet from '../../../src/commands/config/set.ts';
 import DocumentsCount from '../../../src/commands/documents/count.ts';
 import PatientsCount from '../../../src/commands/patients/count.ts';
 import { runCommand } from '../../cli/runcommand.ts';
@@ -21,6 +25,33 @@ describe('count', () => {
       { filter: 'patientStatus==ACTIVE,lastModified>=0001-01-01T00:00:00Z' },
       { filter: 'patientStatus==ACTIVE' },
     ]);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['the zone of --timezone', ['--timezone', 'Asia/Tokyo'], '2025-12-31T15:00:00Z'],
+    ['the configured zone', [], '2026-01-01T05:00:00Z'],
+  ])('takes a date in %s', async (_name, argv, instant) => {
+    const folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const env = { TZ: 'America/Denver', MOLAR_CONFIG_DIR: folder };
+    await runCommand('config:set', ConfigSet, ['timezone', 'America/New_York'], { env });
+    const script = new Script(success({ total: 0 }));
+    const ran = await runCommand('patients:count', PatientsCount, ['--modified-since', '2026-01-01', ...argv], {
+      script,
+      env,
+    });
+    expect([ran.stderr, script.queries[0]]).toEqual(['', { filter: `lastModified>=${instant}` }]);
+  });
+
+  it("takes a date in this computer's zone where none is named, and says so unless a program reads", async () => {
+    const script = new Script(success({ total: 0 }), success({ total: 0 }));
+    const world = { script, env: { TZ: 'America/Denver' } };
+    const argv = ['--modified-since', '2026-01-01'];
+    expect((await runCommand('patients:count', PatientsCount, argv, world)).stderr).toMatch(
+      /^Dates and times without a zone are taken in America\/Denver, [^\n]*\n$/,
+    );
+    expect((await runCommand('patients:count', PatientsCount, [...argv, '--json'], world)).stderr).toBe('');
+    expect(script.queries[1]).toEqual({ filter: 'lastModified>=2026-01-01T07:00:00Z' });
   });
 
   it('prints what the API answers as JSON', async () => {

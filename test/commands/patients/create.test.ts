@@ -23,7 +23,9 @@ const BODY = {
   state: 'CO',
   postalCode: '80202',
 };
-const STORED = { ...BODY, id: 7000000000114, patientStatus: 'NEW', contactMethod: 'Email me' };
+/** What goes out for it: enumerations as the specification spells them. */
+const CANONICAL = { ...BODY, patientStatus: 'NEW', contactMethod: 'Email me' };
+const STORED = { ...CANONICAL, id: 7000000000114 };
 
 let folder: string;
 let file: string;
@@ -41,7 +43,7 @@ describe('patients create', () => {
     const script = new Script(success(STORED));
     const ran = await create(['--data', file], { script });
     expect(ran).toEqual({ exitCode: 0, stdout: `${JSON.stringify(STORED, null, 2)}\n`, stderr: '' });
-    expect(sent(script)).toEqual(BODY);
+    expect(sent(script)).toEqual(CANONICAL);
     expect(script.requests[0]).toMatchObject({
       method: 'POST',
       url: 'https://api.example.com/api/v1/patients',
@@ -52,18 +54,14 @@ describe('patients create', () => {
   it('takes standard input', async () => {
     const script = new Script(success(STORED));
     await create(['--data', '-'], { script, stdin: JSON.stringify(BODY) });
-    expect(sent(script)).toEqual(BODY);
+    expect(sent(script)).toEqual(CANONICAL);
   });
 
   it.each<[string, string[], Record<string, unknown>]>([
-    [
-      'flags',
-      ['--first-name', 'Zoë', '--preferred-location', '6'],
-      { firstName: 'Zoë', preferredLocation: { id: '6' } },
-    ],
+    ['flags', ['--first-name', 'Zoë', '--preferred-location', '6'], { firstName: 'Zoë', preferredLocation: { id: 6 } }],
     ['numbers', ['--income', '12.5', '--family-size', '3'], { income: 12.5, familySize: 3 }],
     ['--set', ['--set', 'firstName=A=B', '--set', 'title=null'], { firstName: 'A=B', title: null }],
-    ['--set on a link', ['--set', 'preferredLocation.id=6'], { preferredLocation: { id: '6' } }],
+    ['--set on a link', ['--set', 'preferredLocation.id=6'], { preferredLocation: { id: 6 } }],
     ['a flag over --set', ['--set', 'firstName=A', '--first-name', 'B'], { firstName: 'B' }],
     [
       'a list entry by entry',
@@ -81,10 +79,30 @@ describe('patients create', () => {
       { phones: [{ phoneType: 'HOME', number: '555-0100' }] },
     ],
     ['an empty list', ['--phones', '[]'], { phones: [] }],
+    ['text with blanks around it', ['--city', ' Denver  '], { city: 'Denver' }],
+    ['a numeric text', ['--set', 'familySize= 3 '], { familySize: 3 }],
+    ['a language that is not listed', ['--language-type', ' Klingon '], { languageType: 'Klingon' }],
+    ['a listed language in other letter case', ['--language-type', 'spanish'], { languageType: 'Spanish' }],
+    ['a state that is not listed', ['--state', 'fm'], { state: 'FM' }],
+    [
+      'a kind of phone that is not listed',
+      ['--phones', '{"phoneType":"Pager","number":"555-0100"}'],
+      { phones: [{ phoneType: 'Pager', number: '555-0100' }] },
+    ],
   ])('takes %s over --data', async (_name, argv, changed) => {
     const script = new Script(success(STORED));
     await create(['--data', file, ...argv], { script });
-    expect(sent(script)).toEqual({ ...BODY, ...changed });
+    expect(sent(script)).toEqual({ ...CANONICAL, ...changed });
+  });
+
+  it.each([
+    ['--gender', 'X'],
+    ['--patient-status', 'Klingon'],
+    ['--state', 'Colorado'],
+    ['--language-type', ' '],
+  ])('refuses %s %s, which no service can take', async (flag, value) => {
+    const ran = await create(['--data', file, flag, value, '--json']);
+    expect(jsonFailure(ran)).toMatchObject({ exitCode: 2, code: 'field.choice' });
   });
 
   it('prints the request and sends nothing for --dry-run', async () => {
@@ -99,7 +117,7 @@ describe('patients create', () => {
         'Content-Type': 'application/json',
         'Idempotency-Key': '(made for each run)',
       },
-      body: BODY,
+      body: CANONICAL,
     });
   });
 

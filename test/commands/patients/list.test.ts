@@ -65,7 +65,7 @@ describe('patients list in a pipe', () => {
     const script = new ListScript(success([ann]));
     await list(['--filter', 'lastName~=Ex', '--status', 'active', '--limit', '1', '--json'], { script });
     expect(script.queries).toEqual([
-      { filter: `lastName~=Ex,patientStatus==active,${EVERYTHING}`, pageSize: '1', lastId: '0' },
+      { filter: `lastName~=Ex,patientStatus==ACTIVE,${EVERYTHING}`, pageSize: '1', lastId: '0' },
     ]);
   });
 

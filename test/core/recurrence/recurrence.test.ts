@@ -51,9 +51,9 @@ describe('recurrence fields of a rule', () => {
     expect(endOf(rule, undefined, { date: from })).toBe(end);
   });
 
-  it('keep the start open for the server when only the event says it', () => {
+  it('count from the event when nothing else says where', () => {
     expect(fieldsOf('FREQ=WEEKLY;COUNT=2', undefined, { date: '2026-03-03' }).fields).toMatchObject({
-      recurrenceStart: null,
+      recurrenceStart: '2026-03-03',
       recurrenceDays: ['TUESDAY'],
     });
   });

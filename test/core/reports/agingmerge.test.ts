@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Guarantors, guarantorRow, oldestFirst, readGuarantor } from '../../../src/core/reports/agingmerge.ts';
-import { moneyOf, NotMoney, readCents } from '../../../src/core/reports/agingmoney.ts';
+import { moneyOf, NotMoney, readAmounts } from '../../../src/core/reports/agingmoney.ts';
+import { PARTS_OF_CENT } from '../../../src/core/reports/money.ts';
 import { type Cents, decimal, owing, record } from './agingsamples.ts';
 
 const cents = fc.integer({ min: 0, max: 10_000_000 });
@@ -72,23 +73,41 @@ describe('oldestFirst', () => {
   });
 });
 
-describe('readCents', () => {
+describe('readAmounts', () => {
   it.each([
-    ['current', { current: '12' }],
+    ['current', { current: '12 dollars' }],
+    ['thirtyDays', { thirtyDays: '1e3' }],
+    ['sixtyDays', { sixtyDays: 1e13 }],
     ['balance', { balance: Number.NaN }],
     ['sixtyDaysPortion', { sixtyDaysPortion: 3 }],
     ['ninetyDaysPortion.writeOff', { ninetyDaysPortion: { writeOff: true } }],
   ])('refuses %s that is no amount', (field, wrong) => {
-    const read = () => readCents({ ...record(owing('1', [10])), ...wrong });
+    const read = () => readAmounts({ ...record(owing('1', [10])), ...wrong });
     expect(read).toThrow(NotMoney);
     expect(read).toThrow(`${field} is not`);
   });
 
   it('reads what is absent as nothing', () => {
-    expect(moneyOf(readCents({ id: '1', current: decimal(5), balance: decimal(5) }))).toMatchObject({
-      buckets: { current: 5, thirtyDays: 0, sixtyDays: 0, ninetyDays: 0 },
+    expect(moneyOf(readAmounts({ id: '1', current: decimal(5), balance: decimal(5) }))).toMatchObject({
+      buckets: { current: 5 * PARTS_OF_CENT, thirtyDays: 0, sixtyDays: 0, ninetyDays: 0 },
       credits: 0,
-      balance: 5,
+      balance: 5 * PARTS_OF_CENT,
     });
+  });
+
+  it('reads amounts and counts that are text, and fractions of a cent', () => {
+    const { amounts, claimsPending } = readGuarantor({
+      id: '1',
+      current: '12.345',
+      thirtyDays: 0.1 + 0.2,
+      sixtyDays: -0.00005,
+      balance: ' 12.645 ',
+      claimsPending: '3',
+    });
+    expect(moneyOf(amounts)).toMatchObject({
+      buckets: { current: 1_234_500, thirtyDays: 30_000, sixtyDays: -5 },
+      balance: 1_264_500,
+    });
+    expect(claimsPending).toBe(3);
   });
 });

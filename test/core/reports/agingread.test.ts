@@ -4,7 +4,15 @@ import { aging } from '../../../src/catalog/resources/reports.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { moneyOf } from '../../../src/core/reports/agingmoney.ts';
 import { type AgingQuestion, readLocation } from '../../../src/core/reports/agingread.ts';
-import { agingReport, checkLine, checkOf, totalRows, totalsRow } from '../../../src/core/reports/agingreport.ts';
+import {
+  agingReport,
+  checkLine,
+  checkOf,
+  recordRows,
+  totalRows,
+  totalsRow,
+} from '../../../src/core/reports/agingreport.ts';
+import { PARTS_OF_CENT } from '../../../src/core/reports/money.ts';
 import { clientOf, Script, type Step, success } from '../transport/script.ts';
 import { type Cents, owing, page } from './agingsamples.ts';
 
@@ -24,6 +32,8 @@ const failed = (steps: readonly Step[]) =>
     (cause) => (cause instanceof Failure ? cause : undefined),
   );
 
+const inParts = (cents: number) => cents * PARTS_OF_CENT;
+
 const ann = owing('7', [1010, 0, 0, 20], -500, 2);
 const bob = owing('8', [0, 30, 0, 0], 0, 1);
 
@@ -39,15 +49,15 @@ describe('readLocation', () => {
     expect(told).toEqual(['1/3', '2/3', '3/3']);
     expect(location).toMatchObject({ location: '5', pages: 3, problems: [], changed: false });
     expect(
-      location.guarantors.map(({ id, claimsPending, cents }) => [id, claimsPending, moneyOf(cents).balance]),
+      location.guarantors.map(({ id, claimsPending, amounts }) => [id, claimsPending, moneyOf(amounts).balance]),
     ).toEqual([
-      ['7', 3, 620],
-      ['8', 1, 30],
+      ['7', 3, inParts(620)],
+      ['8', 1, inParts(30)],
     ]);
     expect(location.money).toMatchObject({
-      buckets: { current: 1100, thirtyDays: 30, sixtyDays: 0, ninetyDays: 20 },
-      credits: -500,
-      balance: 650,
+      buckets: { current: inParts(1100), thirtyDays: inParts(30), sixtyDays: 0, ninetyDays: inParts(20) },
+      credits: inParts(-500),
+      balance: inParts(650),
     });
   });
 
@@ -70,13 +80,20 @@ describe('readLocation', () => {
       ...[first([ann], 1, 3), success(page([bob])), success(page([])), first([ann], 1, 3)],
     ]);
     expect(filters.map((filter) => filter?.slice(-1)).join('')).toBe('1211231');
-    expect(location).toMatchObject({ changed: false, money: { balance: 560 } });
+    expect(location).toMatchObject({ changed: false, money: { balance: inParts(560) } });
   });
 
   it('says so when it goes on changing', async () => {
     const reading = (total: number) => [first([ann], 2, total), success(page([])), first([ann], 2, total + 1)];
     const { location, left } = await read([3, 3, 3].flatMap(reading));
     expect({ changed: location.changed, left }).toEqual({ changed: true, left: 0 });
+  });
+
+  it('takes counts that are text', async () => {
+    const counted = (guarantors: readonly Cents[]) =>
+      success(page(guarantors), { meta: { pagination: { limit: '2', total: '3' } } });
+    const { filters } = await read([counted([ann]), success(page([bob])), counted([ann])]);
+    expect(filters.map((filter) => filter?.slice(-1)).join('')).toBe('121');
   });
 
   it('asks for 50 guarantors at a time', async () => {
@@ -86,7 +103,7 @@ describe('readLocation', () => {
       `location.id==5,patient.id->[${guarantors.slice(0, 50).join(',')}]`,
       'location.id==5,patient.id->[51]',
     ]);
-    expect(location).toMatchObject({ pages: 2, money: { balance: 560 } });
+    expect(location).toMatchObject({ pages: 2, money: { balance: inParts(560) } });
   });
 
   it.each([
@@ -120,11 +137,100 @@ describe('readLocation', () => {
     ['no data', success([], { meta: { pagination: { limit: 1, total: 1 } } })],
     ['a guarantor without id', success({ patientReports: [{}] }, { meta: { pagination: { limit: 1, total: 1 } } })],
     [
-      'an amount that is text',
-      success({ patientReports: [{ id: '1', current: '5' }] }, { meta: { pagination: { limit: 1, total: 1 } } }),
+      'an amount that is none',
+      success({ patientReports: [{ id: '1', current: 'five' }] }, { meta: { pagination: { limit: 1, total: 1 } } }),
     ],
+    ['a count that is none', success(page([]), { meta: { pagination: { limit: '2.5', total: '9' } } })],
   ])('refuses %s with exit code 8', async (_, step) => {
     expect(await failed([step])).toMatchObject({ code: 'response.malformed', exitCode: 8, requestId: 'req-1' });
+  });
+});
+
+describe('fractions of a cent', () => {
+  /** One guarantor of these dollars: buckets 0–30 and over 90, credits, balance; all of it the patient's share. */
+  const fractional = (
+    id: string,
+    current: unknown,
+    ninetyDays: unknown,
+    unAppliedCredits: unknown,
+    balance: unknown,
+  ) => ({
+    ...{ id, current, ninetyDays, unAppliedCredits, balance },
+  });
+  const answered = (records: readonly object[], sums: object = {}) =>
+    success({ ...sums, patientReports: records }, { meta: { pagination: { limit: 9, total: 9 } } });
+  const reportOf = async (step: Step) => agingReport([(await read([step])).location]);
+
+  it('are added exactly, shown rounded away from zero, and told', async () => {
+    const report = await reportOf(
+      answered([fractional('1', 12.345, '0.004', '-1.005', '11.344'), fractional('2', '0.004', 0, 0, 0.004)], {
+        currentAmount: 12.349,
+        ninetyDaysAmount: '0.004',
+        total: 12.353,
+        unappliedCreditsAmount: -1.005,
+        balance: '11.348',
+      }),
+    );
+    expect([...recordRows(report)]).toMatchObject([
+      { id: '1', current: 12.35, ninetyDays: 0, unAppliedCredits: -1.01, balance: 11.34 },
+      { id: '2', current: 0, balance: 0 },
+    ]);
+    expect(totalsRow(report)).toMatchObject({
+      currentAmount: 12.35,
+      ninetyDaysAmount: 0,
+      total: 12.35,
+      balance: 11.35,
+    });
+    expect(checkOf(report)).toEqual({
+      ok: true,
+      buckets: 12.35,
+      unappliedCredits: -1.01,
+      balance: 11.35,
+      difference: 0,
+      pages: 1,
+      problems: [],
+      fractionsOfCents: 6,
+      roundedSums: 0,
+    });
+    expect(checkLine(report)).toBe(
+      'Check: buckets 12.35 + credits -1.01 = balance 11.35; the page adds up; 6 amounts have fractions of a cent.',
+    );
+  });
+
+  it('may be rounded in the sums of the server, which is told too', async () => {
+    const sums = { currentAmount: 12.35, total: 12.34, balance: 12.35 };
+    const report = await reportOf(answered([fractional('1', 12.345, 0, 0, 12.35)], sums));
+    expect(report).toMatchObject({ problems: [], fractions: 1, roundings: 3 });
+    expect(checkLine(report)).toBe(
+      'Check: buckets 12.35 + credits 0.00 is not balance 12.35, by -0.005; the page adds up; 1 amount has fractions of a cent; 3 sums differ by their rounding.',
+    );
+    expect(checkOf(report)).toMatchObject({ ok: true, difference: -0.005, roundedSums: 3 });
+  });
+
+  it.each([
+    ['by more than rounding', { currentAmount: 12.36 }, 'currentAmount is 12.36 but its guarantors add up to 12.345'],
+    [
+      'where no amount has fractions',
+      { sixtyDaysAmount: 0.01 },
+      'sixtyDaysAmount is 0.01 but its guarantors add up to 0.00',
+    ],
+  ])('do not excuse sums that are wrong %s', async (_name, sums, problem) => {
+    const report = await reportOf(answered([fractional('1', 12.345, 0, 0, 12.345)], sums));
+    expect(report.problems).toEqual([`Location 5, page 1: ${problem}.`]);
+  });
+
+  it('do not excuse a balance that is wrong', async () => {
+    const report = await reportOf(answered([fractional('1', 12.345, 0, 0, 12.36)]));
+    expect(report.problems).toEqual([
+      'Location 5, page 1: guarantor 1 has buckets of 12.345 and credits 0.00 but a balance of 12.36.',
+    ]);
+  });
+
+  it('are not seen in what floating point leaves of whole cents', async () => {
+    const noise = [0.1 + 0.2, 1234.5600000000002, 1e8 + 0.01];
+    const report = await reportOf(answered(noise.map((amount, at) => fractional(String(at), amount, 0, 0, amount))));
+    expect(report).toMatchObject({ problems: [], fractions: 0, roundings: 0 });
+    expect(totalsRow(report)).toMatchObject({ balance: 100_001_234.87 });
   });
 });
 

@@ -30,8 +30,8 @@ function location(name: string, from: number, count: number): LocationAging {
     lastName: at % 2 === 0 ? '<b>"Bold" & Co</b>' : LONG,
   }));
   const guarantors = records.map(readGuarantor);
-  const money = moneyOf(added(guarantors.map(({ cents }) => cents)));
-  return { location: name, guarantors, money, pages: 1, problems: [], changed: false };
+  const money = moneyOf(added(guarantors.map(({ amounts }) => amounts)));
+  return { location: name, guarantors, money, pages: 1, problems: [], fractions: 0, roundings: 0, changed: false };
 }
 
 const aging = agingHtml(agingReport([location('5', 1, 30), location('6', 20, 30)]), {

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bar, centsOf, dollarsOf, dollarsText, usdText } from '../../../src/core/reports/money.ts';
+import {
+  bar,
+  centsOf,
+  countOf,
+  dollarsOf,
+  dollarsText,
+  exactText,
+  PARTS_OF_CENT,
+  partsOf,
+  shownCents,
+  usdText,
+} from '../../../src/core/reports/money.ts';
 import { decimal } from './agingsamples.ts';
 
 describe('centsOf', () => {
@@ -26,7 +37,7 @@ describe('centsOf', () => {
 
   it('is exact for every amount of cents', () => {
     fc.assert(
-      fc.property(fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 }), (cents) => {
+      fc.property(fc.integer({ min: -100_000_000_0000, max: 100_000_000_0000 }), (cents) => {
         expect(centsOf(decimal(cents))).toBe(cents + 0);
         expect(dollarsOf(cents)).toBe(decimal(cents));
         expect(
@@ -37,6 +48,57 @@ describe('centsOf', () => {
         ).toBe(String(cents));
       }),
     );
+  });
+});
+
+describe('parts of a cent', () => {
+  it.each([
+    [12.345, 1_234_500],
+    ['12.345', 1_234_500],
+    ['-0.00001', -1],
+    [null, 0],
+    ['', undefined],
+    ['0x10', undefined],
+    [true, undefined],
+    [1e12, undefined],
+  ])('reads %s as %s', (dollars, parts) => {
+    expect(partsOf(dollars)).toBe(parts);
+  });
+
+  it.each([
+    [1_234_500, 1235, '12.345'],
+    [-1_234_500, -1235, '-12.345'],
+    [1_234_499, 1234, '12.34499'],
+    [-499, 0, '-0.00499'],
+    [-500, -1, '-0.005'],
+    [0, 0, '0.00'],
+    [100_000_000, 100_000, '1,000.00'],
+  ])('shows %d as %d cents, and exactly as %s', (parts, cents, exact) => {
+    expect(shownCents(parts)).toBe(cents);
+    expect(exactText(parts)).toBe(exact);
+  });
+
+  it('adds up to the cent for every amount of cents', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -100_000_000_000, max: 100_000_000_000 }), (cents) => {
+        expect(partsOf(decimal(cents))).toBe(cents * PARTS_OF_CENT + 0);
+        expect(partsOf(String(decimal(cents)))).toBe(cents * PARTS_OF_CENT + 0);
+      }),
+    );
+  });
+});
+
+describe('countOf', () => {
+  it.each([
+    [3, 3],
+    ['3', 3],
+    ['', undefined],
+    [-1, undefined],
+    ['1.5', undefined],
+    [2 ** 60, undefined],
+    [null, undefined],
+  ])('reads %s as %s', (value, count) => {
+    expect(countOf(value)).toBe(count);
   });
 });
 

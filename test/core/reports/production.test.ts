@@ -18,11 +18,11 @@ describe('daysFrom', () => {
 
 describe('productionDay', () => {
   it('adds cents', () => {
-    const items = [{ scheduledAmount: 14_800 }, { scheduledAmount: 5 }, { scheduledAmount: null }];
+    const items = [{ scheduledAmount: 14_800 }, { scheduledAmount: '5' }, { scheduledAmount: null }];
     expect(productionDay('2026-03-02', items)).toEqual({ day: '2026-03-02', appointments: 3, cents: 14_805 });
   });
 
-  it.each([[12.5], ['100'], [2 ** 60]])('refuses %s', (scheduledAmount) => {
+  it.each([[12.5], ['12.5'], ['1e2'], [''], [2 ** 60]])('refuses %s', (scheduledAmount) => {
     expect(productionDay('2026-03-02', [{ scheduledAmount }])).toBeUndefined();
   });
 });

@@ -3,11 +3,11 @@ import type { Problem } from '../../../catalog/failures.ts';
 import { asId } from '../../../catalog/fields/numbers.ts';
 import { readFields } from '../../../catalog/record.ts';
 import {
-  baseNameOf,
   baseNameProblem,
   canonicalMimeType,
   isImage,
   type MimeType,
+  sentBaseName,
   storedName,
 } from '../../../catalog/resources/documentnames.ts';
 import { documentFields } from '../../../catalog/resources/documents.ts';
@@ -40,7 +40,7 @@ export interface DocumentDraft {
  * tags, date, crop.
  */
 export function draftDocument(row: UploadRow, type: MimeType, organization: string): DocumentDraft {
-  const base = row.name === undefined ? defaultName(row.file) : baseNameOf(row.name.trim(), type).trim();
+  const base = sentBaseName(row.name?.trim() ?? defaultName(row.file), type);
   const problems: Problem[] = [];
   const wrongName = baseNameProblem(base);
   if (wrongName !== undefined) problems.push({ code: 'field.length', source: 'name', description: wrongName });
@@ -55,8 +55,7 @@ export function draftDocument(row: UploadRow, type: MimeType, organization: stri
   if (problems.some(({ source }) => source !== 'name')) throw refused(row, problems);
   const crop = readCrop(row, type, problems);
   const input = {
-    // The server takes one fitting extension off: a base that ends in one is sent with another for it to take (D36).
-    name: wrongName === undefined && baseNameOf(base, type) !== base ? storedName(base, type) : base || 'unnamed',
+    name: base || 'unnamed',
     mimeType: type,
     ...(row.patient !== undefined && { ownerPatient: { id: row.patient } }),
     ...(row.perioExam !== undefined && { ownerPerioExam: { id: row.perioExam } }),

@@ -63,9 +63,18 @@ describe('a document to send', () => {
       'a base that ends in the extension',
       { file: 'a.pdf.pdf' },
       {
-        fields: { name: 'a.pdf.pdf', mimeType: 'PDF', file: {} },
+        fields: { name: 'a', mimeType: 'PDF', file: {} },
         owner: { field: 'ownerOrganization', id: 'org-1' },
-        storedName: 'a.pdf.pdf',
+        storedName: 'a.pdf',
+      },
+    ],
+    [
+      'a base that ends in the extension of another type',
+      { file: 'a.doc.pdf' },
+      {
+        fields: { name: 'a.doc', mimeType: 'PDF', file: {} },
+        owner: { field: 'ownerOrganization', id: 'org-1' },
+        storedName: 'a.doc.pdf',
       },
     ],
     [

@@ -4,17 +4,19 @@ import { usageFailure } from '../../core/failure.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { configKey, configValue } from '../../core/profiles/defaults.ts';
+import { computerZone } from '../../core/zonetime.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 
 const helpGroup = 'OUTPUT';
 
-/** Time zone of times for people (D56). */
-export const displayZoneFlags = {
+/** Time zone of times for people (D56), and of dates and times that people give without one (D50). */
+export const zoneFlags = {
   timezone: Flags.string({
     helpGroup,
     helpValue: 'ZONE',
-    summary: "Time zone of times in a table, html or xlsx, such as America/Denver; this computer's when not given",
+    summary:
+      "Time zone of tables, html and xlsx, and of dates and times given without one, such as America/Denver; this computer's when not given",
   }),
   utc: Flags.boolean({ helpGroup, summary: 'Same as --timezone UTC' }),
 };
@@ -31,12 +33,12 @@ export function checkZone(flags: FlagValues): void {
   }
 }
 
-/** The zone of `--timezone` or `--utc`, else of the config, else of this computer. */
+/** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for a config that cannot be read. */
 export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
   const named = isOn(flags, 'utc') ? 'UTC' : textFlag(flags, 'timezone');
   const zone = named ?? configValue(readConfig(configPath(env)), configKey('timezone'));
   return {
-    zone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    zone: zone ?? computerZone(env),
     isComputers: zone === undefined,
   };
 }
