@@ -84,7 +84,7 @@ async function check(row: Row, moods: Partial<Moods>, faults: Faults | undefined
     const ran = await driven.molar(row.line(setting), row.stdin);
     expect(ran.exitCode !== 0, ran.stderr).toBe(row.fails ?? false);
     await row.check(ran, setting);
-    if (!row.fails) expect(service.violations).toEqual([]);
+    if (!row.fails) expect(service.violations.filter(({ path }) => path !== row.tries)).toEqual([]);
   } finally {
     await driven.close();
   }

@@ -53,7 +53,7 @@ export const READS: Table = {
   'missedappointments list': all('missedappointments'),
   'patientinsuranceplans list': all('patientinsuranceplans'),
   'events list': all('events'),
-  'imageattachments list': all('imageattachments'),
+  'imageattachments list': { ...all('imageattachments'), tries: '/api/v1/stream' },
   'patients list, in parallel': all('patients', '--parallel', '4'),
   'scheduletemplatereasons list': {
     line: ({ location }) => ['scheduletemplatereasons', 'list', '--location', location, '--format', 'ndjson'],
