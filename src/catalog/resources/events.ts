@@ -79,8 +79,8 @@ const recurrenceTarget = (needed: boolean) => ({
   },
 });
 
-/** A service may leave out what was last changed over a year ago (specification, Events). */
-const dateLimit = { key: 'lastModified', limiting: ['lastModified', 'start'], undated: true } as const;
+/** A service may leave out what was last changed over a year ago, unless a start is asked for, which each event has. */
+const dateLimit = { key: 'start', limiting: ['lastModified', 'start'] } as const;
 
 export const events = resource({
   name: 'events',

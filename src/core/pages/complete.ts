@@ -3,6 +3,7 @@ import { Failure, localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { countIfAllowed } from './countall.ts';
 import { mayBeUndated, wholeFilters } from './everything.ts';
+import { IdLog } from './idlog.ts';
 import { mergeWalks, Unmergeable } from './merge.ts';
 import { cutPage } from './page.ts';
 import type { Proof } from './proof.ts';
@@ -23,9 +24,6 @@ export interface CompleteOptions extends ServiceWalkOptions {
 /** What an early bound leaves out, which only a count could show. */
 const UNDATED = 'The server does not count them, so there may be some without a date.';
 
-/** How often rows that a count says are missing are looked for. */
-const SECOND_LOOKS = 2;
-
 /**
  * Every record that matches a filter, whatever the service would leave out by itself (D48), with a proof: the rows are
  * compared with the service's own count, and looked for once more where there are too few. In ascending id order where
@@ -44,6 +42,8 @@ class CompleteRead {
   private readonly operation: Operation;
   private readonly options: CompleteOptions;
   private readonly service: ServiceWalk;
+  /** Ids that came, where the service does not remember them. */
+  private readonly ids: IdLog;
   private place: WalkPlace;
   private rows: number;
 
@@ -54,6 +54,7 @@ class CompleteRead {
     this.place = options.from ?? START;
     this.rows = this.place.fetched;
     this.service = new ServiceWalk(client, operation, options, this.place);
+    this.ids = new IdLog(BigInt(this.place.lastId));
   }
 
   async *pages(): AsyncGenerator<WalkedPage> {
@@ -79,8 +80,8 @@ class CompleteRead {
     if (count === undefined) return [bounded, filter];
     const plain = await countIfAllowed(this.client, count, filter, signal);
     const dated = await countIfAllowed(this.client, count, bounded, signal);
-    const mayLack = plain !== undefined && (dated === undefined || plain.total > dated.total);
-    return mayLack ? [bounded, filter] : whole;
+    // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
+    return plain !== undefined && plain.total !== dated?.total ? [bounded, filter] : whole;
   }
 
   /** Cuts the pages at the limit, and keeps count. */
@@ -89,6 +90,7 @@ class CompleteRead {
     for await (const page of pages) {
       const cut = cutPage(page, limit - this.rows);
       this.rows += cut.rows.length;
+      if (this.service.seen === undefined) this.ids.add(cut.rows);
       this.place = page.place ?? this.place;
       yield { ...cut, place: cut.rows.length < page.rows.length ? undefined : page.place };
     }
@@ -117,13 +119,11 @@ class CompleteRead {
 
   /** Compares the rows with the count, and looks for what is missing. */
   private async *proven(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
-    const filter = filters.at(-1);
-    let counted = await this.counted(filter);
-    for (let looks = 0; counted !== undefined && this.rows < counted && looks < SECOND_LOOKS; looks++) {
-      // By cursor what was added behind the last id; else all pages again, since rows may have moved between them.
-      this.service.distrustOrder();
-      yield* this.counting(unresumable(this.all(filters)));
-      counted = await this.counted(filter);
+    let counted = await this.counted(filters);
+    for (const look of [() => this.behindTheLast(filters), () => this.fromTheStart(filters)]) {
+      if (counted === undefined || this.rows >= counted) break;
+      yield* unresumable(this.counting(look()));
+      counted = await this.counted(filters);
     }
     if (counted === undefined) {
       this.proveUncounted(filters);
@@ -133,6 +133,19 @@ class CompleteRead {
     this.prove('count', counted, this.service.unread);
   }
 
+  /** Rows that were added since the walk ended; all pages again where they have no order. */
+  private behindTheLast(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+    this.service.distrustOrder();
+    return this.all(filters);
+  }
+
+  /** All rows but those that came: some may have been added before the last id, since ids need not rise. */
+  private fromTheStart(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+    this.service.seen ??= this.ids.seen();
+    this.place = START;
+    return this.oneAfterAnother(filters);
+  }
+
   private proveUncounted(filters: readonly (string | undefined)[]): void {
     const { dateLimit } = this.operation;
     const isBounded = filters.length === 1 && filters[0] !== this.options.filter;
@@ -140,17 +153,22 @@ class CompleteRead {
     this.prove(dateLimit === undefined ? 'walk' : 'bound', null, this.service.unread ?? mayLack);
   }
 
-  private async counted(filter: string | undefined): Promise<number | undefined> {
+  /** The most that any of the filters counts; undefined where none is counted. */
+  private async counted(filters: readonly (string | undefined)[]): Promise<number | undefined> {
     const { count, signal } = this.options;
+    let most: number | undefined;
     if (count === undefined) return undefined;
     try {
-      return (await countIfAllowed(this.client, count, this.service.located(filter), signal))?.total;
+      for (const filter of filters) {
+        const counted = await countIfAllowed(this.client, count, this.service.located(filter), signal);
+        if (counted !== undefined) most = Math.max(most ?? 0, counted.total);
+      }
     } catch (cause) {
       signal.throwIfAborted();
       // All pages have come: what cannot be counted is not proved, and not lost.
-      if (cause instanceof Failure) return undefined;
-      throw cause;
+      if (!(cause instanceof Failure)) throw cause;
     }
+    return most;
   }
 
   private prove(by: Proof['by'], counted: number | null, unproved: string | null): void {

@@ -2,10 +2,11 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { localFailure } from '../failure.ts';
+import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import type { ApiAnswer, ApiClient, Query } from '../transport/client.ts';
+import type { ApiAnswer, ApiClient, ApiRequest, Query } from '../transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
+import { RETRYABLE_STATUSES } from '../transport/retry.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -100,7 +101,7 @@ export async function fetchPage(
     pageSize = Math.min(size.current, place.most);
     return { ...common, pageSize, lastId: place.after.toString() };
   };
-  const answer = await client.request({
+  const request: ApiRequest = {
     method: 'GET',
     path: API_PREFIX + operation.path,
     query,
@@ -118,6 +119,10 @@ export async function fetchPage(
       return read(body);
     },
     signal,
+  };
+  const answer = await client.request(request).catch((cause: unknown) => {
+    // What else went wrong in between does not matter: asked for less it may not time out.
+    throw timeouts > 0 && Number.isFinite(mostTimeouts) && isPassing(cause) ? new PageTimeout() : cause;
   });
   const rows = readRows(answer);
   const { warnings, meta, requestId, headers } = answer;
@@ -127,6 +132,12 @@ export async function fetchPage(
   if (!Number.isNaN(time)) question.onServerTime?.(time);
   question.onWarnings?.(warnings);
   return { rows, warnings, meta, requestId, ...ids, pageSize };
+}
+
+/** Whether another attempt might have gone better. */
+function isPassing(cause: unknown): boolean {
+  if (!(cause instanceof Failure)) return false;
+  return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
 }
 
 /** Bytes at the end of a page that may tell its last id. */

@@ -24,9 +24,12 @@ export class SeenIds {
     return { ...page, rows, firstId: text(first), lastId: text(last) };
   }
 
-  /** False for a row that came before. */
   private add(row: Row): boolean {
-    const id = idOf(row) ?? 0n;
+    return this.addId(idOf(row) ?? 0n);
+  }
+
+  /** False for an id that came before. */
+  addId(id: bigint): boolean {
     if (id <= this.floor) return false;
     const key = id <= Number.MAX_SAFE_INTEGER ? Number(id) : id;
     const { size } = this.ids;

@@ -22,13 +22,10 @@ export function isTimeout(cause: unknown): boolean {
   return cause instanceof ApiFailure && cause.status === 408;
 }
 
-/** The key by which a read can be cut into slices of time: by change where it has that, else its date. */
-export function sliceKey(operation: Operation): FilterKey | undefined {
-  const { filters = {}, dateLimit } = operation;
-  const names = ['lastModified', ...(dateLimit !== undefined && 'key' in dateLimit ? [dateLimit.key] : [])];
-  return names
-    .map((name) => filters[name])
-    .find((key) => key?.operators.includes('>=') === true && key.operators.includes('<'));
+/** The key by which a read can be cut into slices of time: that of its early bound, else the time of change. */
+export function sliceKey({ filters = {}, dateLimit }: Operation): FilterKey | undefined {
+  const key = filters[dateLimit !== undefined && 'key' in dateLimit ? dateLimit.key : 'lastModified'];
+  return key?.operators.includes('>=') && key.operators.includes('<') ? key : undefined;
 }
 
 /**

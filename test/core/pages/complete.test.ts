@@ -20,10 +20,10 @@ const DAY = 86_400_000;
 
 /** Records whose last change is spread over the years 2008 to 2026, later ids not always changed later. */
 function spread(count: number): FakeRow[] {
-  return Array.from({ length: count }, (_, at) => ({
-    id: 1000 + at * 3,
-    lastModified: new Date(Date.UTC(2008, 0, 1) + ((at * 37) % count) * (6900 / count) * DAY).toISOString(),
-  }));
+  return Array.from({ length: count }, (_, at) => {
+    const time = new Date(Date.UTC(2008, 0, 1) + ((at * 37) % count) * (6900 / count) * DAY).toISOString();
+    return { id: 1000 + at * 3, lastModified: time, start: time };
+  });
 }
 
 interface Read {
@@ -70,9 +70,17 @@ describe('readComplete', () => {
   it.each<[string, Resource, Habits]>([
     ['patients of a service that limits by change', patients, { since: '2025-11-22' }],
     ['patients of one with small pages of its own', patients, { since: '2025-11-22', ownSize: 7 }],
-    ['events of a service that limits by change', events, { since: '2025-11-22' }],
-    ['events that come newest first, whatever the cursor', events, { since: '2025-11-22', newestFirst: true }],
-    ['events newest first, one to a page', events, { since: '2025-11-22', newestFirst: true, ownSize: 1 }],
+    ['events of a service that limits by change', events, { key: 'start', since: '2025-11-22' }],
+    [
+      'events that come newest first, whatever the cursor',
+      events,
+      { key: 'start', since: '2025-11-22', newestFirst: true },
+    ],
+    [
+      'events newest first, one to a page',
+      events,
+      { key: 'start', since: '2025-11-22', newestFirst: true, ownSize: 1 },
+    ],
     ['histories of a service that limits by change', appointmentHistories, { since: '2025-11-22', ownSize: 10 }],
     ['documents, which nobody limits', documents, {}],
     ['patients where a filter on locations is required', patients, { needsLocation: true, since: '2025-11-22' }],
@@ -156,6 +164,54 @@ describe('readComplete', () => {
     expect([ids, proof]).toEqual([idsOf(rows), PROVED(20)]);
   });
 
+  it('brings a record that was added behind its back once, with a lower id than those that came', async () => {
+    const rows = spread(20);
+    const instead: Habits['instead'] = ({ lastId = '0' }) => {
+      if (Number(lastId) > 1050 && service.rows.length === 20)
+        service.rows = [...rows, { id: 1007, lastModified: '2026-11-22T11:00:00Z' }];
+      return undefined;
+    };
+    const service = new FakeService(rows, { instead, ownSize: 3 });
+    const ids: number[] = [];
+    const client = clientOf({ send: service.send } as Script);
+    const signal = new AbortController().signal;
+    const options = { count: countOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
+    for await (const page of readComplete(client, operationOf(patients, 'list'), options))
+      ids.push(...page.rows.map(({ id }) => Number(id)));
+    expect(ids).toEqual([...idsOf(rows), 1007]);
+  });
+
+  it('brings a record once that was added after the end while another is missing', async () => {
+    const rows = spread(20);
+    let counts = 0;
+    const instead: Habits['instead'] = (_query, path) => {
+      if (!path.endsWith('/totalcount') || ++counts < 3) return undefined;
+      if (counts === 3) service.rows = [...rows, { id: 9000, lastModified: '2026-11-22T11:00:00Z' }];
+      return answer(200, { data: { total: 22 } });
+    };
+    const service = new FakeService(rows, { instead });
+    const ids: number[] = [];
+    const client = clientOf({ send: service.send } as Script);
+    const signal = new AbortController().signal;
+    const options = { count: countOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
+    const reading = async () => {
+      for await (const page of readComplete(client, operationOf(patients, 'list'), options))
+        ids.push(...page.rows.map(({ id }) => Number(id)));
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'pages.incomplete' });
+    expect(ids).toEqual([...idsOf(rows), 9000]);
+  });
+
+  it('narrows what times out among other faults', async () => {
+    let asked = 0;
+    const instead: Habits['instead'] = ({ filter = '' }, path) => {
+      if (path.endsWith('/totalcount') || !filter.includes('0001') || filter.includes('<')) return undefined;
+      return asked++ === 0 ? answer(408, '') : answer(500, '');
+    };
+    const { ids } = await read(patients, spread(20), { instead });
+    expect(sorted(ids)).toEqual(idsOf(spread(20)));
+  });
+
   it('fails when fewer rows come than are counted', async () => {
     const instead: Habits['instead'] = (_query, path) =>
       path.endsWith('/totalcount') ? answer(200, { data: { totalCount: '21' } }) : undefined;
@@ -180,7 +236,7 @@ describe('readComplete', () => {
   });
 
   it('has no place to resume from once rows are out of order', async () => {
-    const { places } = await read(events, spread(120), { newestFirst: true });
+    const { places } = await read(events, spread(120), { key: 'start', newestFirst: true });
     expect(new Set(places)).toEqual(new Set([undefined]));
   });
 

@@ -61,7 +61,7 @@ describe('inSlices', () => {
 
 it.each<[Resource, string | undefined]>([
   [patients, 'lastModified'],
-  [transactions, 'lastModified'],
+  [transactions, 'transactionDate'],
   [missedAppointments, 'start'],
   [documents, undefined],
 ])('what can be sliced', (resource, key) => {
