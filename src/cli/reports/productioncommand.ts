@@ -4,6 +4,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
+import { askLocated } from '../../core/pages/everything.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
@@ -118,11 +119,16 @@ export abstract class ProductionCommand extends ResourceCommand {
     responseFields?: string,
   ): Promise<readonly Row[] | undefined> {
     const { operation, context } = this;
-    const query = { filter: formatFilter(terms), responseFields };
+    const ask = (filter: string | undefined) =>
+      client.request({
+        method: 'GET',
+        path: pathOf(operation),
+        query: { filter, responseFields },
+        signal: context.signal,
+      });
     try {
-      if (this.delivered !== undefined) return await this.delivered(client, query.filter);
-      const answer = await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal });
-      const rows = recordsOf(answer);
+      if (this.delivered !== undefined) return await this.delivered(client, formatFilter(terms));
+      const rows = recordsOf(await askLocated(formatFilter(terms), operation.filters, ask));
       return rows.length === 0 ? undefined : rows;
     } catch (cause) {
       if (!isWithoutData(cause)) throw cause;

@@ -2,6 +2,7 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
@@ -42,16 +43,17 @@ export async function listAsync(
   checkFlags(flags, resource, operation.filters ?? {});
   const fields = operation.fields ?? resource.fields;
   const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
-  const filter = await filterOf(operation.filters ?? {});
+  const asked = await filterOf(operation.filters ?? {});
+  const filter = isOn(flags, 'server-defaults') ? asked : withEarlyBound(asked, operation);
   const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
   await writeRows({
     ...{ context, flags, plan, note, many: resource.many },
     open: async () => {
       try {
-        const asked = { filter, fields: plan.fields, onRecords: progress.at };
+        const wanted = { filter, fields: plan.fields, onRecords: progress.at };
         const client = await connections.client();
         const policy = connections.retryPolicy();
-        const rows = await deliveredRows(resource, asked, { context, client, policy, note }).catch(async (cause) => {
+        const rows = await deliveredRows(resource, wanted, { context, client, policy, note }).catch(async (cause) => {
           // Whoever has another list is told of it.
           if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
           await note(`${cause.message} The ${resource.many} are asked for ten at a time.`);

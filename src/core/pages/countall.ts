@@ -5,7 +5,7 @@ import { parseFilter } from '../../catalog/filter/grammar.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
-import { forAllLocations, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
+import { askLocated, mayBeUndated, withEarlyBound } from './everything.ts';
 import { PageTimeout } from './page.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
 
@@ -86,11 +86,7 @@ export async function countOnce(
       },
       signal,
     });
-  const located = forAllLocations(filter, operation.filters);
-  const answer = await ask(filter).catch((cause: unknown) => {
-    if (mayWantLocation(cause, filter, operation.filters)) return ask(located);
-    throw cause;
-  });
+  const answer = await askLocated(filter, operation.filters, ask);
   const total = totalOf(answer);
   if (total !== undefined) return { total, data: answer.data };
   throw localFailure('response.malformed', 'The server sent an answer without a count.', {

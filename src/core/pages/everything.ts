@@ -68,3 +68,22 @@ export function forAllLocations(filter: string | undefined, keys: FilterKeys = {
   if (terms.some(({ key }) => key === location.key)) return undefined;
   return [...(filter ? [filter] : []), `${location.key}->["ALL"]`].join(',');
 }
+
+/**
+ * Asks with a filter, and once more for all locations where a service refuses it for naming none. Throws what `ask`
+ * throws, the first refusal where both are refused.
+ */
+export async function askLocated<T>(
+  filter: string | undefined,
+  keys: FilterKeys | undefined,
+  ask: (filter: string | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(filter);
+  } catch (cause) {
+    if (!mayWantLocation(cause, filter, keys)) throw cause;
+    return ask(forAllLocations(filter, keys)).catch((second: unknown) => {
+      throw isRefused(second) ? cause : second;
+    });
+  }
+}
