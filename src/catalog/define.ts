@@ -50,8 +50,12 @@ export interface Operation {
   readonly largeBody?: boolean;
   /** Bulk reads, tag list, totals, events and async endpoints share a limited rate (D43). */
   readonly rateLimited?: boolean;
-  /** A date filter that applies when none of `limiting` is sent (D13). */
+  /** A date filter that our server applies when none of `limiting` is sent (D13). */
   readonly defaultDate?: DefaultDate;
+  /** How any service may limit the answer by date on its own, and what asks for everything (D48). */
+  readonly dateLimit?: DateLimit;
+  /** The specification shows no paging for it: a service may answer with everything and ignore `lastId` and `pageSize`. */
+  readonly unpaged?: boolean;
   /** Filtering by one of these without `lastId` answers newest first, by the first of them that is filtered by (D16). */
   readonly newestFirst?: readonly string[];
   /** Ascending id unless the endpoint says otherwise (specification, Async endpoints). */
@@ -67,6 +71,16 @@ export interface DefaultDate {
   readonly key: string;
   readonly limiting: readonly string[];
 }
+
+/**
+ * What a request has to say to get records of any age from a service that limits by date (specification, Endpoints):
+ * a lower bound on `key`, unless the filter has one on a key of `limiting`. `parts`, where no key is a date: terms that
+ * together hold for every record, each enough to turn the limit off. `undated`: records may lack the key's value, so
+ * that what the bound leaves out has to be asked for as well.
+ */
+export type DateLimit =
+  | { readonly key: string; readonly limiting: readonly string[]; readonly undated?: boolean }
+  | { readonly parts: readonly string[] };
 
 export interface Parameter {
   readonly values: readonly string[];
@@ -131,9 +145,12 @@ interface Reading extends Pick<Operation, 'parameters' | 'rateLimited' | 'unlist
   readonly scope?: Scope;
 }
 
-type Bulk = Reading & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate'>;
+type Bulk = Reading & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate' | 'dateLimit'>;
 
-export function listOperation(path: string, draft: Bulk & Pick<Operation, 'paging' | 'fields' | 'newestFirst'>): Draft {
+export function listOperation(
+  path: string,
+  draft: Bulk & Pick<Operation, 'paging' | 'fields' | 'newestFirst' | 'unpaged'>,
+): Draft {
   return {
     shape: 'list',
     method: 'GET',

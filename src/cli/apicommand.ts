@@ -8,12 +8,14 @@ import type { ApiAnswer } from '../core/transport/client.ts';
 import { withNearestPath } from './apinearest.ts';
 import { rawPages } from './apipages.ts';
 import { queryText, type RawRequest, readRawRequest, targetOf } from './apirequest.ts';
+import { settlingOf } from './apisettling.ts';
 import { dryRunText } from './dryrun.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { MolarCommand } from './molarcommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { readAll } from './streams.ts';
+import { linkFetching } from './transfers.ts';
 
 const helpGroup = 'OUTPUT';
 
@@ -84,12 +86,15 @@ export abstract class ApiCommand extends MolarCommand {
     return dryRunText(flags, this.context, written);
   }
 
-  private async send({ method, path, query, body }: RawRequest, flags: FlagValues): Promise<ApiAnswer> {
+  private async send(request: RawRequest, flags: FlagValues): Promise<ApiAnswer> {
+    const { method, path, query, body } = request;
     const client = await this.connect(flags);
+    const fetching = await linkFetching(this.connections(flags), this.context);
     return client.request({
       method,
       path: targetOf(path, query),
       ...(body !== undefined && { body: body.value }),
+      ...settlingOf(client, request, fetching),
       signal: this.context.signal,
     });
   }

@@ -1,12 +1,10 @@
-import { API_PREFIX, allOperations } from '../catalog/catalog.ts';
-import type { Operation } from '../catalog/define.ts';
 import { isPlainObject } from '../catalog/fields/kind.ts';
 import { MAX_PAGE_SIZE } from '../catalog/paging.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import { walkPages } from '../core/pages/walk.ts';
 import type { ApiAnswer, ApiClient } from '../core/transport/client.ts';
-import { type RawRequest, targetOf } from './apirequest.ts';
+import { knownOperation, type RawRequest, targetOf } from './apirequest.ts';
 
 type Pages = AsyncIterable<{ readonly rows: readonly Row[] }>;
 
@@ -24,7 +22,7 @@ export function rawPages(client: ApiClient, request: RawRequest, signal: AbortSi
   if (own !== undefined) {
     throw usageFailure(`--paginate chooses ${own[0]} itself; leave it out.`, { source: own[0] });
   }
-  const operation = knownRead(path);
+  const operation = knownOperation('GET', path)?.operation;
   const paged = operation?.paging !== undefined && operation.shape !== 'async';
   if (operation !== undefined && !paged) return onePage(client, request, signal);
   const { filter, responseFields, pageSize, ...others } = Object.fromEntries(query);
@@ -34,14 +32,6 @@ export function rawPages(client: ApiClient, request: RawRequest, signal: AbortSi
   }
   const fields = responseFields?.split(',');
   return walkPages(client, operation, { filter, fields, pageSize: readPageSize(pageSize), signal });
-}
-
-function knownRead(path: string): Operation | undefined {
-  const matches = (operation: Operation) => {
-    const pattern = (API_PREFIX + operation.path).replaceAll('.', '\\.').replace(/\{\w+\}/g, '\\d+');
-    return operation.method === 'GET' && new RegExp(`^${pattern}$`).test(path.replace(/\/$/, ''));
-  };
-  return allOperations().find(({ operation }) => matches(operation))?.operation;
 }
 
 function readPageSize(text: string | undefined): number {

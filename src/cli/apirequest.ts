@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { API_PREFIX } from '../catalog/catalog.ts';
-import type { Method } from '../catalog/define.ts';
+import { API_PREFIX, allOperations } from '../catalog/catalog.ts';
+import type { Method, Operation, Resource } from '../catalog/define.ts';
 import { refusal } from '../catalog/failures.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
 import { textFlag, textFlags } from './flagvalues.ts';
@@ -44,6 +44,14 @@ export function queryText(query: RawRequest['query']): string {
 export function targetOf(path: string, query: RawRequest['query']): string {
   const text = queryText(query);
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** The operation of the catalog behind a method and a path, and its resource; undefined where it has none. */
+export function knownOperation(method: Method, path: string): { resource: Resource; operation: Operation } | undefined {
+  return allOperations().find(({ operation }) => {
+    const pattern = (API_PREFIX + operation.path).replaceAll('.', '\\.').replace(/\{\w+\}/g, '\\d+');
+    return operation.method === method && new RegExp(`^${pattern}$`).test(path.replace(/\/$/, ''));
+  });
 }
 
 function readMethod(text: string): Method {

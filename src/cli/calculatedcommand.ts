@@ -2,16 +2,15 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf, pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { emittedFields } from '../catalog/record.ts';
-import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { filterFlags, readFilter } from './flags/filters.ts';
-import { outputFlags, rowFlags } from './flags/output.ts';
-import { ResourceCommand, recordsOf } from './resourcecommand.ts';
+import { rowFlags } from './flags/output.ts';
+import { commonFlags, ResourceCommand, recordsOf } from './resourcecommand.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 
 export function calculatedFlags(resource: Resource): FlagInput {
   const { filters = {} } = operationOf(resource, 'calculated');
-  return { ...filterFlags(filters), sort: rowFlags.sort, ...outputFlags, ...talkFlags, ...connectionFlags };
+  return { ...filterFlags(filters), sort: rowFlags.sort, ...commonFlags };
 }
 
 /** Shows the calculated fields of the records that the filter names, all in one answer. */

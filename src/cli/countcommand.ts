@@ -1,18 +1,19 @@
 import type { FlagInput } from '@oclif/core/interfaces';
-import { operationOf, pathOf } from '../catalog/catalog.ts';
+import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
-import { localFailure } from '../core/failure.ts';
-import { totalOf } from './exporting/expectedtotal.ts';
+import { countAll, countOnce } from '../core/pages/countall.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
-import { defaultsFlag, filterFlags, readBoundedFilter } from './flags/filters.ts';
+import { zoneFlagsFor } from './flags/displayzone.ts';
+import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
+import { isOn } from './flagvalues.ts';
 import { ResourceCommand } from './resourcecommand.ts';
 
 export function countFlags(resource: Resource): FlagInput {
   const { json } = outputFlags;
   const operation = operationOf(resource, 'count');
   const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
-  return { ...filters, json, ...talkFlags, ...connectionFlags };
+  return { ...filters, json, ...zoneFlagsFor(operation.filters ?? {}), ...talkFlags, ...connectionFlags };
 }
 
 /** Prints how many records match: a bare number, or with `--json` the object that the API answers. */
@@ -22,16 +23,18 @@ export abstract class CountCommand extends ResourceCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const filter = await this.inLocalTime(flags, (times) => readBoundedFilter(flags, this.operation, times));
+    const { operation, resource } = this;
+    const filter = await this.inLocalTime(flags, (times) => readFilter(flags, operation.filters ?? {}, times));
     const client = await this.connect(flags);
-    const { signal } = this.context;
-    const answer = await client.request({ method: 'GET', path: pathOf(this.operation), query: { filter }, signal });
-    const total = totalOf(answer);
-    if (total === undefined) {
-      throw localFailure('response.malformed', 'The server sent an answer without a count.', {
-        requestId: answer.requestId,
-      });
-    }
-    await this.print(namedFormat(flags) === 'json' ? `${JSON.stringify(answer.data)}\n` : `${total}\n`);
+    const { signal, clock } = this.context;
+    let unproved: string | undefined;
+    const onUnproved = (what: string) => {
+      unproved = what;
+    };
+    const { total, data } = isOn(flags, 'server-defaults')
+      ? await countOnce(client, operation, filter, signal)
+      : await countAll(client, operation, filter, { now: clock.now, signal, onUnproved });
+    await this.print(namedFormat(flags) === 'json' ? `${JSON.stringify(data)}\n` : `${total}\n`);
+    if (unproved !== undefined) await this.note(`It is not proved that all ${resource.many} are counted: ${unproved}`);
   }
 }

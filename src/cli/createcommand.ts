@@ -1,8 +1,8 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
-import { createdLookUp } from '../core/pages/findcreated.ts';
 import type { Row } from '../core/pages/page.ts';
+import { createdLookUp } from '../core/settling/created.ts';
 import type { ApiClient } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
 import { recordOf } from './resourcecommand.ts';
@@ -12,7 +12,7 @@ export function createFlags(resource: Resource): FlagInput {
   return writeFlags(resource, 'create');
 }
 
-/** Creates a record, exactly once even when the connection is lost on the way. */
+/** Creates a record, exactly once even when its answer is lost or says nothing. */
 export abstract class CreateCommand extends WriteCommand {
   static override usage = '<%= command.id %> [FLAGS]';
   protected readonly verb = 'create';
@@ -23,9 +23,9 @@ export abstract class CreateCommand extends WriteCommand {
     await this.write(flags, pathOf(this.operation));
   }
 
-  protected async send(client: ApiClient, { body, values }: BodyInput): Promise<Row> {
-    const { clock, signal } = this.context;
-    const lookUp = createdLookUp(client, this.resource, values, clock.now());
+  protected async send(client: ApiClient, { body }: BodyInput): Promise<Row> {
+    const { signal } = this.context;
+    const lookUp = createdLookUp(client, this.resource, body);
     const answer = await client.request({
       method: 'POST',
       path: pathOf(this.operation),

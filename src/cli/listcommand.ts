@@ -3,10 +3,20 @@ import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import type { FilterKeys } from '../catalog/filter/check.ts';
 import { readSettings } from '../core/connection/settings.ts';
-import type { Increment } from '../core/exports/increment.ts';
-import type { WalkedPage } from '../core/pages/walk.ts';
+import { changesTime, unfinishedChanges } from '../core/exports/changesfile.ts';
+import { type Increment, readingBegan } from '../core/exports/increment.ts';
+import type { Proof } from '../core/pages/proof.ts';
+import type { WalkedPage } from '../core/pages/walkplace.ts';
 import { expectedTotal } from './exporting/expectedtotal.ts';
-import { exportToFile, filterOf, incrementOf, linesOf, pagesOf, type Reading } from './exporting/resourceexport.ts';
+import {
+  exportToFile,
+  filterOf,
+  incrementOf,
+  linesOf,
+  pagesOf,
+  type Reading,
+  unprovedText,
+} from './exporting/resourceexport.ts';
 import { exportSummary, sinceText } from './exporting/summary.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { exportFlags, readExportWishes } from './flags/exports.ts';
@@ -15,6 +25,7 @@ import { rowFlags } from './flags/output.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import type { LocalTimes } from './localtimes.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { zoneNote } from './rowformatter.ts';
 import { writeRows } from './rowoutput.ts';
 import { planRows } from './rowplan.ts';
 import { counted, RowProgress } from './rowprogress.ts';
@@ -63,9 +74,14 @@ export abstract class ListCommand extends ResourceCommand {
   private async show(reading: Reading, flags: FlagValues): Promise<void> {
     const { context, resource } = this;
     const increment = await incrementOf(reading, context);
-    let readFrom = context.clock.now();
+    const startedAt = context.clock.now();
+    let serverTime: number | undefined;
     const onServerTime = (time: number) => {
-      readFrom = Math.min(readFrom, time);
+      serverTime ??= time;
+    };
+    let proof: Proof | undefined;
+    const onProof = (made: Proof) => {
+      proof = made;
     };
     const filter = filterOf(reading, increment);
     const lines = await linesOf(reading, flags);
@@ -79,12 +95,16 @@ export abstract class ListCommand extends ResourceCommand {
       open: async (progress) => {
         const client = await this.connect(flags);
         if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
-        const pages = pagesOf(client, reading, { filter, onServerTime, read: lines?.read }, context.signal);
+        const { signal, clock } = context;
+        const start = { onServerTime, onProof, read: lines?.read };
+        const pages = pagesOf(client, reading, start, { increment, now: clock.now, signal });
         return increment === undefined ? pages : withoutKnown(pages, increment);
       },
       note: (text) => this.note(text),
     }).finally(() => counting.abort());
-    await increment?.complete(readFrom);
+    await increment?.complete(readingBegan(startedAt, serverTime));
+    const unproved = proof && unprovedText(proof, resource);
+    if (unproved !== undefined) await this.note(unproved);
     if (increment !== undefined) await this.note(sinceText(increment).trim());
   }
 
@@ -92,10 +112,13 @@ export abstract class ListCommand extends ResourceCommand {
     const { context, resource } = this;
     const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
     try {
+      const { resume } = reading.wishes;
       const { receipt, increment, readFrom } = await exportToFile(reading, {
         context,
         flags,
         path,
+        changesTime: async () =>
+          (resume ? await unfinishedChanges(path) : undefined) ?? changesTime([path], context.clock.now()),
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
@@ -104,7 +127,11 @@ export abstract class ListCommand extends ResourceCommand {
       });
       await increment?.complete(readFrom);
       progress.stop();
+      const zone = zoneNote(reading.plan, flags, context);
+      if (zone !== undefined) await this.note(zone);
       await this.note(exportSummary(receipt, resource, path, increment));
+      const unproved = unprovedText(receipt.proof, resource);
+      if (unproved !== undefined) await this.note(unproved);
     } finally {
       progress.stop();
     }

@@ -1,14 +1,16 @@
 import type { Fields } from '../catalog/record.ts';
 import { Failure, localFailure, usageFailure } from '../core/failure.ts';
 import { openAtomicFile } from '../core/output/atomicfile.ts';
-import { columnsOf, project } from '../core/output/columns.ts';
+import { type Column, columnsOf, project, valueAt } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
 import { type Sink, streamSink } from '../core/output/sink.ts';
 import { terminalSafe } from '../core/output/terminalsafe.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { Context } from './context.ts';
+import { checkZone, readClock, zoneText } from './flags/displayzone.ts';
 import { checkFormatFlags, chosenFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
+import { Notes } from './notes.ts';
 import { readSelection } from './rowplan.ts';
 import { styleOf } from './terminalstyle.ts';
 
@@ -25,6 +27,7 @@ export function planRecord(flags: FlagValues, fields: Fields, context: Context):
   if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
   const format = chosenFormat(flags, context.streams.stdout.isTTY && out === undefined, 'json');
   checkFormatFlags(flags, format);
+  checkZone(flags);
   return { format, selection: readSelection(flags, fields), out };
 }
 
@@ -58,6 +61,15 @@ export async function writeRecord(
     if (record === undefined || done === undefined || !(cause instanceof Failure)) throw cause;
     throw localFailure('local.file', `${cause.message} ${done(record)}`, { cause, hint: 'Do not send it again.' });
   }
+  await sayZone(record, plan, fields, flags, context);
+}
+
+/** Says which zone the times of a record on a terminal are in. */
+async function sayZone(record: Row, plan: RecordPlan, fields: Fields, flags: FlagValues, context: Context) {
+  if (plan.format !== 'table' || isOn(flags, 'quiet')) return;
+  const isTime = (column: Column) => column.kind === 'dateTime' && valueAt(record, column) != null;
+  if (!columnsOf(fields, plan.selection).some(isTime)) return;
+  await new Notes(context.streams.stderr, false).say(`${zoneText(flags, context)}.`);
 }
 
 async function recordText(
@@ -90,7 +102,7 @@ async function recordText(
       const { default: CliTable } = await import('cli-table3');
       const width = plan.out === undefined ? context.streams.stdout.columns : undefined;
       const style = styleOf(context, plan.out === undefined);
-      return recordTable(CliTable, record, fields, { width, selection, style });
+      return recordTable(CliTable, record, fields, { width, selection, style, clock: readClock(flags, context) });
     }
   }
 }

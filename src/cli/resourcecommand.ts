@@ -9,12 +9,13 @@ import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
+import { displayZoneFlags } from './flags/displayzone.ts';
 import { outputFlags } from './flags/output.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
 import { asUnlisted } from './unlisted.ts';
 
 /** Flags of every command that asks the API something and shows the answer. */
-export const commonFlags: FlagInput = { ...outputFlags, ...talkFlags, ...connectionFlags };
+export const commonFlags: FlagInput = { ...outputFlags, ...displayZoneFlags, ...talkFlags, ...connectionFlags };
 
 /** A command on one resource of the catalog: it says which, and by what name its operation goes there. */
 export abstract class ResourceCommand extends MolarCommand {

@@ -4,6 +4,7 @@ import { jsonFormatter, ndjsonFormatter } from '../core/output/json.ts';
 import type { Sink } from '../core/output/sink.ts';
 import { safeFormatter } from '../core/output/terminalsafe.ts';
 import type { Context } from './context.ts';
+import { readClock, zoneText } from './flags/displayzone.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import type { RowPlan } from './rowplan.ts';
 import { styleOf } from './terminalstyle.ts';
@@ -33,7 +34,7 @@ export async function formatterOf(
 export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<LineForm | undefined> {
   // Selected names of JSON stand in an order of their own.
   const isSelected = plan.selection !== undefined && plan.format !== 'csv';
-  if (plan.toTerminal || isSelected) return undefined;
+  if (plan.toTerminal || isSelected || plan.sort !== undefined) return undefined;
   const { csvLines, jsonLines, ndjsonLines } = await import('../core/lines/lineform.ts');
   switch (plan.format) {
     case 'csv':
@@ -65,7 +66,7 @@ async function rawFormatter(
     }
     case 'xlsx': {
       const { sheetFormatter } = await import('../core/output/xlsxsheet.ts');
-      return sheetFormatter(plan.columns, { header });
+      return sheetFormatter(plan.columns, { header, clock: readClock(flags, context) });
     }
     case 'html':
       throw new Error('A page is written as a whole.');
@@ -74,9 +75,16 @@ async function rawFormatter(
       const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
       const style = styleOf(context, plan.toTerminal);
       const onHidden = (names: readonly string[]) => hidden.push(...names);
-      return tableFormatter(plan.columns, { width, header, sort: plan.sort, style, onHidden });
+      const clock = readClock(flags, context);
+      return tableFormatter(plan.columns, { width, header, clock, style, onHidden });
     }
   }
+}
+
+/** Which zone the times of a table are in, undefined where it shows none; a spreadsheet says it in its header. */
+export function zoneNote(plan: RowPlan, flags: FlagValues, context: Context): string | undefined {
+  const hasTimes = plan.format === 'table' && plan.columns.some(({ kind }) => kind === 'dateTime');
+  return hasTimes ? `${zoneText(flags, context)}.` : undefined;
 }
 
 /** What the flags say about the form of CSV. */

@@ -8,9 +8,10 @@ import type { Page, Row } from '../core/pages/page.ts';
 import type { Context } from './context.ts';
 import { type FlagValues, isOn } from './flagvalues.ts';
 import { LINES, memoryKeeper } from './memory.ts';
-import { formatterOf, packing } from './rowformatter.ts';
+import { formatterOf, packing, zoneNote } from './rowformatter.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './rowplan.ts';
 import { counted, RowProgress } from './rowprogress.ts';
+import { inOrder } from './sortplan.ts';
 import { unlessAborted } from './streams.ts';
 
 export interface RowWriting {
@@ -40,13 +41,16 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   let total: number;
   try {
     total = await writePages(
-      stoppable(() => writing.open(progress), context.signal),
+      stoppable(
+        async () => inOrder(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows)),
+        context.signal,
+      ),
       {
         formatter,
         sink,
         ...(writing.lines === undefined && shaping(plan)),
         onRows: (rows) => {
-          progress.at(rows);
+          if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
       },
@@ -55,6 +59,8 @@ export async function writeRows(writing: RowWriting): Promise<void> {
     progress.stop();
   }
   if (hidden.length > 0) await note(`The terminal is too narrow for: ${hidden.join(', ')}. Choose with --fields.`);
+  const zone = total === 0 ? undefined : zoneNote(plan, flags, context);
+  if (zone !== undefined) await note(zone);
   if (plan.isDefaultLimit && total >= TERMINAL_LIMIT) {
     await note(`These are the first ${TERMINAL_LIMIT} ${many}. Add --all for every one, or --limit N.`);
   } else if (total === 0 && plan.format === 'table') {

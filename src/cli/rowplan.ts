@@ -1,15 +1,15 @@
-import { Refusal } from '../catalog/failures.ts';
-import { readFieldSelection, selectableNames } from '../catalog/fieldselection.ts';
+import { readFieldSelection } from '../catalog/fieldselection.ts';
 import { MAX_PAGE_SIZE } from '../catalog/paging.ts';
 import type { Fields } from '../catalog/record.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf, selectedNames } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
-import type { SortOrder } from '../core/output/sort.ts';
+import { RowOrder } from '../core/sorting/roworder.ts';
+import { checkZone } from './flags/displayzone.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
-import { nearest } from './nearest.ts';
+import { checkNames, readSort, type SortPlan } from './sortplan.ts';
 
 /** Records shown on a terminal when nothing else is asked for (contract §2). */
 export const TERMINAL_LIMIT = 100;
@@ -22,11 +22,12 @@ export interface RowPlan {
   readonly selection: readonly string[] | undefined;
   /** Fields to ask the server for; all where absent. */
   readonly fields: readonly string[] | undefined;
+  /** Records to read at most; all where they are sorted, since a limit counts after that. */
   readonly limit: number | undefined;
   /** The limit is the one for terminals, not one that was asked for. */
   readonly isDefaultLimit: boolean;
   readonly pageSize: number;
-  readonly sort: SortOrder | undefined;
+  readonly sort: SortPlan | undefined;
   readonly out: string | undefined;
   readonly toTerminal: boolean;
 }
@@ -47,23 +48,26 @@ export function planRows(
   const toTerminal = isTTY && out === undefined;
   const format = chosenFormat(flags, toTerminal, 'csv');
   checkFormatFlags(flags, format, documents);
+  checkZone(flags);
   checkDestination(format, toTerminal);
   const selection = readSelection(flags, fields);
-  const sort = readSort(flags, fields);
+  const keys = readSort(flags, fields);
   const shown = selection ?? (format === 'table' ? tableColumns : undefined);
-  const asked = shown === undefined || sort === undefined ? shown : [...shown, sort.column.name];
-  const limit = readLimit(flags);
+  const asked = shown && [...shown, ...(keys ?? []).map(({ column }) => column.name)];
+  const given = readLimit(flags);
   const isDefaultLimit =
-    toTerminal && limit === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && format === 'table';
+    toTerminal && given === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && format === 'table';
+  const limit = isDefaultLimit ? TERMINAL_LIMIT : given;
+  const isShort = toTerminal && keys === undefined;
   return {
     format,
     columns: columnsOf(fields, shown),
     selection,
     fields: readFieldSelection(asked?.join(','), fields, '--fields'),
-    limit: isDefaultLimit ? TERMINAL_LIMIT : limit,
+    limit: keys === undefined ? limit : undefined,
     isDefaultLimit,
-    pageSize: wholeNumber(flags, 'page-size', 1, MAX_PAGE_SIZE) ?? (toTerminal ? TERMINAL_LIMIT : MAX_PAGE_SIZE),
-    sort,
+    pageSize: wholeNumber(flags, 'page-size', 1, MAX_PAGE_SIZE) ?? (isShort ? TERMINAL_LIMIT : MAX_PAGE_SIZE),
+    sort: keys && { order: new RowOrder(keys), limit },
     out,
     toTerminal,
   };
@@ -78,17 +82,9 @@ export function readSelection(flags: FlagValues, fields: Fields): string[] | und
   return selectedNames(text);
 }
 
-function readSort(flags: FlagValues, fields: Fields): SortOrder | undefined {
-  const text = textFlag(flags, 'sort')?.trim();
-  if (text === undefined) return undefined;
-  const descending = text.startsWith('-');
-  const name = descending ? text.slice(1) : text;
-  checkNames(name, fields, '--sort');
-  const [column] = columnsOf(fields, [name]);
-  if (name === '' || name === 'ALL' || name.includes(',') || column === undefined) {
-    throw usageFailure('--sort takes one field.', { source: '--sort' });
-  }
-  return { column, descending };
+/** Records to show at most. */
+export function shownLimit({ sort, limit }: RowPlan): number | undefined {
+  return sort === undefined ? limit : sort.limit;
 }
 
 function readLimit(flags: FlagValues): number | undefined {
@@ -97,22 +93,4 @@ function readLimit(flags: FlagValues): number | undefined {
     throw usageFailure('--limit and --all contradict each other; give one.', { source: '--all' });
   }
   return limit;
-}
-
-/** Refuses unknown names, with the nearest known one. */
-function checkNames(text: string, fields: Fields, source: string): void {
-  try {
-    readFieldSelection(text, fields, source);
-  } catch (cause) {
-    if (!(cause instanceof Refusal)) throw cause;
-    throw new Refusal(
-      cause.problems.map((problem) => {
-        const near = nearest(problem.description.split(' ')[0] ?? '', selectableNames(fields));
-        const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
-        const known =
-          source === '--sort' ? problem.description.replace('Fields: ALL, ', 'Fields: ') : problem.description;
-        return { ...problem, description: `${known}${suggestion}` };
-      }),
-    );
-  }
 }

@@ -37,6 +37,10 @@ export const LOCAL_FAILURES = {
     exit: EXIT.network,
     next: 'The output is not complete. Run it again; report the request id to the operator of the server if it persists.',
   },
+  'pages.incomplete': {
+    exit: EXIT.network,
+    next: 'The output is not complete. Run it again; if the count is what is wrong, --server-defaults leaves it to the server which records it brings.',
+  },
   'stream.incomplete': {
     exit: EXIT.network,
     next: 'Nothing was written. Run it again; report the correlation id to the operator of the server if it persists.',

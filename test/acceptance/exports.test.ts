@@ -173,8 +173,18 @@ describe('export', () => {
     });
 
     await run('patients', 'update', String(PATIENT + 5), '--city', 'Newtown');
-    expect((await run(...line)).code).toBe(0);
-    const changed = (await readFile(at('nightly', 'patients.csv'), 'utf8')).trim().split('\n').slice(1);
+    const whole = await readFile(at('nightly', 'patients.csv'), 'utf8');
+    const second = await run(...line);
+    expect(second.code).toBe(0);
+    const names = (await readdir(at('nightly'))).filter((name) => /\.changes\..*\.csv$/.test(name));
+    expect(names).toEqual([expect.stringMatching(/^patients\.changes\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv$/)]);
+    const [file = ''] = names;
+    expect(second.stderr).toMatch(
+      `Only what changed since the last complete run is in ${file} (1 row); no changes of transactions.`,
+    );
+    expect(await readFile(at('nightly', 'patients.csv'), 'utf8')).toBe(whole);
+    expect((await run('export', 'verify', `nightly/${file}`, 'nightly/patients.csv')).code).toBe(0);
+    const changed = (await readFile(at('nightly', file), 'utf8')).trim().split('\n').slice(1);
     expect(changed).toHaveLength(1);
     expect(changed[0]).toMatch(new RegExp(`^${PATIENT + 5},.*Newtown`));
     const ids = (await readFile(at('nightly', 'patients.ids.csv'), 'utf8')).trim().split('\n');

@@ -37,7 +37,7 @@ describe('an export of several resources in which things go wrong', () => {
     const told: string[] = [];
     for (let number = 0; number < MOST_RUNS; number++) {
       const bad = number < MOST_RUNS / 2;
-      const at = 1 + Math.floor(random() * 40);
+      const at = 1 + Math.floor(random() * 60);
       const size = ['--page-size', random() < 0.5 ? '7' : '25', '--parallel', random() < 0.5 ? '1' : '4'];
       const { exitCode, stderr, plan } = await runFaulty(seed * 100 + number, [...line, ...size, '--resume'], {
         proxy: bench.proxy,

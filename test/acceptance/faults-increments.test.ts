@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +45,8 @@ class Job {
   private readonly random: () => number;
   private readonly seed: number;
   private runs = 0;
+  /** Files that have been read. */
+  private readonly taken = new Set<string>();
 
   constructor(seed: number) {
     this.seed = seed;
@@ -91,8 +93,13 @@ class Job {
     return [...wanted, '--out', this.file, '--page-size', '20', '--parallel', parallel, ...resume];
   }
 
+  /** Reads the file that the run wrote: the whole one, then one of changes, or none. */
   private async take(): Promise<number[]> {
-    const lines = (await readFile(this.file, 'utf8')).split('\n').filter((text) => text !== '');
+    const isOwn = (name: string) => name.startsWith(`${this.seed}.`) && name.endsWith('.ndjson');
+    const fresh = (await readdir(folder)).filter((name) => isOwn(name) && !this.taken.has(name)).toSorted();
+    for (const name of fresh) this.taken.add(name);
+    const texts = await Promise.all(fresh.map((name) => readFile(join(folder, name), 'utf8')));
+    const lines = texts.flatMap((text) => text.split('\n')).filter((text) => text !== '');
     const rows = lines.map((text) => JSON.parse(text) as { id: number; firstName: string });
     for (const { id, firstName } of rows) this.known.set(id, firstName);
     return rows.map(({ id }) => id);

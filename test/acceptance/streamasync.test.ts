@@ -85,7 +85,11 @@ test.each([
   ['patients', ['--csv', '--filter', 'lastName==Nobody'], 1],
   ['events', ['--csv', '--excel'], 31],
   ['appointments', ['--csv', '--location', 'ALL'], 141],
-  ['appointments', ['--format', 'table', '--fields', 'start,note', '--sort', '-start', '--status', 'CONFIRMED'], 30],
+  [
+    'appointments',
+    ['--format', 'table', '--fields', 'start,note', '--sort', '-start', '--status', 'CONFIRMED', '--quiet'],
+    30,
+  ],
   ['appointments', ['--csv', '--no-escape-formulas', '--no-header'], 140],
 ])('%s list --async %j writes the bytes of the list', async (resource, flags, lines) => {
   const [listed, delivered] = await Promise.all([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/catalog/catalog.ts';
 import type { Resource } from '../../src/catalog/define.ts';
-import { Script, success } from '../core/transport/script.ts';
+import { ListScript, Script, success } from '../core/transport/script.ts';
 import { HARMFUL, POISON } from './poison.ts';
 import { type Ran, runCommand, type World } from './runcommand.ts';
 
@@ -86,7 +86,7 @@ describe('what a program reads', () => {
   it.each(['json', 'ndjson'])('is exactly what was sent as %s, on a terminal too', async (format) => {
     for (const [, value] of VALUES) {
       for (const terminal of [undefined, 100]) {
-        const world = { script: new Script(success([{ id: 1, lastName: value }]), success([])) };
+        const world = { script: new ListScript(success([{ id: 1, lastName: value }]), success([])) };
         const argv = ['--format', format, '--fields', 'id,lastName'];
         const { stdout } = await ran('patients list', argv, { ...world, ...(terminal !== undefined && { terminal }) });
         const [record] = [JSON.parse(stdout)].flat();

@@ -9,7 +9,7 @@ import PatientsGet from '../../src/commands/patients/get.ts';
 import PatientsList from '../../src/commands/patients/list.ts';
 import Whoami from '../../src/commands/whoami.ts';
 import { localFailure } from '../../src/core/failure.ts';
-import { answer, Script, success } from '../core/transport/script.ts';
+import { answer, ListScript, Script, success } from '../core/transport/script.ts';
 import { HARMFUL, POISON } from './poison.ts';
 import { runCommand, type World } from './runcommand.ts';
 
@@ -36,7 +36,7 @@ describe.each([301, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503, 599])
 });
 
 it('a refusal is told a program exactly', async () => {
-  const script = new Script(answer(400, { data: null, warnings: [], errors: [ERROR] }));
+  const script = new ListScript(answer(400, { data: null, warnings: [], errors: [ERROR] }));
   const { stderr } = await runCommand('patients:list', PatientsList, ['--json'], { script, terminal: 100 });
   expect(stderr).not.toMatch(HARMFUL);
   expect(JSON.parse(stderr)).toMatchObject({ error: { errors: [ERROR] } });
@@ -101,8 +101,13 @@ it('a message of megabytes is cut for people, and whole for a program', async ()
   const long = 'long '.repeat(400_000);
   const refusal = () =>
     answer(400, { data: null, warnings: [{ title: long, description: long }], errors: [{ description: long }] });
-  const told = await runCommand('patients:list', PatientsList, [], { script: new Script(refusal()), terminal: 100 });
+  const told = await runCommand('patients:list', PatientsList, [], {
+    script: new ListScript(refusal(), refusal()),
+    terminal: 100,
+  });
   expect([told.exitCode, told.stderr.length < 10_000]).toEqual([5, true]);
-  const exact = await runCommand('patients:list', PatientsList, ['--json'], { script: new Script(refusal()) });
+  const exact = await runCommand('patients:list', PatientsList, ['--json'], {
+    script: new ListScript(refusal(), refusal()),
+  });
   expect(JSON.parse(exact.stderr).error.errors[0].description).toBe(long);
 });

@@ -25,6 +25,10 @@ export interface World {
   readonly keyring?: Context['keyring'];
   readonly clock?: Context['clock'];
   readonly ask?: Context['streams']['ask'];
+  /** Takes the place of the script. */
+  readonly openNetwork?: Context['openNetwork'];
+  /** Counts from `id-1` where absent. */
+  readonly newId?: Context['newId'];
 }
 
 interface Startable {
@@ -78,12 +82,9 @@ export async function runCommand(
     env: { ...ENV, ...world.env },
     clock: world.clock ?? new SleepLog(),
     random: () => 1,
-    newId: () => `id-${++ids}`,
+    newId: world.newId ?? (() => `id-${++ids}`),
     temporaryFolder: tmpdir(),
-    openNetwork: () => ({
-      send: world.script?.send ?? (() => Promise.reject(new Error('Nothing is to be sent.'))),
-      close: () => Promise.resolve(),
-    }),
+    openNetwork: world.openNetwork ?? (() => networkOf(world.script)),
     keyring: world.keyring ?? NO_KEYRING,
     signal,
     interrupted: () => (signal.aborted ? signal.reason : undefined),
@@ -95,6 +96,13 @@ export async function runCommand(
   startable.id = id;
   await startable.start(argv, config);
   return { exitCode, ...texts };
+}
+
+function networkOf(script: Script | undefined): ReturnType<Context['openNetwork']> {
+  return {
+    send: script?.send ?? (() => Promise.reject(new Error('Nothing is to be sent.'))),
+    close: () => Promise.resolve(),
+  };
 }
 
 async function* once(text: string): AsyncGenerator<Uint8Array> {

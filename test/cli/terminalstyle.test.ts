@@ -6,7 +6,7 @@ import { hasColours } from '../../src/cli/terminalstyle.ts';
 import HelpOnCommands from '../../src/commands/help.ts';
 import PatientsGet from '../../src/commands/patients/get.ts';
 import PatientsList from '../../src/commands/patients/list.ts';
-import { Script, success } from '../core/transport/script.ts';
+import { ListScript, success } from '../core/transport/script.ts';
 import { runCommand, type World } from './runcommand.ts';
 
 describe('hasColours', () => {
@@ -28,7 +28,7 @@ const patients = [
 ];
 const ENV = { NO_COLOR: '', TERM: 'xterm-256color' };
 const list = ({ env, ...world }: World, ...argv: string[]) => {
-  const script = new Script(success(patients), success([]));
+  const script = new ListScript(success(patients), success([]));
   const all = ['--fields', 'id,lastName', ...argv];
   return runCommand('patients:list', PatientsList, all, { script, ...world, env: { ...ENV, ...env } });
 };
@@ -70,7 +70,7 @@ describe('colours', () => {
     ['has', { terminal: 80 }, true],
     ['has no', {}, false],
   ])('a record %s', async (_, world, has) => {
-    const script = new Script(success({ id: 1, lastName: 'One' }));
+    const script = new ListScript(success({ id: 1, lastName: 'One' }));
     const argv = ['1', '--format', 'table'];
     const { stdout } = await runCommand('patients:get', PatientsGet, argv, { script, ...world, env: ENV });
     expect(stdout.includes('\u001b[1mlastName\u001b[22m')).toBe(has);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import Api from '../../src/commands/api.ts';
 import { jsonFailure, runCommand } from '../cli/runcommand.ts';
-import { answer, problem, Script, success } from '../core/transport/script.ts';
+import { answer, broken, problem, Script, success } from '../core/transport/script.ts';
 import { allRecords, ORGANIZATION } from '../support/practice.ts';
 import { sharedService } from '../support/service.ts';
 import { runCommand as runServed, sendTo } from './documents/run.ts';
@@ -97,6 +97,61 @@ describe('molar api', () => {
       body: { a: 1 },
     });
     expect(ran.stdout).not.toContain('secret');
+  });
+});
+
+describe('molar api with a POST whose outcome is unknown', () => {
+  const post = (path: string, body: unknown, script: Script) =>
+    runCommand('api', Api, [path, '--data', '-', '--json'], { script, stdin: JSON.stringify(body) });
+  const sent = (script: Script) => script.requests.map(({ method }) => method).join(' ');
+  const listed = (...records: object[]) => success(records, {}, { date: 'Mon, 02 Mar 2026 12:00:00 GMT' });
+  const tag = { tagText: 'Refund', tagType: 'PAYMENT_TAG', isPredefined: false };
+
+  it('looks for what the path makes', async () => {
+    const script = new Script(broken(true), listed({ id: 7, ...tag }), listed());
+    const ran = await post('transactiontags', tag, script);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ data: { id: 7 }, errors: [] });
+    expect(sent(script)).toBe('POST GET GET');
+  });
+
+  it('looks for a document by its bytes', async () => {
+    const content = Buffer.from('one').toString('base64');
+    const document = {
+      id: 7,
+      name: 'a.pdf',
+      ownerPatient: { id: 5 },
+      storage: { original: 'https://files.example/7' },
+    };
+    const file = { ...answer(200, 'one'), headers: {} };
+    const script = new Script(answer(504, ''), listed(document), listed(), success(document), file);
+    const ran = await post(
+      '/documents',
+      { name: 'a', mimeType: 'PDF', ownerPatient: { id: 5 }, file: { content } },
+      script,
+    );
+    expect(JSON.parse(ran.stdout)).toMatchObject({ data: { id: 7 } });
+    expect(sent(script)).toBe('POST GET GET GET GET');
+  });
+
+  it('sends a list again that replaces the one before', async () => {
+    const script = new Script(broken(true), answer(500, ''), success([{ id: 3 }]));
+    expect(await post('patients/5/billingtypes', [{ id: 3 }], script)).toMatchObject({ exitCode: 0 });
+    expect(sent(script)).toBe('POST POST POST');
+  });
+
+  it.each<[string, string, unknown]>([
+    ['a path that nobody knows', 'newthings', { a: 1 }],
+    ['a body without what it would be looked up by', 'patients', { firstName: 'Ann' }],
+    ['a body of another shape', 'documents', [1]],
+  ])('is not sent again with %s', async (_name, path, body) => {
+    const script = new Script(answer(502, '<html>'));
+    const ran = await post(path, body, script);
+    expect(ran.stdout).toBe('');
+    expect(jsonFailure(ran)).toMatchObject({
+      code: 'network.outcome_unknown',
+      exitCode: 8,
+      message: 'The server failed (HTTP 502). It may have been done.',
+    });
   });
 });
 

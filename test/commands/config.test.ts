@@ -5,9 +5,10 @@ import ConfigList from '../../src/commands/config/list.ts';
 import ConfigPath from '../../src/commands/config/path.ts';
 import ConfigSet from '../../src/commands/config/set.ts';
 import ConfigUnset from '../../src/commands/config/unset.ts';
+import ProductionReport from '../../src/commands/locationproductionnetschedule/report.ts';
 import PatientsList from '../../src/commands/patients/list.ts';
 import { runCommand } from '../cli/runcommand.ts';
-import { Script, success } from '../core/transport/script.ts';
+import { ListScript, Script, success } from '../core/transport/script.ts';
 import { configFolder } from './connecting.ts';
 
 const config = configFolder();
@@ -44,6 +45,7 @@ describe('molar config', () => {
     ['pageSize', '0', 'pageSize must be a whole number, 1 to 500'],
     ['timezone', 'Denver', 'timezone must be an IANA time zone'],
     ['maxRetries', '1.5', 'maxRetries must be a whole number'],
+    ['timezone', '+05:00', 'timezone must be an IANA time zone'],
     ['profile', 'nosuch', 'profile must be a profile'],
   ])('refuses %s %s', async (key, value, message) => {
     expect(await set(key, value)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
@@ -54,13 +56,27 @@ describe('molar config', () => {
     await set('format', 'ndjson');
     await set('pageSize', '7');
     const list = async (argv: readonly string[]) => {
-      const script = new Script(success([{ id: 1, firstName: 'Ann' }]), success([]));
+      const script = new ListScript(success([{ id: 1, firstName: 'Ann' }]), success([]));
       const { stdout } = await runCommand('patients:list', PatientsList, argv, { script, env: folder() });
       return [stdout.split('\n')[0], script.queries[0]?.pageSize];
     };
     expect(await list([])).toEqual(['{"id":1,"firstName":"Ann"}', '7']);
     expect(await list(['--csv', '--fields', 'id', '--page-size', '9'])).toEqual(['id', '9']);
     expect(await list(['--format', 'json'])).toEqual(['[', '7']);
+  });
+
+  it('gives tables their time zone, and the production report no filter', async () => {
+    await set('timezone', 'America/Denver');
+    const record = { id: 1, lastModified: '2026-11-24T15:00:00Z' };
+    const script = new ListScript(success([record]), success([]));
+    const argv = ['--fields', 'lastModified', '--format', 'table', '--no-header'];
+    const ran = await runCommand('patients:list', PatientsList, argv, { script, env: folder() });
+    expect(ran).toMatchObject({ stdout: '2026-11-24 08:00\n', stderr: 'Times in America/Denver.\n' });
+
+    const production = new Script(success([{ date: '2026-11-24T15:00:00Z', scheduledAmount: 1 }]));
+    const report = ['--from', '2026-11-24', '--csv'];
+    await runCommand('report', ProductionReport, report, { script: production, env: folder() });
+    expect(production.queries[0]?.filter).toBe('fromDate==2026-11-24');
   });
 
   it('exits 9 for a file that is not JSON, and does not touch it', async () => {

@@ -53,12 +53,14 @@ export const appointmentHistories = resource({
       paging: HISTORY_PAGING,
       fields: appointmentHistoryFields,
       defaultDate,
+      dateLimit: defaultDate,
     }),
     count: countOperation('/appointmenthistories/totalcount', {
       summary: 'Count appointment histories',
       filters: appointmentHistoryFilters,
       countNames: ['totalCount', 'total'],
       defaultDate,
+      dateLimit: defaultDate,
     }),
     get: getOperation('/appointmenthistories/{appointmentHistoryId}', {
       summary: 'Show one appointment history',

@@ -79,6 +79,9 @@ const recurrenceTarget = (needed: boolean) => ({
   },
 });
 
+/** A service may leave out what was last changed over a year ago (specification, Events). */
+const dateLimit = { key: 'lastModified', limiting: ['lastModified', 'start'], undated: true } as const;
+
 export const events = resource({
   name: 'events',
   type: 'EventV1',
@@ -93,17 +96,20 @@ export const events = resource({
       summary: 'List calendar events',
       filters: eventFilters,
       paging: STANDARD_PAGING,
+      dateLimit,
       fields: eventFields,
       newestFirst: ['start', 'lastModified'],
     }),
     count: countOperation('/events/totalcount', {
       summary: 'Count calendar events',
       filters: eventFilters,
+      dateLimit,
       countNames: ['total'],
     }),
     async: asyncOperation('/events/async', {
       summary: 'First calendar events, all of them on the streaming channel',
       filters: eventFilters,
+      dateLimit,
       fields: eventFields,
     }),
     get: getOperation('/events/{eventId}', {

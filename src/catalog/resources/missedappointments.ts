@@ -49,6 +49,7 @@ export const missedAppointments = resource({
       summary: 'List missed appointments',
       filters: missedAppointmentFilters,
       paging: STANDARD_PAGING,
+      dateLimit: { key: 'start', limiting: ['start'], undated: true },
       fields: missedAppointmentFields,
     }),
     get: getOperation('/missedappointments/{missedAppointmentId}', {

@@ -147,6 +147,9 @@ const calculatedFilters = filterKeys({
   'patient.id': key(EQUALS_IN, idValue, 'Patients', { flags: { patient: '->' }, required: true }),
 });
 
+/** A service may leave out what was last changed long ago (specification, Patients, rule 2). */
+const dateLimit = { key: 'lastModified', limiting: ['lastModified'], undated: true } as const;
+
 export const patients = resource({
   name: 'patients',
   type: 'PatientV1',
@@ -161,11 +164,13 @@ export const patients = resource({
       summary: 'List patients',
       filters: patientFilters,
       paging: PATIENT_PAGING,
+      dateLimit,
       fields: patientFields,
     }),
     count: countOperation('/patients/totalcount', {
       summary: 'Count patients',
       filters: patientFilters,
+      dateLimit,
       countNames: ['totalCount', 'total'],
     }),
     calculated: {
@@ -183,6 +188,7 @@ export const patients = resource({
     async: asyncOperation('/patients/async', {
       summary: 'Newest patients, all of them on the streaming channel',
       filters: patientAsyncFilters,
+      dateLimit,
       fields: patientFields,
       order: 'descending',
     }),

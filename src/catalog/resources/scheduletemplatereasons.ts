@@ -35,6 +35,7 @@ export const scheduleTemplateReasons = resource({
       filters: scheduleTemplateReasonFilters,
       filterRequired: true,
       paging: STANDARD_PAGING,
+      unpaged: true,
       fields: scheduleTemplateReasonFields,
     }),
   },

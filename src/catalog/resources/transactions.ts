@@ -79,6 +79,8 @@ export const transactionFilters = filterKeys({
 });
 
 const defaultDate = { key: 'transactionDate', limiting: ['transactionDate', 'lastModified'] } as const;
+/** Whether a service counts `lastModified` as date-limiting is left open (specification, Transactions). */
+const dateLimit = { key: 'transactionDate', limiting: ['transactionDate'] } as const;
 
 export const transactions = resource({
   name: 'transactions',
@@ -97,6 +99,7 @@ export const transactions = resource({
       paging: TRANSACTION_PAGING,
       fields: transactionFields,
       defaultDate,
+      dateLimit,
     }),
     count: countOperation('/transactions/totalcount', {
       summary: 'Count transactions',
@@ -104,6 +107,7 @@ export const transactions = resource({
       filterRequired: true,
       countNames: ['total'],
       defaultDate,
+      dateLimit,
     }),
     get: getOperation('/transactions/{transactionId}', { summary: 'Show one transaction', fields: transactionFields }),
   },

@@ -45,6 +45,8 @@ export const transactionTags = resource({
       summary: 'List transaction tags',
       filters: transactionTagFilters,
       paging: STANDARD_PAGING,
+      // The date limit applies when `filter` is omitted (specification, Transaction tags).
+      dateLimit: { parts: ['tagType==PAYMENT_TAG', 'tagType!=PAYMENT_TAG'] },
       fields: transactionTagFields,
     }),
     get: getOperation('/transactiontags/{transactionTagId}', {

@@ -97,8 +97,11 @@ _molar_kinds() {
       _molar_nospace
       ;;
     sort)
-      if [[ $2 == -* ]]; then before+=-; fi
-      _molar_offer "$before" "\${2#-}"
+      local key="\${2##*,}"
+      if [[ $2 == *,* ]]; then before+="\${2%,*},"; fi
+      if [[ $key == -* ]]; then before+=-; fi
+      _molar_offer "$before" "\${key#-}"
+      _molar_nospace
       ;;
     profiles)
       _molar_words="$(molar profiles list --format csv --no-header --fields name 2>/dev/null)"

@@ -71,8 +71,8 @@ function __molar_kinds
             set -l given (string match -r '^.*,' -- $current)
             printf "$before$given%s\\n" $argv[4..-1]
         case sort
-            set -l sign (string match -r '^-' -- $current)
-            printf "$before$sign%s\\n" $argv[4..-1]
+            set -l given (string match -r '^(?:.*,)?-?' -- $current)
+            printf "$before$given%s\\n" $argv[4..-1]
         case profiles
             for name in (molar profiles list --format csv --no-header --fields name 2>/dev/null)
                 printf "$before%s\\n" $name

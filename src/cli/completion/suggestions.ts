@@ -51,7 +51,7 @@ function flagsOf({ flags }: Completion, path: string): Candidate[] {
 
 /** The values as whole words: after `given`, and in a list after the entries that are typed already. */
 function valueWords(values: Values, text: string, profiles: () => readonly string[], given: string): Candidate[] {
-  const head = values.kind === 'list' ? /^.*,/.exec(text) : values.kind === 'sort' ? /^-/.exec(text) : null;
+  const head = values.kind === 'list' ? /^.*,/.exec(text) : values.kind === 'sort' ? /^(?:.*,)?-?/.exec(text) : null;
   const words = values.kind === 'profiles' ? profiles() : 'words' in values ? values.words : [];
   return words.map((word) => ({ word: `${given}${head?.[0] ?? ''}${word}`, about: '' }));
 }

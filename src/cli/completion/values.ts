@@ -9,7 +9,7 @@ import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flagvalues.ts';
 
 /**
- * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: one word, perhaps after a hyphen.
+ * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.
  * `any`: something that a script cannot know. `profiles`: names that only the machine has.
  */
 export type Values =

@@ -69,7 +69,7 @@ _molar_kinds() {
   case "$_molar_kind" in
     (words) compadd -a _molar_words ;;
     (list) compset -P '*,'; compadd -S '' -a _molar_words ;;
-    (sort) compset -P '-'; compadd -a _molar_words ;;
+    (sort) compset -P '*,'; compset -P '-'; compadd -S '' -a _molar_words ;;
     (profiles)
       _molar_words=(\${(f)"$(molar profiles list --format csv --no-header --fields name 2>/dev/null)"})
       compadd -a _molar_words

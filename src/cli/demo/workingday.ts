@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
 import { Failure } from '../../core/failure.ts';
@@ -120,12 +120,16 @@ async function fileScans(launcher: Launcher, molar: Molar, say: Say, patient: st
 }
 
 async function exportAgain(launcher: Launcher, molar: Molar, say: Say, patient: string): Promise<void> {
-  await say('\nA patient moves. Export again, but only what has changed since the export above.\n');
+  await say(
+    '\nA patient moves. Export again, but only what has changed since the export above: it goes into a file of its own.\n',
+  );
   const fields = ['--fields', 'id,lastName,address1'];
   await molar('patients', 'update', patient, '--address1', '12 New Street', ...fields, '--json');
-  await molar(...RECALL_LIST, '--out', 'changes.csv');
-  const csv = await readFile(join(launcher.folder, 'changes.csv'), 'utf8');
-  await say(`\nchanges.csv:\n${excerpt(csv)}`);
+  await molar(...RECALL_LIST, '--out', 'patients.csv');
+  const names = await readdir(launcher.folder);
+  for (const name of names.filter((each) => each.startsWith('patients.changes.'))) {
+    await say(`\n${name}:\n${excerpt(await readFile(join(launcher.folder, name), 'utf8'))}`);
+  }
 }
 
 /** The Monday after a day, and the last day of a rule that goes on for three months from then. */

@@ -5,7 +5,8 @@ import { dateTime } from '../../catalog/fields/times.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
-import { outputFlags } from '../flags/output.ts';
+import { displayZoneFlags } from '../flags/displayzone.ts';
+import { outputFlags, rowFlags } from '../flags/output.ts';
 import { isOn, textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { onePage } from '../profilecommands.ts';
@@ -16,7 +17,7 @@ import { times } from './summary.ts';
 
 const quiet = { quiet: Flags.boolean({ summary: 'Print no notes' }) };
 
-export const bookmarkListFlags = { ...outputFlags, ...quiet };
+export const bookmarkListFlags = { ...outputFlags, ...displayZoneFlags, sort: rowFlags.sort, ...quiet };
 export const bookmarkArguments = { name: Args.string({ required: true, ignoreStdin: true, description: 'Bookmark' }) };
 export const bookmarkResetFlags = {
   resource: Flags.string({ helpValue: 'RESOURCE', summary: 'Only that of this resource, such as patients' }),

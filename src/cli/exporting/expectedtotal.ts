@@ -1,8 +1,7 @@
 import { pathOf } from '../../catalog/catalog.ts';
-import type { Operation, Resource } from '../../catalog/define.ts';
-import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { parseFilter } from '../../catalog/filter/grammar.ts';
-import type { ApiAnswer, ApiClient } from '../../core/transport/client.ts';
+import type { Resource } from '../../catalog/define.ts';
+import { countOf, totalOf } from '../../core/pages/countall.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
 import type { RowProgress } from '../rowprogress.ts';
 
 /**
@@ -16,8 +15,8 @@ export async function expectedTotal(
   signal: AbortSignal,
   progress: RowProgress,
 ): Promise<void> {
-  const count = resource.operations.count;
-  if (count === undefined || !takes(count, filter)) return;
+  const count = countOf(resource, filter);
+  if (count === undefined) return;
   try {
     const answer = await client.request({ method: 'GET', path: pathOf(count), query: { filter }, signal });
     const total = totalOf(answer);
@@ -25,15 +24,4 @@ export async function expectedTotal(
   } catch {
     // A token that may list and not count, or a server that is busy: the export says what matters.
   }
-}
-
-/** The count of an answer under either of its names (D18), undefined where there is none. */
-export function totalOf(answer: ApiAnswer): number | undefined {
-  const data = isPlainObject(answer.data) ? answer.data : {};
-  const total = data.totalCount ?? data.total;
-  return typeof total === 'number' ? total : undefined;
-}
-
-function takes(count: Operation, filter: string | undefined): boolean {
-  return parseFilter(filter ?? '').every(({ key }) => Object.hasOwn(count.filters ?? {}, key));
 }

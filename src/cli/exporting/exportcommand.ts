@@ -8,16 +8,16 @@ import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { displayZoneFlags } from '../flags/displayzone.ts';
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
-import { timezoneFlag } from '../flags/timezone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { durationText } from '../rowprogress.ts';
 import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
-import { folderLine } from './foldersummary.ts';
+import { changesLine, folderLine } from './foldersummary.ts';
 
 const filterGroup = { helpGroup: 'FILTER' };
 const outputGroup = { helpGroup: 'OUTPUT' };
@@ -51,7 +51,6 @@ export const exportCommandFlags: FlagInput = {
     multipleNonGreedy: true,
     summary: "Filter of one resource, such as 'patients:patientStatus==ACTIVE'; may be repeated",
   }),
-  ...timezoneFlag(filterGroup.helpGroup),
   fields: Flags.string({
     ...outputGroup,
     helpValue: 'RESOURCE:A,B',
@@ -80,6 +79,7 @@ export const exportCommandFlags: FlagInput = {
   parallel: exportFlags.parallel,
   'page-size': rowFlags['page-size'],
   json: Flags.boolean({ ...outputGroup, summary: 'Print the summary as JSON; errors are JSON too' }),
+  ...displayZoneFlags,
   'no-header': outputFlags['no-header'],
   excel: outputFlags.excel,
   'no-escape-formulas': outputFlags['no-escape-formulas'],
@@ -124,7 +124,11 @@ export abstract class ExportFolderCommand extends MolarCommand {
         },
         { url, organization, sinceLast: textFlag(flags, 'since-last') },
       );
-      if (failure === undefined || !isOn(flags, 'json')) await this.note(folderLine(run, folder));
+      if (failure === undefined || !isOn(flags, 'json')) {
+        const changes = changesLine(run);
+        for (const line of changes === undefined ? [] : [changes]) await this.note(line);
+        await this.note(folderLine(run, folder));
+      }
       if (failure !== undefined) throw failure;
       if (isOn(flags, 'json')) await this.print(summary);
     } finally {

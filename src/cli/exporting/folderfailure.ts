@@ -15,9 +15,9 @@ export function failureOfFolder(outcomes: readonly FileOutcome[]): Failure | und
   if (outcomes.length === 1) return first;
   if (isInterruption(last)) return last;
   const oneCause = missing.length === outcomes.length && failures.every(({ exitCode }) => exitCode === first.exitCode);
-  const items = missing.map(({ planned, failure }) => ({
+  const items = missing.map(({ planned, file, failure }) => ({
     code: failure?.code ?? 'run.partial',
-    source: planned.file,
+    source: file ?? planned.file,
     description: failure?.message ?? 'Not tried.',
   }));
   return new Failure(`${missing.length} of ${outcomes.length} files were not exported.`, {

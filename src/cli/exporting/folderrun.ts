@@ -1,15 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { changesPath } from '../../core/exports/changesfile.ts';
 import { checkResume } from '../../core/exports/exportfile.ts';
 import { readState, removeState } from '../../core/exports/folderstate.ts';
 import { targetOf } from '../../core/exports/keptpart.ts';
 import { Failure } from '../../core/failure.ts';
+import { jsonOf } from '../../core/jsontext.ts';
 import { writeWholeFile } from '../../core/output/atomicfile.ts';
 import { isResumable } from '../flags/exports.ts';
 import { failureOf } from '../report.ts';
 import { exportFolder, type FolderDone, type FolderExport } from './folderexport.ts';
 import { failureOfFolder, reasonOf } from './folderfailure.ts';
-import { type FolderRun, folderSummary } from './foldersummary.ts';
+import { type FolderRun, folderSummary, notTried } from './foldersummary.ts';
 import { bookmarksOf, identityOf, incrementOf } from './resourceexport.ts';
 
 /** The run, what `summary.json` says of it, and the failure that is to be thrown, if any. */
@@ -29,18 +33,21 @@ export async function runFolder(order: FolderExport, facts: Pick<FolderRun, 'url
   await refuseOthers(order);
   const { context } = order;
   const startedAt = context.clock.now();
+  const wasReplaced = await hasReplacedFiles(order.folder);
   const ended = (done: FolderDone, failure: Failure | undefined): EndedRun => {
     const { outcomes } = done;
     const end = { exitCode: failure?.exitCode ?? 0, reason: reasonOf(outcomes, failure) };
     const run = { ...facts, startedAt, endedAt: context.clock.now(), outcomes, ...end };
     return { run, summary: textOf(run), failure };
   };
-  const outcomes = order.files.map((planned) => ({ planned, status: 'not tried' as const }));
+  const outcomes = order.files.map(notTried);
   const running = { ...facts, startedAt, endedAt: null, exitCode: null, reason: 'running', outcomes };
   await writeSummary(order, textOf(running));
   let done: FolderDone = { outcomes, bookmarks: [] };
   try {
     done = await exportFolder(order);
+    if (wasReplaced && done.outcomes.some(({ kind }) => kind === 'changes'))
+      order.note(wholeAgainText(facts.sinceLast));
     const failure = failureOfFolder(done.outcomes);
     const end = ended(done, failure);
     if (failure === undefined) {
@@ -56,6 +63,18 @@ export async function runFolder(order: FolderExport, facts: Pick<FolderRun, 'url
     await writeSummary(order, end.summary).catch(() => undefined);
     return end;
   }
+}
+
+/** Whether the run before was of a molar that put changes in the place of whole files: it told no kind of file. */
+async function hasReplacedFiles(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, 'summary.json'), 'utf8').catch(() => '');
+  const summary = jsonOf(text);
+  const files = isPlainObject(summary) && Array.isArray(summary.files) ? summary.files : [];
+  return files.some((file) => isPlainObject(file) && file.incremental === true && file.kind === undefined);
+}
+
+function wholeAgainText(name = ''): string {
+  return `Earlier runs may have put changes in the place of the whole files. To make these anew: molar export bookmarks reset ${name}, then this line again.`;
 }
 
 async function moveBookmarks({ context, folder }: FolderExport, { bookmarks }: FolderDone): Promise<void> {
@@ -74,12 +93,13 @@ function writeSummary({ folder }: FolderExport, text: string): Promise<void> {
 
 /** Refuses, before anything is sent, what every file would be refused for one by one. */
 async function refuseOthers({ context, files, folder, resume }: FolderExport): Promise<void> {
-  const finished = resume ? ((await readState(folder))?.finished ?? {}) : {};
+  const state = resume ? await readState(folder) : undefined;
   for (const { reading, flags, path, file } of files) {
     try {
-      await incrementOf(reading, context);
-      const unfinished = resume && isResumable(reading.plan.format) && finished[file] === undefined;
-      if (unfinished) await checkResume(await targetOf(path), identityOf(reading, flags));
+      const increment = await incrementOf(reading, context);
+      const unfinished = resume && isResumable(reading.plan.format) && state?.finished[file] === undefined;
+      const target = increment?.since === undefined ? path : changesPath(path, state?.changesTime ?? '');
+      if (unfinished) await checkResume(await targetOf(target), identityOf(reading, flags));
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.exitCode === EXIT.usage) throw cause;
       // Whatever else is wrong with one file is told in its outcome, and leaves the others alone.

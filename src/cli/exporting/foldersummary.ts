@@ -1,3 +1,4 @@
+import type { ExportKind } from '../../core/exports/changesfile.ts';
 import type { Left } from '../../core/exports/exporttask.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import type { Failure } from '../../core/failure.ts';
@@ -8,6 +9,10 @@ import { times } from './summary.ts';
 /** How one file of a run of `molar export` ended. */
 export interface FileOutcome {
   readonly planned: PlannedFile;
+  /** Its name in the folder; null where there is no file, because nothing changed. */
+  readonly file: string | null;
+  /** Null where that is not known yet. */
+  readonly kind: ExportKind | null;
   readonly status: 'complete' | 'failed' | 'not tried';
   readonly receipt?: Receipt | undefined;
   /** By the unfinished run that this one goes on with. */
@@ -15,6 +20,12 @@ export interface FileOutcome {
   readonly failure?: Failure | undefined;
   /** How far a failed one came. */
   readonly left?: Left | undefined;
+}
+
+/** A file that nothing is known of yet. */
+export function notTried(planned: PlannedFile): FileOutcome {
+  const kind = planned.reading.wishes.sinceLast === undefined ? 'whole' : null;
+  return { planned, file: planned.file, kind, status: 'not tried' };
 }
 
 export interface FolderRun {
@@ -51,7 +62,7 @@ function totalsOf(outcomes: readonly FileOutcome[]) {
   const sum = (of: (outcome: FileOutcome) => number | undefined) =>
     outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0);
   return {
-    files: outcomes.filter(({ status }) => status === 'complete').length,
+    files: outcomes.filter(({ status, file }) => status === 'complete' && file !== null).length,
     rows: sum(({ receipt }) => receipt?.rows),
     pages: sum(({ receipt }) => receipt?.pages),
     retries: sum(({ receipt, left }) => (receipt ?? left)?.retries),
@@ -65,9 +76,10 @@ function throttledOf({ receipt, left }: FileOutcome): number | undefined {
 
 function fileSummary(outcome: FileOutcome) {
   const { planned, status, receipt, earlier, failure, left } = outcome;
-  const { reading, file, isIds } = planned;
+  const { reading, isIds } = planned;
   return {
-    file,
+    file: outcome.file,
+    kind: outcome.kind,
     resource: reading.resource.name,
     content: isIds ? 'ids' : 'records',
     status,
@@ -79,6 +91,7 @@ function fileSummary(outcome: FileOutcome) {
     durationSeconds: receipt === undefined ? null : secondsOf(receipt),
     filter: receipt?.filter ?? null,
     sha256: receipt?.sha256 ?? null,
+    proof: receipt?.proof ?? null,
     ...(earlier === true && { finishedByEarlierRun: true }),
     ...(left?.kept === true && { resumable: { rows: left.rows, pages: left.pages } }),
     error:
@@ -88,10 +101,26 @@ function fileSummary(outcome: FileOutcome) {
   };
 }
 
+/** What the files of changes of a run are; undefined where it has none. */
+export function changesLine({ outcomes }: FolderRun): string | undefined {
+  const changes = outcomes.filter(({ kind, status }) => kind === 'changes' && status === 'complete');
+  if (changes.length === 0) return undefined;
+  const files = changes.flatMap(({ file, receipt }) =>
+    file === null ? [] : `${file} (${times(receipt?.rows ?? 0, 'row')})`,
+  );
+  const none = changes.filter(({ file }) => file === null).map(({ planned }) => planned.reading.resource.many);
+  const parts = [
+    ...(files.length > 0 ? [`only what changed since the last complete run is in ${files.join(', ')}`] : []),
+    ...(none.length > 0 ? [`no changes of ${none.join(', ')}`] : []),
+  ];
+  const text = parts.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}. Whole files are as they were.`;
+}
+
 /** The run in one line, for the mail of a cron job. */
 export function folderLine(run: FolderRun, folder: string): string {
   const { files, rows, retries, throttledSeconds } = totalsOf(run.outcomes);
-  const all = run.outcomes.length;
+  const all = run.outcomes.filter(({ file }) => file !== null).length;
   const facts = [
     times(rows, 'row'),
     ...(retries > 0 ? [times(retries, 'retry', 'retries')] : []),

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { type BookmarkPlace, Bookmarks } from '../../core/exports/bookmark.ts';
+import { changesPath, type ExportKind, removeOtherParts } from '../../core/exports/changesfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/identity.ts';
-import { Increment, incrementFilter } from '../../core/exports/increment.ts';
+import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
+import { partPath, targetOf } from '../../core/exports/keptpart.ts';
 import type { LineForm } from '../../core/lines/lineform.ts';
-import { withEarlyBound } from '../../core/pages/earlybound.ts';
+import { holdLock } from '../../core/lockfile.ts';
+import { readComplete } from '../../core/pages/complete.ts';
+import { countOf } from '../../core/pages/countall.ts';
+import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageQuestion } from '../../core/pages/page.ts';
-import { walkParallel } from '../../core/pages/parallel.ts';
-import type { WalkedPage } from '../../core/pages/walk.ts';
+import type { Proof } from '../../core/pages/proof.ts';
+import type { WalkedPage } from '../../core/pages/walkplace.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
@@ -21,8 +26,9 @@ import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rowformatter.ts';
 import { shaping } from '../rowoutput.ts';
-import type { RowPlan } from '../rowplan.ts';
+import { type RowPlan, shownLimit } from '../rowplan.ts';
 import type { RowProgress } from '../rowprogress.ts';
+import { inOrder } from '../sortplan.ts';
 import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
@@ -46,17 +52,17 @@ export function bookmarksOf(context: Context): Bookmarks {
 
 /** The increment that `--since-last` asks for, undefined without it. Throws a Failure (exit 2 or 9). */
 export async function incrementOf(reading: Reading, context: Context): Promise<Increment | undefined> {
-  const { wishes, url, organization, resource, filter, operation, serverDefaults } = reading;
+  const { wishes, url, organization, resource, filter } = reading;
   if (wishes.sinceLast === undefined) return undefined;
   const place: BookmarkPlace = { name: wishes.sinceLast, url, organization, resource: resource.name };
-  const given = incrementFilter(filter, operation, serverDefaults);
+  checkIncrementFilter(filter);
   const bookmarks = bookmarksOf(context);
   await bookmarks.prepare();
-  return Increment.open(bookmarks, place, given, context.clock.now());
+  return Increment.open(bookmarks, place, filter, context.clock.now());
 }
 
-/** The filter of a reading without a bookmark: with an early date bound where the server would add a late one (D13). */
-export function boundedFilter({ filter, operation, serverDefaults }: Reading): string | undefined {
+/** A filter of a reading as it is sent: with an early date bound where a service may add a late one (D48). */
+function boundedFilter({ operation, serverDefaults }: Reading, filter: string | undefined): string | undefined {
   return serverDefaults ? filter : withEarlyBound(filter, operation);
 }
 
@@ -65,21 +71,30 @@ export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Pro
   return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
 }
 
-/** The pages of a reading, from wherever it is to begin. */
+/** The pages of a reading, from wherever it is to begin, and complete. */
 export function pagesOf(
   client: ApiClient,
   reading: Reading,
-  start: Pick<ExportStart, 'filter' | 'onServerTime'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
-  signal: AbortSignal,
+  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
+  more: { readonly increment: Increment | undefined; readonly now: () => number; readonly signal: AbortSignal },
 ): AsyncGenerator<WalkedPage> {
-  const { operation, plan, wishes } = reading;
+  const { operation, plan, wishes, serverDefaults } = reading;
   const { limit, pageSize } = plan;
-  const { filter, from, onServerTime, onWarnings, read } = start;
-  const fields = askedFields(reading);
-  return walkParallel(client, operation, {
-    ...{ filter, fields, limit, pageSize, from, signal, onServerTime, onWarnings, read },
+  const { increment, now, signal } = more;
+  return readComplete(client, operation, {
+    ...start,
+    ...{ limit, pageSize, serverDefaults, now, signal },
+    filter: increment === undefined ? reading.filter : increment.filter,
+    fields: askedFields(reading),
+    count: countOf(reading.resource, reading.filter),
     parallel: wishes.parallel,
   });
+}
+
+/** What cannot be proved of a reading, as a sentence for standard error; undefined where all of it is, or the user did not ask for all. */
+export function unprovedText({ by, unproved }: Proof, { many }: Pick<Resource, 'many'>): string | undefined {
+  if (unproved === null || by === 'none') return undefined;
+  return `It is not proved that these are all ${many}: ${unproved}`;
 }
 
 /** Fields to ask for: what changed is told by a field that may not be among those to show. */
@@ -88,38 +103,77 @@ function askedFields({ plan, wishes }: Reading): readonly string[] | undefined {
   return [...new Set([...plan.fields, 'lastModified'])];
 }
 
-/** Exports a reading to a file. The bookmark does not move: that is for the caller, once the whole output is there. */
+interface FileExport {
+  readonly context: Context;
+  readonly flags: FlagValues;
+  /** The whole file; changes go beside it. */
+  readonly path: string;
+  /** Gives the time in the name of a file of changes. */
+  readonly changesTime: () => Promise<string>;
+  readonly connect: () => Promise<ApiClient>;
+  readonly progress: RowProgress;
+  readonly signal: AbortSignal;
+  /** Called with the file to be written, before anything is asked of the server. */
+  readonly onTarget?: (target: Target) => void;
+  readonly onResume?: (rows: number) => void;
+  readonly onRestart?: (reason: string) => void;
+  readonly onLeft?: (left: Left) => void;
+}
+
+/** The file that an export writes, and what is in it. */
+export interface Target {
+  readonly path: string;
+  readonly kind: ExportKind;
+}
+
+/**
+ * Exports a reading to a file, changes to one of their own beside it (contract §5). The bookmark does not move: that is
+ * for the caller, once the whole output is there.
+ */
 export async function exportToFile(
   reading: Reading,
-  more: {
-    readonly context: Context;
-    readonly flags: FlagValues;
-    readonly path: string;
-    readonly connect: () => Promise<ApiClient>;
-    readonly progress: RowProgress;
-    readonly signal: AbortSignal;
-    readonly onResume?: (rows: number) => void;
-    readonly onRestart?: (reason: string) => void;
-    readonly onLeft?: (left: Left) => void;
-  },
+  more: FileExport,
 ): Promise<ExportDone & { readonly increment: Increment | undefined }> {
-  const { context, flags, path, progress, signal } = more;
-  const { plan, wishes } = reading;
+  const { context, path } = more;
   const increment = await incrementOf(reading, context);
+  const written = async (target: Target) => {
+    more.onTarget?.(target);
+    return { ...(await exportTo(target, reading, increment, more)), increment };
+  };
+  if (increment?.since === undefined) return written({ path, kind: 'whole' });
+  const release = await holdLock(`${partPath(await targetOf(path))}.lock`, path, lockOwner(context.clock));
+  try {
+    const time = await more.changesTime();
+    await removeOtherParts(path, reading.wishes.resume ? time : undefined);
+    return await written({ path: changesPath(path, time), kind: 'changes' });
+  } finally {
+    await release();
+  }
+}
+
+async function exportTo(
+  { path, kind }: Target,
+  reading: Reading,
+  increment: Increment | undefined,
+  more: FileExport,
+): Promise<ExportDone> {
+  const { context, flags, progress, signal } = more;
+  const { plan, wishes } = reading;
   const lines = await linesOf(reading, flags);
   const keepMemory = memoryKeeper(lines && LINES);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {
-    const done = await runExport(
+    return await runExport(
       {
         identity: identityOf(reading, flags),
         filter: filterOf(reading, increment),
         columns: columnsHash(plan),
         path,
+        kind,
         resume: wishes.resume,
         receipt: wishes.receipt,
-        resumable: isResumable(plan.format),
+        resumable: isResumable(plan.format) && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
         wrap: await packing(plan, reading.resource.many),
@@ -127,12 +181,19 @@ export async function exportToFile(
         open: async (start) => {
           const client = await more.connect();
           statistics = statisticsFromNow(client);
-          if (progress.isShown) void expectedTotal(client, reading, start.filter, counting.signal, progress);
-          return pagesOf(client, reading, { ...start, read: lines?.read }, signal);
+          const filter = filterOf(reading, increment);
+          if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
+          return pagesOf(
+            client,
+            reading,
+            { ...start, read: lines?.read },
+            { increment, now: context.clock.now, signal },
+          );
         },
         ...(increment && { isNew: increment.isNew }),
+        inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
-          progress.at(rows);
+          if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
         ...(more.onResume && { onResume: more.onResume }),
@@ -141,7 +202,6 @@ export async function exportToFile(
       },
       { owner: lockOwner(context.clock), signal, statistics: () => statistics?.() },
     );
-    return { ...done, increment };
   } finally {
     counting.abort();
   }
@@ -155,7 +215,7 @@ function columnsHash({ format, columns }: RowPlan): string {
 
 /** The filter to send: with the bound of the bookmark where there is one. */
 export function filterOf(reading: Reading, increment: Increment | undefined): string | undefined {
-  return increment === undefined ? boundedFilter(reading) : increment.filter;
+  return boundedFilter(reading, increment === undefined ? reading.filter : increment.filter);
 }
 
 /** What a client sends from now on: exports into one folder share it. */
@@ -176,11 +236,11 @@ export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity 
   const { url, organization, resource, plan, wishes } = reading;
   return {
     ...{ url, organization, resource: resource.name },
-    filter: boundedFilter(reading) ?? null,
+    filter: reading.filter ?? null,
     fields: plan.selection ?? null,
     format: plan.format,
     ...csvOptions(flags),
-    limit: plan.limit ?? null,
+    limit: shownLimit(plan) ?? null,
     sinceLast: wishes.sinceLast ?? null,
   };
 }

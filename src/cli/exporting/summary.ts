@@ -1,9 +1,13 @@
+import { dirname, join } from 'node:path';
 import type { Resource } from '../../catalog/define.ts';
 import type { Increment } from '../../core/exports/increment.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { counted, durationText } from '../rowprogress.ts';
 
-/** One line on a finished export: `Wrote 52,310 patients to patients.csv (105 pages, 2 retries, 14 s).` */
+/**
+ * One line on a finished export: `Wrote 52,310 patients to patients.csv (105 pages, 2 retries, 14 s).` `path` is that of
+ * the whole file.
+ */
 export function exportSummary(
   receipt: Receipt,
   { one, many }: Pick<Resource, 'one' | 'many'>,
@@ -19,7 +23,11 @@ export function exportSummary(
     ...(resumed > 0 ? [`resumed ${times(resumed, 'time')}`] : []),
     seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(seconds),
   ];
-  return `Wrote ${times(rows, one, many)} to ${path} (${facts.join(', ')}).${sinceText(increment)}`;
+  const said = `(${facts.join(', ')}).${sinceText(increment)}`;
+  if (receipt.kind === 'whole') return `Wrote ${times(rows, one, many)} to ${path} ${said}`;
+  const left = `${path} is left as it is.`;
+  if (rows === 0) return `No ${many} changed: no file was written ${said} ${left}`;
+  return `Wrote ${times(rows, one, many)} that changed to ${join(dirname(path), receipt.file)} ${said} ${left}`;
 }
 
 /** What an increment holds, as a sentence after another one. */

@@ -51,13 +51,14 @@ function isWhole({ verified }: Checked): boolean {
 }
 
 function jsonOf({ file, verified }: Checked) {
-  const { rows, bytes, sha256, startedAt, endedAt, filter } = verified?.receipt ?? {};
-  return { file, complete: true, rows, bytes, sha256, filter, startedAt, endedAt };
+  const { kind, rows, bytes, sha256, startedAt, endedAt, filter } = verified?.receipt ?? {};
+  return { file, complete: true, kind: kind ?? null, rows, bytes, sha256, filter, startedAt, endedAt };
 }
 
 function lineOf({ file, verified }: Checked): string {
-  const { rows = 0, endedAt = '', sha256 = '' } = verified?.receipt ?? {};
-  return `${file} is whole: ${counted(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
+  const { kind, rows = 0, endedAt = '', sha256 = '' } = verified?.receipt ?? {};
+  const what = kind === 'changes' ? 'is as it was exported, changes only' : 'is whole';
+  return `${file} ${what}: ${counted(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
 }
 
 /** Exit 9 when no file is what its receipt says, 6 when some are (contract §4). */

@@ -2,14 +2,13 @@ import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { type Fields, isWritable } from '../../catalog/record.ts';
 import { kebab } from '../flagvalues.ts';
-import { timezoneOfFields } from './timezone.ts';
 
 type Mode = 'create' | 'update';
 
-/** One flag a writable field (contract §2), `--timezone` where one is a date-time, and the ways to give a body that every write has. */
+/** One flag a writable field (contract §2), and the three ways to give a body that are the same for every write. */
 export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
   const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields, mode)] as const);
-  return { ...Object.fromEntries(own), ...timezoneOfFields(fields, mode, 'FIELDS'), ...sharedFlags };
+  return { ...Object.fromEntries(own), ...sharedFlags };
 }
 
 const sharedFlags = {

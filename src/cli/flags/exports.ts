@@ -22,7 +22,8 @@ export const exportFlags = {
   'since-last': Flags.string({
     helpGroup,
     helpValue: 'NAME',
-    summary: 'Only what changed since the last complete run under this name; everything on the first',
+    summary:
+      'Everything on the first run of this name, later only what changed since the last one, in a file of its own',
   }),
   parallel: Flags.string({
     helpGroup,
@@ -48,6 +49,11 @@ export function readExportWishes(flags: FlagValues, plan: RowPlan, operation: Op
   }
   if (resume && !isResumable(plan.format)) {
     throw usageFailure(`Output as ${plan.format} cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
+  }
+  if (resume && plan.sort !== undefined) {
+    throw usageFailure('--sort does not go with --resume: nothing is written before every record has been read.', {
+      source: '--sort',
+    });
   }
   return { resume, receipt, sinceLast: readSinceLast(flags, operation), parallel: readParallel(flags) };
 }

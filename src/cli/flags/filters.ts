@@ -7,14 +7,12 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { withEarlyBound } from '../../core/pages/earlybound.ts';
-import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
+import { type FlagValues, textFlags } from '../flagvalues.ts';
 import { nearest } from '../nearest.ts';
-import { timezoneOfKeys } from './timezone.ts';
 
 const helpGroup = 'FILTER';
 
-/** `--filter`, one flag for each shortcut that the catalog gives a key, and `--timezone` where a key is a date-time. */
+/** `--filter`, and one flag for each shortcut that the catalog gives a key. */
 export function filterFlags(keys: FilterKeys): FlagInput {
   const shortcuts = shortcutsOf(keys).map(({ key, shortcut }) => [shortcut.flag, shortcutFlag(key, shortcut)] as const);
   const filter = Flags.string({
@@ -25,7 +23,7 @@ export function filterFlags(keys: FilterKeys): FlagInput {
     summary: `Records for which key, operator, value hold, such as '${exampleTerm(keys)}'; may be repeated`,
     description: describeKeys(keys),
   });
-  return { filter, ...timezoneOfKeys(keys, helpGroup), ...Object.fromEntries(shortcuts) };
+  return { filter, ...Object.fromEntries(shortcuts) };
 }
 
 /** A term that the keys allow: from a day on where they can tell that, else one of listed values, a day, or ids. */
@@ -44,17 +42,11 @@ export function exampleTerm(keys: FilterKeys): string {
   return id === undefined ? `${all[0]?.key}->[5,6]` : `${id.key}==5`;
 }
 
-/** `--server-defaults`, where the server would apply a date filter of its own (D13). */
+/** `--server-defaults`, where a service may apply a date filter of its own (D48). */
 export function defaultsFlag(operation: Operation): FlagInput {
-  if (operation.defaultDate === undefined) return {};
+  if (operation.dateLimit === undefined) return {};
   const summary = 'Let the server apply its own date filter when none is given; molar asks for all records otherwise';
   return { 'server-defaults': Flags.boolean({ helpGroup, summary }) };
-}
-
-/** The filter to send: what the flags ask for, with an early date bound where the server would add a late one (D13). */
-export function readBoundedFilter(flags: FlagValues, operation: Operation, times: FilterContext): string | undefined {
-  const filter = readFilter(flags, operation.filters ?? {}, times);
-  return isOn(flags, 'server-defaults') ? filter : withEarlyBound(filter, operation);
 }
 
 function shortcutFlag(key: FilterKey, { operator }: Shortcut) {

@@ -52,8 +52,10 @@ export const rowFlags = {
   'page-size': Flags.string({ helpGroup, helpValue: 'N', summary: 'Records to ask for at a time, 1 to 500' }),
   sort: Flags.string({
     helpGroup,
-    helpValue: '[-]FIELD',
-    summary: 'Sort the table by a field; - in front turns it round',
+    helpValue: '[-]FIELD,…',
+    multiple: true,
+    multipleNonGreedy: true,
+    summary: 'Sort the whole result by fields, shown or not; - in front of one: descending',
   }),
 };
 
@@ -97,7 +99,7 @@ export function checkFormatFlags(flags: FlagValues, format: Format, documents: r
           source: `--${name}`,
         })
       : undefined;
-  const problem = only('excel', ['csv']) ?? only('sort', ['table']);
+  const problem = only('excel', ['csv']);
   if (problem !== undefined) throw problem;
 }
 

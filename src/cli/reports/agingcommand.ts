@@ -10,6 +10,7 @@ import {
   agingReport,
   checkOf,
   fractionText,
+  locationRow,
   locationRows,
   recordRows,
   totalRows,
@@ -20,10 +21,11 @@ import { countText } from '../../core/reports/money.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';
+import { readClock } from '../flags/displayzone.ts';
 import { type FlagValues, isOn } from '../flagvalues.ts';
 import { ResourceCommand } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
-import { planRows, type RowPlan } from '../rowplan.ts';
+import { planRows, type RowPlan, shownLimit } from '../rowplan.ts';
 import { styleOf } from '../terminalstyle.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
 import { pageProgress } from './pageprogress.ts';
@@ -46,12 +48,12 @@ export abstract class AgingCommand extends ResourceCommand {
     if (plan.format === 'html') return this.writePage(plan, flags, questions);
     if (plan.format === 'json') {
       return writeWhole(plan, context, async () => {
-        const report = sound(await this.read(flags, questions));
+        const report = sound(await this.read(flags, questions, plan));
         const shaped = (row: Row) => project(row, plan.selection);
         const locations = locationRows(report);
         return jsonDocument({
-          ...(!totalsOnly && { records: mapped(recordRows(report, plan.limit), shaped) }),
-          locations: totalsOnly ? locations.slice(0, plan.limit).map(shaped) : locations,
+          ...(!totalsOnly && { records: mapped(guarantorRows(report, plan), shaped) }),
+          locations: totalsOnly ? locations.slice(0, shownLimit(plan)).map(shaped) : locations,
           totals: totalsRow(report),
           check: checkOf(report),
         });
@@ -60,12 +62,14 @@ export abstract class AgingCommand extends ResourceCommand {
     await writeRows({
       context,
       flags,
-      plan,
+      plan: { ...plan, sort: undefined },
       one: totalsOnly ? 'location' : aging.one,
       many: totalsOnly ? 'locations' : aging.many,
       open: async () => {
-        const report = sound(await this.read(flags, questions));
-        return totalsOnly ? onePage(totalRows(report).slice(0, plan.limit)) : inPages(recordRows(report, plan.limit));
+        const report = sound(await this.read(flags, questions, plan));
+        return totalsOnly
+          ? onePage(totalRows(report).slice(0, shownLimit(plan)))
+          : inPages(guarantorRows(report, plan));
       },
       note: (text) => this.note(text),
     });
@@ -75,10 +79,11 @@ export abstract class AgingCommand extends ResourceCommand {
     if (plan.selection !== undefined) throw noFields('page');
     const { agingHtml } = await import('../../core/reports/htmlaging.ts');
     await writeWhole(plan, this.context, async () =>
-      agingHtml(sound(await this.read(flags, questions)), {
+      agingHtml(sound(await this.read(flags, questions, plan)), {
         filter: formatFilter(questions.terms),
-        limit: isOn(flags, 'totals-only') ? 0 : plan.limit,
-        made: this.context.clock.now(),
+        limit: isOn(flags, 'totals-only') ? 0 : shownLimit(plan),
+        order: plan.sort?.order,
+        made: { at: this.context.clock.now(), clock: readClock(flags, this.context) },
       }),
     );
   }
@@ -87,12 +92,13 @@ export abstract class AgingCommand extends ResourceCommand {
     const width = plan.toTerminal ? (this.context.streams.stdout.columns ?? 80) : undefined;
     const columns = plan.selection === undefined ? undefined : plan.columns;
     const style = styleOf(this.context, plan.toTerminal);
-    const look = { width, header: !isOn(flags, 'no-header'), limit: plan.limit, columns, style };
+    const header = !isOn(flags, 'no-header');
+    const look = { width, header, limit: shownLimit(plan), order: plan.sort?.order, columns, style };
     const totalsOnly = isOn(flags, 'totals-only');
     let report: AgingReport | undefined;
     let hidden: readonly string[] = [];
     await writeWhole(plan, this.context, async () => {
-      report = await this.read(flags, questions);
+      report = await this.read(flags, questions, plan);
       // A person sees the figures beside the complaint; a file is replaced by sound ones only.
       if (plan.out !== undefined) sound(report);
       const table = totalsOnly ? undefined : agingTable(report, look);
@@ -108,12 +114,15 @@ export abstract class AgingCommand extends ResourceCommand {
     if (hidden.length > 0)
       await this.note(`The terminal is too narrow for: ${hidden.join(', ')}. Make it wider, or use --csv.`);
     const rows = report.locations.reduce((sum, { guarantors }) => sum + guarantors.length, 0);
-    if (totalsOnly || !plan.isDefaultLimit || rows <= (plan.limit ?? rows)) return;
-    const shown = `the ${plan.limit} with the oldest money of ${countText(rows)} guarantors`;
+    const limit = shownLimit(plan) ?? rows;
+    if (totalsOnly || !plan.isDefaultLimit || rows <= limit) return;
+    const which = plan.sort === undefined ? `the ${limit} with the oldest money` : `the first ${limit}`;
+    const shown = `${which} of ${countText(rows)} guarantors`;
     await this.note(`These are ${shown}; totals are of all. Add --all for every one.`);
   }
 
-  private async read(flags: FlagValues, questions: AgingQuestions): Promise<AgingReport> {
+  /** The report; `--sort` with `--totals-only` is about its locations. */
+  private async read(flags: FlagValues, questions: AgingQuestions, { sort }: RowPlan): Promise<AgingReport> {
     const { context, operation } = this;
     const { signal } = context;
     const client = await this.connect(flags);
@@ -144,11 +153,18 @@ export abstract class AgingCommand extends ResourceCommand {
           `${nameOf(location)}: transactions were entered while its pages were read; some may be missing.`,
         );
     }
-    const report = agingReport(found);
+    const isSorted = sort !== undefined && isOn(flags, 'totals-only');
+    const report = agingReport(isSorted ? sort.order.sorted(found, locationRow) : found);
     const told = fractionText(report);
     if (told.length > 0) await this.note(`${told.join('; ')}. Sums are exact, and shown rounded to cents.`);
     return report;
   }
+}
+
+/** Records of all locations as rows: in the order of `--sort`, else by location and id. */
+function guarantorRows(report: AgingReport, { sort, limit }: RowPlan): Iterable<Row> {
+  if (sort === undefined) return recordRows(report, limit);
+  return sort.order.sorted([...recordRows(report)], (row) => row).slice(0, sort.limit);
 }
 
 function nameOf(location: string): string {

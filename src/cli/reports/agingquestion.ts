@@ -34,6 +34,7 @@ export const agingFlags: FlagInput = {
   }),
   limit: { ...rowFlags.limit, summary: 'Show N guarantors; totals are of all' },
   all: { ...rowFlags.all, summary: 'Every guarantor; the default unless a table goes to a terminal' },
+  sort: rowFlags.sort,
   ...commonFlags,
   ...reportFormat,
   fields: { ...outputFlags.fields, summary: 'Fields to show, such as location,id,lastName,balance' },

@@ -1,10 +1,9 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { list } from '../../catalog/fields/composites.ts';
 import { integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
-import { date, dateTime, isTimeZone } from '../../catalog/fields/times.ts';
+import { date, dateTime } from '../../catalog/fields/times.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import { openingFields, openings } from '../../catalog/resources/reports.ts';
 import { usageFailure } from '../../core/failure.ts';
@@ -13,6 +12,7 @@ import { countText } from '../../core/reports/money.ts';
 import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
 import { openingCalendar } from '../../core/reports/openingtext.ts';
 import { onePage } from '../calculatedcommand.ts';
+import { readClock, zoneText } from '../flags/displayzone.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { chosenFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
@@ -24,13 +24,9 @@ import { writeWhole } from './wholeoutput.ts';
 
 export const openingsFlags: FlagInput = {
   ...filterFlags(operationOf(openings, 'list').filters ?? {}),
-  timezone: Flags.string({
-    helpGroup: 'OUTPUT',
-    helpValue: 'ZONE',
-    summary: "Time zone of the times in a table, such as America/Denver; this machine's when not given",
-  }),
   limit: { ...rowFlags.limit, summary: 'Stop after N slots (json, ndjson: N records of the API)' },
   all: { ...rowFlags.all, summary: 'Every slot; the default unless a table goes to a terminal' },
+  sort: { ...rowFlags.sort, summary: `${rowFlags.sort.summary}; a table then has a slot a row` },
   ...commonFlags,
 };
 
@@ -44,8 +40,8 @@ const SLOT_FIELDS: Fields = {
   day: readOnly(date(), 'Day, in the zone of the location'),
   provider: linked('Provider'),
   operatory: linked('Operatory'),
-  start: readOnly(dateTime(), 'Start, UTC'),
-  end: readOnly(dateTime(), 'End, UTC'),
+  start: readOnly(dateTime(), 'Start'),
+  end: readOnly(dateTime(), 'End'),
   minutes: readOnly(integer(), 'Length in minutes'),
   bookingTypes: readOnly(list(text()), 'Booking types'),
   reasons: readOnly(list(integer()), 'Schedule template reasons'),
@@ -66,8 +62,8 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const asApi = format === 'json' || format === 'ndjson';
     const fields = asApi ? API_FIELDS : SLOT_FIELDS;
     const plan = planRows(flags, fields, Object.keys(fields), isTTY);
-    const zone = readZone(flags, plan);
-    if (zone !== undefined) return this.showCalendar(plan, flags, filter, zone);
+    // A calendar has an order of its own.
+    if (plan.format === 'table' && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
     await writeRows({
       context,
       flags,
@@ -82,10 +78,10 @@ export abstract class OpeningsCommand extends ResourceCommand {
     });
   }
 
-  private async showCalendar(plan: RowPlan, flags: FlagValues, filter: string | undefined, zone: string) {
+  private async showCalendar(plan: RowPlan, flags: FlagValues, filter: string | undefined) {
     const { context } = this;
     if (plan.selection !== undefined) {
-      throw usageFailure('--fields has no effect on the calendar; it goes with csv, json or ndjson.', {
+      throw usageFailure('--fields has no effect on the calendar; it goes with csv, json or ndjson, and with --sort.', {
         source: '--fields',
       });
     }
@@ -99,8 +95,8 @@ export abstract class OpeningsCommand extends ResourceCommand {
       if (slots.length === 0) return '';
       const style = styleOf(context, plan.toTerminal);
       const header = !isOn(flags, 'no-header');
-      const isMachineZone = textFlag(flags, 'timezone') === undefined;
-      const calendar = openingCalendar(shown, { zone, isMachineZone, width, header, style });
+      const look = { clock: readClock(flags, context), heading: zoneText(flags, context), width, header, style };
+      const calendar = openingCalendar(shown, look);
       if (calendar.hidden.length > 0)
         notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}. Make it wider, or use --csv.`);
       if (plan.isDefaultLimit && shown.length < slots.length) {
@@ -117,19 +113,4 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const query = { filter };
     return recordsOf(await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal }));
   }
-}
-
-/** The zone of a table's times, undefined for other formats, whose times are instants. */
-function readZone(flags: FlagValues, plan: RowPlan): string | undefined {
-  const zone = textFlag(flags, 'timezone');
-  const isTable = plan.format === 'table';
-  if (zone !== undefined && !isTable) {
-    throw usageFailure(`--timezone has no effect on ${plan.format}, whose times are UTC; it goes with table.`, {
-      source: '--timezone',
-    });
-  }
-  if (zone !== undefined && !isTimeZone(zone)) {
-    throw usageFailure('--timezone must be an IANA time zone such as America/Denver.', { source: '--timezone' });
-  }
-  return isTable ? (zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone) : undefined;
 }

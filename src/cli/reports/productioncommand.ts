@@ -4,16 +4,16 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
-import { project } from '../../core/output/columns.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
+import { checkZone, displayZoneFlags, readClock } from '../flags/displayzone.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
-import { reportFormat } from '../flags/output.ts';
-import { type FlagValues, isOn } from '../flagvalues.ts';
+import { reportFormat, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
 import { planRows, type RowPlan } from '../rowplan.ts';
@@ -24,12 +24,27 @@ import { noFields, writeWhole } from './wholeoutput.ts';
 export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
   ...asyncFlag(production),
+  sort: rowFlags.sort,
   ...commonFlags,
   ...reportFormat,
+  timezone: {
+    ...displayZoneFlags.timezone,
+    summary: "Time zone the days are counted in, the location's when not given; and of the times in xlsx and html",
+  },
 };
 
 /** The column of cents is named for its unit, as CSV and spreadsheets carry no other sign of it. */
 const CSV_NAMES: Readonly<Record<string, string>> = { scheduledAmount: 'scheduledAmountCents' };
+
+/** Keys of `--sort`, which may be given as the columns of CSV. */
+function withFieldNames(keys: string): string {
+  return Object.entries(CSV_NAMES).reduce((text, [field, column]) => text.replaceAll(column, field), keys);
+}
+
+/** A day under the names of the fields that its items are summed from. */
+function rowOfDay({ day, cents }: ProductionDay): Row {
+  return { date: day, scheduledAmount: cents };
+}
 
 /** Scheduled net production (D33): days in dollars for people, items in cents for programs. */
 export abstract class ProductionCommand extends ResourceCommand {
@@ -38,7 +53,10 @@ export abstract class ProductionCommand extends ResourceCommand {
   protected override readonly verb = 'report';
 
   override async run(): Promise<void> {
-    const { flags } = await this.input();
+    const { flags: given } = await this.input();
+    checkZone(given);
+    // The zone is part of the question too.
+    const flags = isOn(given, 'utc') ? { ...given, utc: false, timezone: 'UTC' } : given;
     const { context } = this;
     const isAsync = isOn(flags, 'async');
     if (isAsync) this.delivered = (client, filter) => this.deliver(client, filter, flags);
@@ -46,10 +64,9 @@ export abstract class ProductionCommand extends ResourceCommand {
     const filter = readFilter(flags, filters);
     const terms = parseFilter(filter ?? '');
     const names = Object.keys(productionFields);
-    const plan = planRows({ ...flags, all: true }, productionFields, names, context.streams.stdout.isTTY, [
-      'xlsx',
-      'html',
-    ]);
+    const sort = textFlags(flags, 'sort').map(withFieldNames);
+    const all = { ...flags, all: true, sort };
+    const plan = planRows(all, productionFields, names, context.streams.stdout.isTTY, ['xlsx', 'html']);
     if (plan.format === 'table' || plan.format === 'html') return this.showDays(plan, flags, terms);
     const isSheet = plan.format === 'csv' || plan.format === 'xlsx';
     const columns = plan.columns.map((column) => ({ ...column, name: CSV_NAMES[column.name] ?? column.name }));
@@ -63,7 +80,7 @@ export abstract class ProductionCommand extends ResourceCommand {
         const client = await this.connect(flags);
         const items = await this.items(client, terms, plan.fields?.join(','));
         if (items === undefined) throw nothingScheduled(terms);
-        return onePage(items.map((item) => project(item, plan.selection)));
+        return onePage(items);
       },
       note: (text) => this.note(text),
     });
@@ -82,13 +99,15 @@ export abstract class ProductionCommand extends ResourceCommand {
         const items = await this.items(client, [{ key: 'fromDate', operator: '==', values: [day] }, ...others]);
         days.push(readDay(day, items ?? []));
       }
+      const shown = plan.sort === undefined ? days : plan.sort.order.sorted(days, rowOfDay);
       if (days.every(({ appointments }) => appointments === 0)) throw nothingScheduled(terms);
       if (plan.format === 'html') {
         const { productionHtml } = await import('../../core/reports/htmlproduction.ts');
-        return productionHtml(days, { filter: formatFilter(others), made: context.clock.now() });
+        const made = { at: context.clock.now(), clock: readClock(flags, context) };
+        return productionHtml(days, { filter: formatFilter(others), made, listed: shown });
       }
       const style = styleOf(context, plan.toTerminal);
-      return productionTable(days, { width, header: !isOn(flags, 'no-header'), style });
+      return productionTable(shown, { width, header: !isOn(flags, 'no-header'), style });
     });
   }
 

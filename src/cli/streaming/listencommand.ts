@@ -8,6 +8,7 @@ import type { StreamSource } from '../../core/stream/source.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { readCertificates } from '../connections.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
+import { zoneText } from '../flags/displayzone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { holdPosition, type KeptPosition } from './keptposition.ts';
@@ -53,7 +54,8 @@ export abstract class ListenCommand extends MolarCommand {
     const note = (text: string) => this.note(text);
     const network = () => this.connections(flags).network();
     const hander = handerOn(flags, { context, userAgent: this.config.userAgent, network, maxRetries, note });
-    const printer = format === undefined ? undefined : await messagePrinter(format, context);
+    const printer = format === undefined ? undefined : await messagePrinter(format, flags, context);
+    if (format === 'table') await note(`${zoneText(flags, context)}.`);
     const takers: TakeMessage[] = [hander, printer?.take].filter((take) => take !== undefined);
     const { source, kept } = await this.origin(flags, wishes, hander !== undefined);
     let failure: unknown;

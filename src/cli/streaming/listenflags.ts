@@ -4,6 +4,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { checkZone, displayZoneFlags } from '../flags/displayzone.ts';
 import { wholeNumber } from '../flags/numbers.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 
@@ -55,6 +56,7 @@ export const listenFlags: FlagInput = {
     ...output,
     summary: 'Same as --format json: one array, closed at the end; errors are JSON too',
   }),
+  ...displayZoneFlags,
   amqp: Flags.string({
     ...broker,
     helpValue: 'URL',
@@ -89,6 +91,7 @@ export interface ListenWishes {
 
 /** Reads the flags. Throws a Failure (exit 2). */
 export function readListenWishes(flags: FlagValues, isTTY: boolean): ListenWishes {
+  checkZone(flags);
   const name = textFlag(flags, 'name');
   if (textFlag(flags, 'amqp') !== undefined && textFlag(flags, 'from') !== undefined) {
     throw usageFailure('--from goes with the stream of the API: a broker keeps messages only for queues, by --name.', {

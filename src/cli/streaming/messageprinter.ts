@@ -1,6 +1,8 @@
 import type { TakeMessage } from '../../core/stream/listen.ts';
 import { jsonMessages, type MessageForm, type MessageFormat, ndjsonMessages } from '../../core/stream/messageforms.ts';
 import type { Context } from '../context.ts';
+import { readClock } from '../flags/displayzone.ts';
+import type { FlagValues } from '../flagvalues.ts';
 import { ClosedPipe, unlessAborted } from '../streams.ts';
 import { styleOf } from '../terminalstyle.ts';
 
@@ -11,10 +13,14 @@ export interface MessagePrinter {
   readonly end: (failure: unknown) => Promise<void>;
 }
 
-/** A printer to standard output in a form. */
-export async function messagePrinter(format: MessageFormat, context: Context): Promise<MessagePrinter> {
+/** A printer to standard output in a form; the flags name the time zone of a table. */
+export async function messagePrinter(
+  format: MessageFormat,
+  flags: FlagValues,
+  context: Context,
+): Promise<MessagePrinter> {
   const { stdout } = context.streams;
-  const form = await formOf(format, context);
+  const form = await formOf(format, flags, context);
   let hasBegun = false;
   return {
     take: (message, text) => {
@@ -29,10 +35,11 @@ export async function messagePrinter(format: MessageFormat, context: Context): P
   };
 }
 
-async function formOf(format: MessageFormat, context: Context): Promise<MessageForm> {
+async function formOf(format: MessageFormat, flags: FlagValues, context: Context): Promise<MessageForm> {
   if (format === 'json') return jsonMessages();
   if (format === 'ndjson') return ndjsonMessages();
   const { tableMessages } = await import('../../core/stream/messagetable.ts');
   const { isTTY, columns } = context.streams.stdout;
-  return tableMessages({ width: isTTY ? (columns ?? 80) : undefined, style: styleOf(context, isTTY) });
+  const width = isTTY ? (columns ?? 80) : undefined;
+  return tableMessages({ clock: readClock(flags, context), width, style: styleOf(context, isTTY) });
 }

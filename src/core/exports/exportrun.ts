@@ -4,12 +4,14 @@ import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
 import { idOf, type Row } from '../pages/page.ts';
-import type { WalkedPage } from '../pages/walk.ts';
+import type { Proof } from '../pages/proof.ts';
+import type { WalkedPage } from '../pages/walkplace.ts';
 import { ExportFile } from './exportfile.ts';
-import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
+import type { ExportDone, ExportTask, ExportWorld, RowPage } from './exporttask.ts';
+import { readingBegan } from './increment.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
 import { type PartMark, partPath, targetOf } from './keptpart.ts';
-import { receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
+import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**
  * Exports to a file that is replaced only when all of it has come (contract §5). The part and its journal are there
@@ -43,7 +45,10 @@ class ExportRun {
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
   private progress: Progress;
-  private written: number;
+  /** As far as a later run can resume: what stands in the journal. */
+  private resumable: Progress;
+  private proof: Proof | undefined;
+  private checkpointed: number;
   private published = false;
 
   constructor(task: ExportTask, world: ExportWorld, file: ExportFile) {
@@ -51,10 +56,11 @@ class ExportRun {
     this.task = task;
     this.world = world;
     this.file = file;
-    this.written = world.owner.clock.now();
-    this.startedAt = earlier?.startedAt ?? new Date(this.written).toISOString();
+    this.checkpointed = world.owner.clock.now();
+    this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
     this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
+    this.resumable = this.progress;
     this.earlier = {
       retries: earlier?.retries ?? 0,
       throttledMilliseconds: earlier?.throttledMilliseconds ?? 0,
@@ -66,18 +72,21 @@ class ExportRun {
 
   async run(): Promise<ExportDone> {
     const { task, file } = this;
-    const { rows, lastId, fetched, asked } = this.progress;
+    const { rows, lastId, fetched } = this.progress;
     try {
       if (task.resumable) await file.checkpoint(this.journal());
       if (file.earlier !== undefined) task.onResume?.(rows);
       if (file.restart !== undefined) task.onRestart?.(file.restart);
       const pages = await task.open({
-        filter: this.filter,
-        from: file.earlier === undefined ? undefined : { lastId, fetched, asked },
+        from: file.earlier === undefined ? undefined : { lastId, fetched },
         onServerTime: (time) => this.readAt(time),
         onWarnings: (warnings) => this.warned(warnings),
+        onProof: (proof) => {
+          this.proof = proof;
+        },
       });
-      await writePages(this.taken(pages), {
+      const { inOrder = (read) => read } = task;
+      await writePages(this.written(inOrder(this.taken(pages))), {
         formatter: await task.formatter(rows),
         sink: file.sink(task.wrap),
         begun: file.hasBegun,
@@ -87,42 +96,56 @@ class ExportRun {
       return await this.finish();
     } catch (cause) {
       if (this.published) throw cause;
-      const kept = task.resumable && (this.progress.pages > 0 || !isRefusal(cause));
-      task.onLeft?.({ ...this.progress, ...this.effort(), kept });
+      const { resumable } = this;
+      const kept = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
+      task.onLeft?.({ ...resumable, ...this.effort(), kept });
       await file.leave(kept ? this.journal() : undefined);
-      throw kept ? withResumeHint(cause, this.progress.rows) : cause;
+      throw kept ? withResumeHint(cause, resumable.rows) : cause;
     }
   }
 
-  /** The pages without what is not new, written down once they have been taken. */
-  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<{ readonly rows: readonly Row[] }> {
+  /** The pages without what is not new; how far reading has come is noted once a page has been used. */
+  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
     const { signal } = this.world;
     for await (const page of pages) {
       signal.throwIfAborted();
       const { isNew } = this.task;
-      const rows = isNew === undefined ? page.rows : page.rows.filter(isNew);
-      yield { rows };
-      this.file.settle();
-      const { firstId, writtenId, pages: count } = this.progress;
+      yield { rows: isNew === undefined ? page.rows : page.rows.filter(isNew) };
+      const { lastId, fetched, pages: count } = this.progress;
       this.progress = {
-        rows: this.progress.rows + rows.length,
-        ...page.place,
+        ...this.progress,
+        lastId: page.place?.lastId ?? lastId,
+        fetched: fetched + page.rows.length,
         pages: count + 1,
-        firstId: firstId ?? idText(rows[0]),
-        writtenId: idText(rows.at(-1)) ?? writtenId,
       };
+      if (page.place === undefined) continue;
+      this.file.settle();
+      this.resumable = this.progress;
       const now = this.world.owner.clock.now();
-      if (this.task.resumable && now - this.written >= INTERVAL) {
+      if (this.task.resumable && now - this.checkpointed >= INTERVAL) {
         await this.file.checkpoint(this.journal());
-        this.written = now;
+        this.checkpointed = now;
       }
     }
     signal.throwIfAborted();
   }
 
-  /** Notes when reading began: by whichever of the two clocks is behind. */
+  /** The same pages; what they hold is noted once they have been written. */
+  private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
+    for await (const { rows } of pages) {
+      yield { rows };
+      const { firstId, writtenId } = this.progress;
+      this.progress = {
+        ...this.progress,
+        rows: this.progress.rows + rows.length,
+        firstId: firstId ?? idText(rows[0]),
+        writtenId: idText(rows.at(-1)) ?? writtenId,
+      };
+    }
+  }
+
   private readAt(serverTime: number): void {
-    this.readFrom ??= Math.min(Date.parse(this.startedAt), serverTime);
+    this.readFrom ??= readingBegan(Date.parse(this.startedAt), serverTime);
   }
 
   private warned(warnings: readonly Warning[]): void {
@@ -130,9 +153,10 @@ class ExportRun {
   }
 
   private async finish(): Promise<ExportDone> {
-    const { task, file, startedAt, progress } = this;
+    const { task, file, startedAt, progress, proof } = this;
     const mark = file.mark();
     const receipt = receiptOf(task.path, {
+      kind: task.kind,
       identity: task.identity,
       sentFilter: this.filter ?? null,
       progress,
@@ -141,11 +165,20 @@ class ExportRun {
       startedAt,
       endedAt: new Date(this.world.owner.clock.now()).toISOString(),
       warnings: [...this.warnings.values()],
+      proof: proof ?? NO_PROOF,
     });
+    if (task.kind === 'changes' && progress.rows === 0) {
+      await file.leave(undefined);
+      return this.done(receipt);
+    }
     await file.publish();
     this.published = true;
     await (task.receipt ? writeReceipt(task.path, receipt) : removeReceipt(task.path));
-    return { receipt, readFrom: this.readFrom ?? Date.parse(startedAt) };
+    return this.done(receipt);
+  }
+
+  private done(receipt: Receipt): ExportDone {
+    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(this.startedAt), undefined) };
   }
 
   private effort(): Effort {
@@ -165,16 +198,24 @@ class ExportRun {
       columns: this.task.columns,
       startedAt: this.startedAt,
       readFrom: this.readFrom === undefined ? null : new Date(this.readFrom).toISOString(),
-      ...this.progress,
+      ...this.resumable,
       ...this.effort(),
       warnings: [...this.warnings.values()],
     };
   }
 }
 
+/** Of pages that were not read to be complete. */
+const NO_PROOF: Proof = { by: 'none', counted: null, unproved: null };
+
 function progressOf(earlier: Progress | undefined): Progress {
-  const { rows = 0, fetched = 0, asked = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
-  return { rows, fetched, asked, pages, firstId, writtenId, lastId };
+  const { rows = 0, fetched = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};
+  return { rows, fetched, pages, firstId, writtenId, lastId };
+}
+
+/** The list ended and records were missing: what came is not to be continued. */
+function isIncomplete(cause: unknown): boolean {
+  return cause instanceof Failure && cause.code === 'pages.incomplete';
 }
 
 function idText(row: Row | undefined): string | null {

@@ -3,30 +3,40 @@ import type { LockOwner } from '../lockfile.ts';
 import type { Formatter } from '../output/format.ts';
 import type { Sink } from '../output/sink.ts';
 import type { Row } from '../pages/page.ts';
-import type { WalkedPage, WalkPlace } from '../pages/walk.ts';
+import type { Proof } from '../pages/proof.ts';
+import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { Receipt } from './receipt.ts';
 
-/** What a run asks the server: the filter it goes on with, and from where. */
+/** Where a run begins to read, and what it wants to know of the answers. */
 export interface ExportStart {
-  readonly filter: string | undefined;
   readonly from: WalkPlace | undefined;
   /** To be told what the server's clock says, UTC milliseconds. */
   readonly onServerTime: (time: number) => void;
   /** To be told the warnings of every answer, those of the empty last page included. */
   readonly onWarnings: (warnings: readonly Warning[]) => void;
+  /** To be called with how the pages were proved to be complete. */
+  readonly onProof: (proof: Proof) => void;
+}
+
+/** Some records of an export. */
+export interface RowPage {
+  readonly rows: readonly Row[];
 }
 
 /** One export to a file. */
 export interface ExportTask {
   readonly identity: ExportIdentity;
-  /** The filter to send: that of the identity, with the bound of a bookmark. */
+  /** The filter to send, as receipts have it: that of the identity, with the bound of a bookmark. */
   readonly filter: string | undefined;
   /** The columns, in a form that only has to be compared. */
   readonly columns: string;
   readonly path: string;
+  /** What the file holds; of no changes there is no file. */
+  readonly kind: ExportKind;
   readonly resume: boolean;
   readonly receipt: boolean;
   /** Whether the form can be gone on with after an early end. */
@@ -37,6 +47,8 @@ export interface ExportTask {
   readonly shape?: (row: Row) => Row;
   /** Connects and opens the pages; called once nothing local stands in the way. */
   readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;
+  /** Puts the records in another order than they come in; not for a run that can be resumed. */
+  readonly inOrder?: (pages: AsyncIterable<RowPage>) => AsyncIterable<RowPage>;
   /** False for a record that an earlier run has exported as it is. */
   readonly isNew?: (row: Row) => boolean;
   readonly onRows?: (total: number) => void;

@@ -8,7 +8,7 @@ import type { Receipt } from './receipt.ts';
 
 /** A file that an unfinished run of `molar export` has finished. */
 export interface FinishedFile {
-  /** What was exported into it, in a form that only has to be compared. */
+  /** What was exported into it, in a form that only has to be compared; the receipt names the file. */
   readonly task: string;
   readonly receipt: Receipt;
   /** Where its bookmark is to stand once the whole run is complete. */
@@ -20,7 +20,9 @@ export interface FolderState {
   readonly version: 1;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly startedAt: string;
-  /** By file name. */
+  /** The time in the names of its files of changes (`changesTime`). */
+  readonly changesTime: string;
+  /** By the name of the whole file. */
   readonly finished: Readonly<Record<string, FinishedFile>>;
 }
 
@@ -35,7 +37,9 @@ export async function readState(folder: string): Promise<FolderState | undefined
   try {
     const value: unknown = JSON.parse(text ?? 'null');
     const known = isPlainObject(value) && value.version === 1 && isPlainObject(value.finished);
-    return known && typeof value.startedAt === 'string' ? (value as unknown as FolderState) : undefined;
+    return known && [value.startedAt, value.changesTime].every((text) => typeof text === 'string')
+      ? (value as unknown as FolderState)
+      : undefined;
   } catch {
     return undefined;
   }

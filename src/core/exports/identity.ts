@@ -6,7 +6,7 @@ export interface ExportIdentity {
   readonly organization: string;
   /** The resource by its segment of the path: `patients`. */
   readonly resource: string;
-  /** As the user asked, an early bound of molar's own included (D13); null for none. */
+  /** As the user asked; null for none. */
   readonly filter: string | null;
   /** The selection in its order, null for all. */
   readonly fields: readonly string[] | null;

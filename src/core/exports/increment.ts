@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Operation } from '../../catalog/define.ts';
 import { formatFilter, parseFilter } from '../../catalog/filter/grammar.ts';
 import { usageFailure } from '../failure.ts';
-import { withEarlyBound } from '../pages/earlybound.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { Bookmark, BookmarkPlace, Bookmarks } from './bookmark.ts';
 
@@ -13,7 +12,7 @@ export const OVERLAP = 5 * 60_000;
 const MOST_REMEMBERED = 20_000;
 
 /** How far the clocks of the two sides may be apart for records of the overlap to be remembered. */
-const CLOCK_TOLERANCE = 60 * 60_000;
+const CLOCK_TOLERANCE = 26 * 60 * 60_000;
 
 /** An export of what changed since the last complete one under the same name. */
 export class Increment {
@@ -32,29 +31,34 @@ export class Increment {
   private constructor(
     bookmarks: Bookmarks,
     place: BookmarkPlace,
-    given: Given,
+    given: string | undefined,
     before: Bookmark | undefined,
     now: number,
   ) {
     this.openedAt = now;
     this.bookmarks = bookmarks;
     this.place = place;
-    this.asked = given.filter;
+    this.asked = given;
     this.before = before;
     this.since = before?.since;
-    this.filter = before === undefined ? given.bounded : since(given.filter, before.since);
+    this.filter = before === undefined ? given : since(given, before.since);
   }
 
   /**
    * Throws a Failure (exit 2) when the bookmark is of exports with another filter, which would leave records out that
    * this filter brings and that one did not. `now`: UTC milliseconds.
    */
-  static async open(bookmarks: Bookmarks, place: BookmarkPlace, given: Given, now: number): Promise<Increment> {
+  static async open(
+    bookmarks: Bookmarks,
+    place: BookmarkPlace,
+    given: string | undefined,
+    now: number,
+  ): Promise<Increment> {
     const before = await bookmarks.read(place);
-    if (before !== undefined && before.filter !== (given.filter ?? null)) {
+    if (before !== undefined && before.filter !== (given ?? null)) {
       const was = before.filter ?? 'none';
       throw usageFailure(
-        `The bookmark ${place.name} is of ${place.resource} with the filter ${was}, not ${given.filter ?? 'none'}.`,
+        `The bookmark ${place.name} is of ${place.resource} with the filter ${was}, not ${given ?? 'none'}.`,
         {
           source: '--since-last',
           hint: `Use another name, or start anew with molar export bookmarks reset ${place.name}.`,
@@ -96,22 +100,24 @@ export class Increment {
   }
 }
 
-/** The filter of an incremental export. */
-export interface Given {
-  /** What the user asked for, without an early bound of molar's own. */
-  readonly filter: string | undefined;
-  /** The same with that bound (D13), for a run without a bookmark. */
-  readonly bounded: string | undefined;
-}
-
-/** The filter of a user with and without the early bound. Throws a Failure (exit 2) for one that has `lastModified`. */
-export function incrementFilter(filter: string | undefined, operation: Operation, serverDefaults: boolean): Given {
+/** Throws a Failure (exit 2) for the filter of an incremental export that has `lastModified`. */
+export function checkIncrementFilter(filter: string | undefined): void {
   if (parseFilter(filter ?? '').some(({ key }) => key === 'lastModified')) {
     throw usageFailure('--since-last sets lastModified itself; leave it out of the filter.', {
       source: '--since-last',
     });
   }
-  return { filter, bounded: serverDefaults ? filter : withEarlyBound(filter, operation) };
+}
+
+/** How far this clock may be ahead of that of a service which never tells its time. */
+const UNTOLD = 24 * 60 * 60_000;
+
+/**
+ * The earliest time, in UTC milliseconds of the service's clock, at which reading can have begun: ours or the service's,
+ * whichever is behind.
+ */
+export function readingBegan(ourTime: number, serverTime: number | undefined): number {
+  return serverTime === undefined ? ourTime - UNTOLD : Math.min(ourTime, serverTime);
 }
 
 /** Whether a list can tell what changed since a time. */

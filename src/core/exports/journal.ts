@@ -13,8 +13,6 @@ export interface Progress {
   readonly rows: number;
   /** Records that came, duplicates of an earlier run that were left out included. */
   readonly fetched: number;
-  /** Rows of all pages asked for, by which page numbers are counted. */
-  readonly asked: number;
   readonly pages: number;
   /** Of the records written. */
   readonly firstId: string | null;
@@ -104,7 +102,7 @@ async function readUnlinked(path: string): Promise<string | undefined> {
   );
 }
 
-const NUMBERS = ['rows', 'fetched', 'asked', 'pages', 'bytes', 'retries', 'throttledMilliseconds', 'resumed'];
+const NUMBERS = ['rows', 'fetched', 'pages', 'bytes', 'retries', 'throttledMilliseconds', 'resumed'];
 const TEXTS = ['url', 'organization', 'resource', 'format', 'columns', 'startedAt', 'sha256', 'lastId'];
 
 function isJournal(value: unknown): value is Journal {

@@ -6,6 +6,8 @@ import { localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
+import type { Proof } from '../pages/proof.ts';
+import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
 import type { PartMark } from './keptpart.ts';
@@ -14,6 +16,8 @@ import type { PartMark } from './keptpart.ts';
 export interface Receipt {
   readonly file: string;
   readonly complete: true;
+  /** A file of changes holds only what was modified since the last complete run of its bookmark. */
+  readonly kind: ExportKind;
   readonly url: string;
   readonly organization: string;
   readonly resource: string;
@@ -38,9 +42,12 @@ export interface Receipt {
   readonly retries: number;
   readonly throttledSeconds: number;
   readonly warnings: readonly Warning[];
+  /** How the export is known to hold every record that matches (D48). */
+  readonly proof: Proof;
 }
 
 export interface ReceiptFacts {
+  readonly kind: ExportKind;
   readonly identity: ExportIdentity;
   readonly sentFilter: string | null;
   readonly progress: Progress;
@@ -49,6 +56,7 @@ export interface ReceiptFacts {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly warnings: readonly Warning[];
+  readonly proof: Proof;
 }
 
 export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
@@ -57,6 +65,7 @@ export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
   return {
     file: basename(path),
     complete: true,
+    kind: facts.kind,
     ...{ url, organization, resource, filter: facts.sentFilter, fields, format, header, sinceLast },
     rows: progress.rows,
     pages: progress.pages,
@@ -69,6 +78,7 @@ export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
     retries: effort.retries,
     throttledSeconds: Math.round(effort.throttledMilliseconds / 100) / 10,
     warnings: facts.warnings,
+    proof: facts.proof,
   };
 }
 

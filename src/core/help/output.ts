@@ -31,15 +31,16 @@ export const OUTPUT: Page = {
     {
       heading: 'Columns',
       blocks: [
-        '--fields chooses columns and their order; a linked record is reached by its id, as in preferredLocation.id. --sort sorts a table; - in front of the field turns it round.',
+        '--fields chooses columns and their order; a linked record is reached by its id, as in preferredLocation.id. --sort lastName,-lastModified sorts the whole result before --limit takes the first N; - in front of a field: descending. Its fields need not be shown. Records without a value come last, equal ones by id.',
         { code: ['molar patients list --fields id,lastName,preferredLocation.id --out patients.csv'] },
         'In CSV, linked objects are columns such as preferredLocation.id, lists and other objects are JSON text, and null is empty. Text that a spreadsheet would run as a formula gets an apostrophe in front; --no-escape-formulas leaves it as it is. --excel adds a byte order mark and CRLF line ends.',
       ],
     },
     {
-      heading: 'Tables',
+      heading: 'Tables and times',
       blocks: [
-        'A table leaves out columns from the right where the terminal is too narrow, and says which. Ids, dates and amounts are never cut. It shows date-times in UTC without the parts that are zero, dollars with their cents, and lists apart by commas; every other form has values as the API sends them.',
+        'A table leaves out columns from the right where the terminal is too narrow, and says which. Ids, dates and amounts are never cut. It shows dollars with their cents and lists separated by commas.',
+        "Tables, html and xlsx show local times, such as 2026-11-24 08:00, in the zone of --timezone, else of molar config set timezone, else of this computer; --utc is short for --timezone UTC. An hour that the clocks show twice has its offset: 2026-11-01 01:30 -06:00. csv, json and ndjson have the API's instants.",
         'On a terminal, headings are bold and every second line is faint. NO_COLOR=1 or TERM=dumb turn that off. Control characters in records never reach a terminal: they are replaced by a sign, in JSON by its own escapes.',
       ],
     },
@@ -47,7 +48,7 @@ export const OUTPUT: Page = {
       heading: 'Files',
       blocks: [
         '--out FILE is written beside the file and renamed when it is whole: a failure leaves FILE as it was. A symbolic link is kept and its target replaced.',
-        'A list that stopped half-way goes on with the same line and --resume. --receipt writes FILE.receipt.json with the number of records and a checksum. --since-last NAME reads what changed since the last complete run under that name.',
+        'A list that stopped half-way goes on with the same line and --resume. --receipt writes FILE.receipt.json with the number of records and a checksum. --since-last NAME reads what changed since the last complete run under that name, and writes it to a file beside FILE.',
         { code: ['molar patients list --since-last nightly --out patients.csv --receipt'] },
       ],
     },

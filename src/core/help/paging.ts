@@ -3,15 +3,16 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import type { Page } from './page.ts';
 
 const limited = RESOURCES.flatMap(({ name, operations }) => {
-  const key = operations.list?.defaultDate?.key;
-  return key === undefined ? [] : [[name, key] as const];
+  const limit = operations.list?.dateLimit;
+  if (limit === undefined) return [];
+  return [[name, 'key' in limit ? `${limit.key} from year 1 on` : `${limit.parts.join(' and ')}, merged`] as const];
 });
 const byPage = RESOURCES.filter(({ operations }) => operations.list?.paging?.style === 'pages').map(({ name }) => name);
 
-/** How lists are read to their end, and what makes them complete (contract §5, D13). */
+/** How lists are read to their end, and what makes them complete (contract §5, D48). */
 export const PAGING: Page = {
   name: 'paging',
-  about: 'how lists are read to the end, retries, and dates of a server',
+  about: 'how lists are read to the end, how that is proved, and retries',
   sections: [
     {
       heading: 'How much is read',
@@ -24,20 +25,40 @@ export const PAGING: Page = {
       heading: 'Complete or an error',
       blocks: [
         'Pages follow the last id of the page before, with the same filter, until a page is empty. Ids must increase: a repeat or a step back is an error (exit 8), never output that is silently short. A page that fails, fails the command.',
-        `Read by page number, since the API has no ids to follow there: ${byPage.join(', ')}.`,
+        `Read by page number, since the API has no ids to follow there: ${byPage.join(', ')}. Their rows may come in any order and are remembered by id. All pages of such a list have one size: when a page keeps timing out, the list is read again from the start with smaller pages.`,
       ],
     },
     {
-      heading: 'Dates that a server adds',
+      heading: 'Records of any age',
       blocks: [
-        'Without a date filter the server leaves out old records of these. molar asks for all of them by an early date; --server-defaults leaves it to the server.',
+        'Of these a service may leave out old records when no date is asked for. molar therefore adds a filter that asks for records of any age, in lists, counts and exports; --server-defaults leaves it to the service which records it brings.',
         { rows: limited },
+        'A bound on a date leaves out records without that date. Where there may be such records, molar compares the counts with and without the bound, or asks both ways and merges the answers by id.',
+        'A service that times out (408) on a wide range is asked slice by slice of time. A service that requires a filter on locations is asked for all of them.',
+      ],
+    },
+    {
+      heading: 'Proof',
+      blocks: [
+        "At the end of a complete list the records that came are compared with the service's own count of the same filter. When there are too few, molar looks for them once more, and then ends with pages.incomplete (exit 8). A receipt says how completeness was proved:",
+        {
+          rows: [
+            ['count', 'at least as many records came as the service counts'],
+            ['bound', 'the service does not count here; records of any age were asked for'],
+            [
+              'walk',
+              'the service does not count here, and the API limits nothing by date; the list was read to its end',
+            ],
+            ['none', 'not everything was asked for: --limit or --server-defaults'],
+          ],
+        },
+        'What cannot be proved is said once on standard error and stands in the receipt, such as the records before 1980 of a service that times out on all of them.',
       ],
     },
     {
       heading: 'Retries',
       blocks: [
-        'Reads, and writes whose outcome is known, are tried again after 408, 429, 500, 502, 503, 504 and connection failures, as long as Retry-After says or with growing pauses. --max-retries counts the retries after the first attempt. 408 also halves the page size.',
+        'Reads, and writes whose outcome is known, are tried again after 408, 429, 500, 502, 503, 504 and connection failures, as long as Retry-After says or with growing pauses. --max-retries counts the retries after the first attempt. 408 also halves the page size, except in lists that are read by page number.',
       ],
     },
   ],

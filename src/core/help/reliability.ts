@@ -118,7 +118,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Uploads',
-              'Each file is stored once, over a faulty line and across kills of client and server, on servers without Idempotency-Key as well. Tests: test/acceptance/faults-uploads.test.ts, test/acceptance/faults-uploads-keyless.test.ts, test/acceptance/uploads.test.ts.',
+              'Each file is stored once, over a faulty line and across kills of client and server, on servers without Idempotency-Key as well and whatever ids they give. Before a file is sent again, the documents of its owner are looked through for one of its name with the same bytes; while one that may be it cannot be read, nothing is sent. A file is refused for its patient only when the server says that there is none. Tests: test/core/documents/uploads/uploadall.test.ts, test/core/documents/uploads/owners.test.ts, test/acceptance/faults-uploads.test.ts, test/acceptance/faults-uploads-keyless.test.ts, test/acceptance/uploads.test.ts.',
             ],
             [
               'Downloads',
@@ -130,7 +130,11 @@ export const RELIABILITY: Page = {
             ],
             [
               'Retries',
-              'What can be sent again safely is, six times in all, as Retry-After says; a write whose outcome is unknown is looked up first. Tests: test/core/transport/client.test.ts, test/core/pages/findcreated.test.ts, test/acceptance/faults.test.ts.',
+              'What can be sent again safely is, six times in all, as Retry-After says. Tests: test/core/transport/client.test.ts, test/acceptance/faults.test.ts.',
+            ],
+            [
+              'Once, whatever came of a POST',
+              'After a cut, a timeout, any 5xx and an answer that is none, the server is asked for a record that means what was sent, at once and again a second or more later; only when there is none is the POST sent again, and one that is there counts as created. Times are compared by the clock of the server. Where that cannot be found out (molar api with a path that molar does not know, a list that is refused, a record without its time of change), the command ends with network.outcome_unknown and sends nothing again. Tests: test/core/settling/created.test.ts, test/core/settling/meaning.test.ts, test/core/transport/client.test.ts, test/commands/api.test.ts.',
             ],
           ],
         },
@@ -148,6 +152,10 @@ export const RELIABILITY: Page = {
             [
               'The death of a machine',
               'What is on one disk is lost with it. Copies are made by molar server backup, by PostgreSQL and by object storage, as often as you arrange it.',
+            ],
+            [
+              'A server that stores late',
+              'A server that ignores the Idempotency-Key and is still storing a record when it has been looked for twice, a second or more apart, can end up with two. Of two records that mean the same, made within two minutes, the one that is there counts for both when the answer to the other is lost.',
             ],
             ['Exactly once on the stream', 'Receivers drop what they have had, by its id.'],
             [

@@ -1,22 +1,24 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { centsOf, dollarsText } from '../reports/money.ts';
 import { cellText } from './columns.ts';
+import { type LocalClock, minuteText, secondText } from './localclock.ts';
 import { terminalText } from './terminaltext.ts';
 
 /**
- * A value as people read it in a table: dollars with their cents, instants without the parts that are zero, the
- * entries of a list apart by commas. Free of control characters.
+ * A value as people read it in a table: dollars with their cents, instants to the minute by the clock, the entries of
+ * a list separated by commas. Free of control characters. Only date-times need the clock.
  */
-export function tableText(value: unknown, kind: string | undefined): string {
+export function tableText(value: unknown, kind: string | undefined, clock?: LocalClock): string {
   if (Array.isArray(value)) return value.map(entryText).join(value.some(isPlainObject) ? '; ' : ', ');
-  if (kind === 'dateTime') return terminalText(shortInstant(cellText(value)));
-  return fieldText(value, kind);
+  if (kind === 'dateTime' && clock !== undefined) return terminalText(minuteText(cellText(value), clock));
+  return fieldText(value, kind, clock);
 }
 
-/** A value as people read it beside its name; a list has an entry a line, and nothing is shortened. */
-export function fieldText(value: unknown, kind: string | undefined): string {
+/** A value as people read it beside its name: an entry of a list per line, instants to the second by the clock. */
+export function fieldText(value: unknown, kind: string | undefined, clock?: LocalClock): string {
   if (Array.isArray(value)) return value.map(entryText).join('\n');
   if (isPlainObject(value)) return entryText(value);
+  if (kind === 'dateTime' && clock !== undefined) return terminalText(secondText(cellText(value), clock));
   return terminalText((kind === 'dollars' ? wholeCents(value) : undefined) ?? cellText(value));
 }
 
@@ -29,11 +31,6 @@ function entryText(value: unknown): string {
   // Keys that only count (D24) say nothing.
   const isCounted = filled.every(([name]) => /^\d+$/.test(name));
   return filled.map(([name, part]) => (isCounted ? '' : `${terminalText(name)} `) + entryText(part)).join(', ');
-}
-
-/** `2026-03-02T15:00Z` for an instant on the minute, otherwise down to its second; other text as it is. */
-function shortInstant(text: string): string {
-  return text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::00(?:\.0+)?|(:\d\d)\.\d+)Z$/, '$1$2Z');
 }
 
 function wholeCents(value: unknown): string | undefined {

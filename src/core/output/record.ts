@@ -3,6 +3,7 @@ import { emittedFields, type Fields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
 import { columnsOf, valueAt } from './columns.ts';
 import { fieldText } from './displaytext.ts';
+import type { LocalClock } from './localclock.ts';
 import { PLAIN, type Style } from './style.ts';
 import { GAP } from './tablewidths.ts';
 import { terminalText, wrapText } from './terminaltext.ts';
@@ -17,6 +18,8 @@ const BARE_TABLE = {
 };
 
 export interface RecordLook {
+  /** Clock of its date-times. */
+  readonly clock: LocalClock;
   /** Columns of the terminal; undefined where there is none: then nothing wraps. */
   readonly width: number | undefined;
   /** Names to show; all where absent. */
@@ -34,7 +37,7 @@ const NARROWEST = 20;
  */
 export function recordTable(CliTable: typeof Table, record: Row, fields: Fields, look: RecordLook): string {
   const { style = PLAIN } = look;
-  const lines = recordLines(record, fields, look.selection);
+  const lines = recordLines(record, fields, look);
   const nameWidth = Math.max(0, ...lines.map(([name]) => name.length));
   const room = Math.max(NARROWEST, (look.width ?? Number.POSITIVE_INFINITY) - nameWidth - GAP);
   const table = new CliTable(BARE_TABLE);
@@ -46,13 +49,16 @@ export function recordTable(CliTable: typeof Table, record: Row, fields: Fields,
   return `${table.toString().replace(/ +$/gm, '')}\n`;
 }
 
-function recordLines(record: Row, fields: Fields, selection: readonly string[] | undefined): [string, string][] {
+function recordLines(record: Row, fields: Fields, { selection, clock }: RecordLook): [string, string][] {
   const known = columnsOf(fields, selection).filter((column) => Object.hasOwn(record, column.path[0] ?? ''));
-  const lines = known.map((column): [string, string] => [column.name, fieldText(valueAt(record, column), column.kind)]);
+  const lines = known.map((column): [string, string] => [
+    column.name,
+    fieldText(valueAt(record, column), column.kind, clock),
+  ]);
   const names = emittedFields(fields);
   const others = selection === undefined ? Object.keys(record).filter((name) => !names.includes(name)) : [];
   return [
     ...lines,
-    ...others.map((name): [string, string] => [terminalText(name), fieldText(record[name], undefined)]),
+    ...others.map((name): [string, string] => [terminalText(name), fieldText(record[name], undefined, clock)]),
   ];
 }

@@ -2,7 +2,7 @@ import type { Row } from '../pages/page.ts';
 import { type Column, valueAt } from './columns.ts';
 import { tableText } from './displaytext.ts';
 import type { Formatter } from './format.ts';
-import { compareRows, type SortOrder } from './sort.ts';
+import type { LocalClock } from './localclock.ts';
 import { banded, PLAIN, type Style } from './style.ts';
 import { GAP, tableWidths } from './tablewidths.ts';
 import { displayWidth, fitText } from './terminaltext.ts';
@@ -11,7 +11,8 @@ export interface TableOptions {
   /** Columns of the terminal; undefined where there is none: then nothing is cut. */
   readonly width: number | undefined;
   readonly header: boolean;
-  readonly sort?: SortOrder | undefined;
+  /** Clock of its date-times, where it has some. */
+  readonly clock?: LocalClock;
   /** Plain where not given; otherwise the header stands out and every second line is faint. */
   readonly style?: Style;
   /** Told the names of the columns that did not fit. */
@@ -20,32 +21,28 @@ export interface TableOptions {
 
 /**
  * A table for people: one line a record, columns apart by a gap. Widths follow the first page and are kept, so that
- * pages can be written as they come; sorting holds every record back to the end.
+ * pages can be written as they come.
  */
 export function tableFormatter(columns: readonly Column[], options: TableOptions): Formatter {
-  const { sort, header, style = PLAIN } = options;
+  const { header, clock, style = PLAIN } = options;
   let layout: Layout | undefined;
   let headed = false;
   let drawn = 0;
-  const held: Row[] = [];
   const draw = (rows: readonly Row[]) => {
-    layout ??= layOut(rows, columns, options);
-    const lines = rows.map((row) => banded(rowLine(row, layout), drawn++, style));
-    const head = header && !headed ? headerLines(layout, style) : '';
+    const laid = layout ?? layOut(rows, columns, options);
+    layout = laid;
+    const lines = rows.map((row) => banded(rowLine(row, laid, clock), drawn++, style));
+    const head = header && !headed ? headerLines(laid, style) : '';
     headed = true;
     return head + lines.join('');
   };
   return {
     begin: () => '',
     page: (rows) => {
-      if (sort === undefined) layout ??= layOut(rows, columns, options);
+      layout ??= layOut(rows, columns, options);
     },
-    rows: (rows) => {
-      if (sort === undefined) return draw(rows);
-      for (const row of rows) held.push(row);
-      return '';
-    },
-    end: () => (held.length > 0 || !headed ? draw(sort ? held.sort(compareRows(sort)) : held) : ''),
+    rows: draw,
+    end: () => (headed ? '' : draw([])),
   };
 }
 
@@ -63,7 +60,7 @@ type Layout = readonly LaidOut[];
 function layOut(rows: readonly Row[], columns: readonly Column[], options: TableOptions): Layout {
   const needs = columns.map((column) => ({
     header: displayWidth(column.name),
-    cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column))), 0),
+    cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column, options.clock))), 0),
     isId: column.isId || column.isWhole === true,
   }));
   const widths = tableWidths(needs, options.width ?? Number.POSITIVE_INFINITY);
@@ -83,10 +80,10 @@ function headerLines(layout: Layout, style: Style): string {
   return `${style('heading', line(names))}\n${style('faint', line(rule))}\n`;
 }
 
-function rowLine(row: Row, layout: Layout = []): string {
+function rowLine(row: Row, layout: Layout, clock: LocalClock | undefined): string {
   return line(
     layout.map(({ column, width, isRight, isCut }) => {
-      const text = shown(row, column);
+      const text = shown(row, column, clock);
       return padded(isCut ? fitText(text, width) : text, width, isRight);
     }),
   );
@@ -102,6 +99,6 @@ function line(cells: readonly string[]): string {
   return cells.join(' '.repeat(GAP)).trimEnd();
 }
 
-function shown(row: Row, column: Column): string {
-  return tableText(valueAt(row, column), column.kind);
+function shown(row: Row, column: Column, clock: LocalClock | undefined): string {
+  return tableText(valueAt(row, column), column.kind, clock);
 }

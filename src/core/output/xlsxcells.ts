@@ -1,4 +1,6 @@
+import { isDate } from '../../catalog/fields/times.ts';
 import { type Column, cellText } from './columns.ts';
+import { type LocalClock, secondText } from './localclock.ts';
 
 /** Places of the cell styles in the style sheet of a workbook. */
 export const STYLE = { plain: 0, header: 1, date: 2, dateTime: 3, dollars: 4, text: 5 } as const;
@@ -18,10 +20,11 @@ const NUMBERS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The cell of a value, undefined for none: dates and date-times as days since 1899-12-30, numbers as numbers, and all
- * else as text, ids too. Dates before March 1900, which spreadsheets count wrong, stay text.
+ * The cell of a value, undefined for none: dates, and date-times by the clock, as days since 1899-12-30, numbers as
+ * numbers, and all else as text, ids too. Dates before March 1900, which spreadsheets count wrong, stay text; so does a
+ * date-time in an hour that the clock shows twice, with its offset.
  */
-export function cellOf(value: unknown, column: Column): Cell | undefined {
+export function cellOf(value: unknown, column: Column, clock: LocalClock): Cell | undefined {
   const text = cellText(value);
   if (text === '') return undefined;
   const kind = column.kind ?? '';
@@ -31,31 +34,34 @@ export function cellOf(value: unknown, column: Column): Cell | undefined {
     return { value, style: NUMBERS[kind] ?? STYLE.plain, width: text.length + (kind === 'dollars' ? 5 : 0) };
   }
   if (typeof value === 'string' && (kind === 'date' || kind === 'dateTime')) {
-    const days = daysOf(value, kind);
+    const days = kind === 'date' ? daysOfDate(value) : daysOfInstant(value, clock);
     if (days !== undefined) return { value: days, style: STYLE[kind], width: kind === 'date' ? 10 : 19 };
   }
-  return textCell(text);
+  return textCell(kind === 'dateTime' ? secondText(text, clock) : text);
 }
 
 function textCell(text: string): Cell {
   return { value: text, style: STYLE.text, width: text.length };
 }
 
-const FORM = { date: /^\d{4}-\d\d-\d\d$/, dateTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/ };
 const DAY = 86_400_000;
 /** 1970-01-01. */
 const EPOCH = 25_569;
 /** 1900-03-01, the first day after the 29 February 1900 that spreadsheets believe in. */
 const FIRST = 61;
 
-/** Days since 1899-12-30 UTC of an ISO date or instant. */
-function daysOf(text: string, kind: 'date' | 'dateTime'): number | undefined {
-  const milliseconds = FORM[kind].test(text) ? Date.parse(text) : Number.NaN;
-  // A date that does not exist, such as 30 February, is read as another one.
-  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== text.slice(0, 10)) {
-    return undefined;
-  }
-  const days = milliseconds / DAY + EPOCH;
+function daysOfDate(text: string): number | undefined {
+  return isDate(text) ? daysOf(Date.parse(text)) : undefined;
+}
+
+function daysOfInstant(text: string, clock: LocalClock): number | undefined {
+  const local = clock.at(text);
+  return local === undefined || local.offset !== '' ? undefined : daysOf(local.wall);
+}
+
+/** Days since 1899-12-30 of a local date and time, given as UTC milliseconds of the same digits. */
+function daysOf(wall: number): number | undefined {
+  const days = wall / DAY + EPOCH;
   return days < FIRST ? undefined : days;
 }
 

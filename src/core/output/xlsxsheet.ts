@@ -2,6 +2,7 @@ import { localFailure } from '../failure.ts';
 import type { Row } from '../pages/page.ts';
 import { type Column, valueAt } from './columns.ts';
 import type { Formatter } from './format.ts';
+import type { LocalClock } from './localclock.ts';
 import { type Cell, cellOf, columnLetters, STYLE, xmlText } from './xlsxcells.ts';
 
 /** Lines of a sheet, the header's with them. */
@@ -14,10 +15,13 @@ const WIDEST = 60;
 
 /**
  * The XML of a sheet, row by row: bold header that stays in sight, filter buttons, widths from the first 500 rows.
- * Columns of date-times say UTC in the header. Throws a Failure for more rows or longer text than a sheet can hold.
+ * Columns of date-times name their zone in the header. Throws a Failure for more rows or longer text than a sheet can hold.
  */
-export function sheetFormatter(columns: readonly Column[], options: { readonly header: boolean }): Formatter {
-  const sheet = new Sheet(columns, options.header);
+export function sheetFormatter(
+  columns: readonly Column[],
+  options: { readonly header: boolean; readonly clock: LocalClock },
+): Formatter {
+  const sheet = new Sheet(columns, options.header, options.clock);
   return { begin: () => '', rows: (rows) => sheet.rows(rows), end: () => sheet.end() };
 }
 
@@ -25,18 +29,20 @@ class Sheet {
   private readonly columns: readonly Column[];
   private readonly letters: readonly string[];
   private readonly header: boolean;
+  private readonly clock: LocalClock;
   private readonly widths: number[];
   private lines: number;
   /** Lines that wait until the widths are known. */
   private waiting: string[] | undefined = [];
 
-  constructor(columns: readonly Column[], header: boolean) {
+  constructor(columns: readonly Column[], header: boolean, clock: LocalClock) {
     this.columns = columns;
+    this.clock = clock;
     this.letters = columns.map((_, at) => columnLetters(at));
     this.header = header;
     this.lines = header ? 1 : 0;
     // Room for the filter button beside the name.
-    this.widths = columns.map((column) => (header ? titleOf(column).length + 3 : 0));
+    this.widths = columns.map((column) => (header ? titleOf(column, clock).length + 3 : 0));
   }
 
   rows(rows: readonly Row[]): string {
@@ -70,7 +76,7 @@ class Sheet {
       return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
     });
     const titles = this.columns.map((column, at) =>
-      cellXml(`${this.letters[at]}1`, { value: titleOf(column), style: STYLE.header, width: 0 }),
+      cellXml(`${this.letters[at]}1`, { value: titleOf(column, this.clock), style: STYLE.header, width: 0 }),
     );
     return [
       '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n',
@@ -87,7 +93,7 @@ class Sheet {
     if (this.lines > MOST_LINES) throw tooMany(this.header ? MOST_LINES - 1 : MOST_LINES);
     let cells = '';
     for (const [at, column] of this.columns.entries()) {
-      const cell = cellOf(valueAt(row, column), column);
+      const cell = cellOf(valueAt(row, column), column, this.clock);
       if (cell === undefined) continue;
       if (cell.width > MOST_TEXT) throw tooLong(column, row);
       if (this.waiting !== undefined) this.widths[at] = Math.max(this.widths[at] ?? 0, cell.width);
@@ -97,8 +103,8 @@ class Sheet {
   }
 }
 
-function titleOf({ name, kind }: Column): string {
-  return kind === 'dateTime' ? `${name} (UTC)` : name;
+function titleOf({ name, kind }: Column, { zone }: LocalClock): string {
+  return kind === 'dateTime' ? `${name} (${zone})` : name;
 }
 
 function cellXml(at: string, { value, style }: Cell): string {

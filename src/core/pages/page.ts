@@ -3,6 +3,7 @@ import type { Operation } from '../../catalog/define.ts';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient, Query } from '../transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 
@@ -31,10 +32,12 @@ export interface PageQuestion {
   readonly fields?: readonly string[] | undefined;
   /** Reads a page from its bytes; its records are what this makes of them, with their ids. Parsed as JSON where absent. */
   readonly read?: ((body: Uint8Array) => Envelope | undefined) | undefined;
-  /** Told what the server's clock said with each answer, UTC milliseconds. */
+  /** Called with what the server's clock said in each answer, UTC milliseconds. */
   readonly onServerTime?: ((time: number) => void) | undefined;
-  /** Told the warnings of each answer. */
+  /** Called with the warnings of each answer. */
   readonly onWarnings?: ((warnings: readonly Warning[]) => void) | undefined;
+  /** Timeouts (408) of one page after which it is given up with a PageTimeout; as often as retries allow where absent. */
+  readonly mostTimeouts?: number | undefined;
 }
 
 /** Records asked for at a time: one size for a run, made smaller when a page takes too long (contract §5). */
@@ -45,28 +48,32 @@ export class PageSize {
     this.current = size;
   }
 
-  /**
-   * After a timeout of a page of `size`: about half of it, for the rest of the run. `before` is a number of rows that
-   * the new size must divide, where pages are counted. Parallel requests of one size make it smaller only once.
-   */
-  shrink(size: number, before = 0): void {
-    this.current = Math.min(this.current, dividing(Math.max(1, Math.floor(size / 2)), before));
+  /** After a timeout of a page of `size`: half of it, once for all parallel requests of that size. */
+  shrink(size: number): void {
+    this.current = Math.min(this.current, Math.max(1, Math.floor(size / 2)));
   }
 }
 
-/** The largest page size up to `size` at which `before` rows are whole pages. */
-export function dividing(size: number, before: number): number {
-  let fitting = size;
-  while (before % fitting !== 0) fitting--;
-  return fitting;
+/**
+ * Which page: the one after an id, of no more than `most` rows, in ascending order unless `inAnyOrder`; the one of a
+ * number, from 1; or whatever the service answers when no page is named.
+ */
+export type PagePlace =
+  | { readonly after: bigint; readonly most: number; readonly inAnyOrder?: boolean }
+  | { readonly page: number }
+  | 'all';
+
+/** The server timed out as often as the walk allows; asking for less may help. */
+export class PageTimeout extends ApiFailure {
+  constructor() {
+    super(408, [], null);
+    this.name = 'PageTimeout';
+  }
 }
 
-/** Where a page begins: after an id, of which no more than `most` rows; or after so many rows, in whole pages. */
-export type PagePlace = { readonly after: bigint; readonly most: number } | { readonly before: number };
-
 /**
- * Asks for one page. Throws a Failure with exit code 8 for data that is no list of records, or whose ids do not
- * strictly increase from `last` on (`pages.order`), and whatever the request throws.
+ * Asks for one page. Throws a Failure with exit code 8 for data that is no list of records, or, by cursor, whose ids do
+ * not strictly increase from `place.after` on (`pages.order`), a PageTimeout, and whatever the request throws.
  */
 export async function fetchPage(
   client: ApiClient,
@@ -75,32 +82,32 @@ export async function fetchPage(
     readonly question: PageQuestion;
     readonly place: PagePlace;
     readonly size: PageSize;
-    /** The last id before this page, which every id of it must exceed. */
-    readonly last: bigint;
-    /** Told what seems to be the last id of the page, before its records are read. */
+    /** Called with what seems to be the last id of the page, before its records are read. */
     readonly onLastId?: (id: bigint) => void;
     readonly signal: AbortSignal;
   },
 ): Promise<Page> {
-  const { question, place, size, last, onLastId, signal } = asked;
-  const { read = (body: Uint8Array) => readEnvelope(bodyText(body)) } = question;
+  const { question, place, size, onLastId, signal } = asked;
+  const { read = (body: Uint8Array) => readEnvelope(bodyText(body)), mostTimeouts = Number.POSITIVE_INFINITY } =
+    question;
   let pageSize = size.current;
+  let timeouts = 0;
   const query = (): Query => {
-    // A page number counts pages of one size: the last one must not be asked for smaller.
-    pageSize = 'after' in place ? Math.min(size.current, place.most) : size.current;
-    return {
-      filter: question.filter || undefined,
-      responseFields: question.fields?.join(','),
-      pageSize,
-      ...('after' in place ? { lastId: place.after.toString() } : { page: place.before / pageSize + 1 }),
-    };
+    const common = { filter: question.filter || undefined, responseFields: question.fields?.join(',') };
+    if (place === 'all') return common;
+    // Page numbers count pages of one size: a page must not be asked for smaller than those before it.
+    if ('page' in place) return { ...common, pageSize, page: place.page };
+    pageSize = Math.min(size.current, place.most);
+    return { ...common, pageSize, lastId: place.after.toString() };
   };
   const answer = await client.request({
     method: 'GET',
     path: API_PREFIX + operation.path,
     query,
     onRetry: ({ status }) => {
-      if (status === 408) size.shrink(pageSize, 'before' in place ? place.before : 0);
+      if (status !== 408) return;
+      if (++timeouts >= mostTimeouts) throw new PageTimeout();
+      if (place !== 'all' && 'after' in place) size.shrink(pageSize);
     },
     read: async (body) => {
       const id = onLastId && announcedLastId(body);
@@ -113,8 +120,9 @@ export async function fetchPage(
     signal,
   });
   const rows = readRows(answer);
-  const ids = checkOrder(rows, last, operation, answer.requestId);
   const { warnings, meta, requestId, headers } = answer;
+  const isOrdered = place !== 'all' && 'after' in place && place.inAnyOrder !== true;
+  const ids = idsOf(rows, isOrdered ? place.after : undefined, operation, requestId);
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) question.onServerTime?.(time);
   question.onWarnings?.(warnings);
@@ -138,27 +146,40 @@ function readRows(answer: ApiAnswer): readonly Row[] {
   });
 }
 
-function checkOrder(
+/** First and last id; by cursor, `after` being the last id before them, they have to increase. */
+function idsOf(
   rows: readonly Row[],
-  last: bigint,
+  after: bigint | undefined,
   operation: Operation,
   requestId: string | null,
 ): Pick<Page, 'firstId' | 'lastId'> {
-  let before = last;
+  let before = after;
   for (const row of rows) {
     const id = idOf(row);
-    if (id === undefined || id <= before) {
+    if (id === undefined || (before !== undefined && id <= before)) {
       const what =
         id === undefined
           ? 'has a record without a usable id'
           : `has id ${id} after ${before}: ids must strictly increase`;
       throw localFailure('pages.order', `A page of ${operation.path} ${what}.`, { requestId });
     }
-    before = id;
+    if (before !== undefined) before = id;
   }
   const [first] = rows;
-  if (first === undefined) return { firstId: null, lastId: null };
-  return { firstId: String(idOf(first)), lastId: String(before) };
+  const last = rows.at(-1);
+  if (first === undefined || last === undefined) return { firstId: null, lastId: null };
+  return { firstId: String(idOf(first)), lastId: String(idOf(last)) };
+}
+
+/** Whether the ids of rows strictly increase from `after` on. */
+export function isAscending(rows: readonly Row[], after: bigint): boolean {
+  let before = after;
+  return rows.every((row) => {
+    const id = idOf(row) ?? 0n;
+    const isAfter = id > before;
+    before = id;
+    return isAfter;
+  });
 }
 
 /** The id of a record exactly, from a number or text (D1); undefined for anything that is not a whole number above 0. */

@@ -2,7 +2,8 @@ import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
 import { IdRange, type Ranging } from './range.ts';
-import { type WalkedPage, type WalkOptions, walkPages } from './walk.ts';
+import { walkPages } from './walk.ts';
+import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 
 export interface ParallelOptions extends WalkOptions {
   /** Requests at once; 1 walks one page after another. */
@@ -21,9 +22,9 @@ export async function* walkParallel(
   operation: Operation,
   options: ParallelOptions,
 ): AsyncGenerator<WalkedPage> {
-  const { limit = Number.POSITIVE_INFINITY, from = { lastId: '0', fetched: 0, asked: 0 } } = options;
+  const { limit = Number.POSITIVE_INFINITY, from = START } = options;
   const few = limit - from.fetched <= options.pageSize;
-  if (options.parallel <= 1 || operation.paging?.style === 'pages' || few) {
+  if (options.parallel <= 1 || !isByCursor(operation) || few) {
     return yield* walkPages(client, operation, options);
   }
   const walk = new RangeWalk(client, operation, options, BigInt(from.lastId));
@@ -32,7 +33,7 @@ export async function* walkParallel(
     for await (const page of walk.pages()) {
       const cut = cutPage(page, limit - fetched);
       fetched += cut.rows.length;
-      yield { ...cut, place: { lastId: cut.lastId ?? from.lastId, fetched, asked: 0 } };
+      yield { ...cut, place: { lastId: cut.lastId ?? from.lastId, fetched } };
       if (fetched >= limit) return;
     }
   } finally {
@@ -90,20 +91,27 @@ class RangeWalk {
 
   private readonly relay = () => this.stopping.abort(this.outer?.reason);
 
-  /** Pages one after another up to the first full one: only then is there more to come, and known how dense ids are. */
+  /**
+   * Pages one after another up to the first full one: only then is there more to come, and known how dense ids are. A
+   * service may have smaller pages than asked for: one as long as the one before it is full, too.
+   */
   private async *firstPages(): AsyncGenerator<Page> {
     const { client, operation, question, size, signal } = this.ranging;
+    let before = Number.POSITIVE_INFINITY;
     for (;;) {
       const place = { after: this.start, most: Number.POSITIVE_INFINITY };
-      const page = await fetchPage(client, operation, { question, place, size, last: this.start, signal });
+      const page = await fetchPage(client, operation, { question, place, size, signal });
       if (page.firstId === null || page.lastId === null) {
         this.ended = true;
         return;
       }
       this.start = BigInt(page.lastId);
-      const isFull = page.rows.length >= page.pageSize;
+      const { length } = page.rows;
+      const isFull = length >= Math.min(page.pageSize, before);
+      before = length;
       if (isFull) {
-        this.aim(page.rows.length, this.start - BigInt(page.firstId) + 1n);
+        size.current = length;
+        this.aim(length, this.start - BigInt(page.firstId) + 1n);
         this.fill();
       }
       yield page;

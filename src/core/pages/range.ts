@@ -78,7 +78,7 @@ export class IdRange {
     for (let last = this.after; last < this.to; ) {
       signal.throwIfAborted();
       const most = Number(this.to - last);
-      const page = await fetchPage(client, operation, { question, place: { after: last, most }, size, last, signal });
+      const page = await fetchPage(client, operation, { question, place: { after: last, most }, size, signal });
       if (page.firstId === null || page.lastId === null) {
         this.ended = true;
         return;

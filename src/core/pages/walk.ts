@@ -1,43 +1,25 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, dividing, fetchPage, type Page, type PageQuestion, PageSize } from './page.ts';
-
-export interface WalkOptions extends PageQuestion {
-  readonly pageSize: number;
-  /** Stops after this many rows, without asking for more than that. */
-  readonly limit?: number | undefined;
-  /** Goes on where an earlier walk of the same question stopped. */
-  readonly from?: WalkPlace | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Where a walk stands. */
-export interface WalkPlace {
-  /** The last id that came, `0` before the first. */
-  readonly lastId: string;
-  /** Rows that came. */
-  readonly fetched: number;
-  /** Rows of all pages asked for, by which page numbers are counted; of no meaning to a walk by cursor. */
-  readonly asked: number;
-}
-
-/** A page, and where the walk stands behind it. */
-export interface WalkedPage extends Page {
-  readonly place: WalkPlace;
-}
+import { walkNumbered } from './numbered.ts';
+import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
+import { walkUnpaged } from './unpaged.ts';
+import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 
 /**
- * Every page of a bulk read, in ascending id order (contract §5): by cursor, or by page number where the endpoint has
- * no cursor (appointment histories). The first call by cursor sends `lastId=0`, which
- * also keeps endpoints that would answer newest first in id order (D16); only an empty `data` ends the walk. The next
- * page is asked for as soon as the last id of this one is seen, and fetched while the caller works on this one. Throws a Failure with exit code 8 (`pages.order`) on an id that
- * does not increase, and whatever a request throws: a failed page fails the walk.
+ * Every page of a bulk read (contract §5): by cursor in ascending id order, or as its endpoint has it (`walkNumbered`,
+ * `walkUnpaged`). The first call by cursor sends `lastId=0`, which also keeps our server from answering newest first
+ * (D16); only an empty `data` ends the walk. The next page is asked for as soon as the last id of this one is seen, and
+ * fetched while the caller works on this one. Throws a Failure with exit code 8 (`pages.order`) on an id that does not
+ * increase, and whatever a request throws: a failed page fails the walk.
  */
-export async function* walkPages(
-  client: ApiClient,
-  operation: Operation,
-  options: WalkOptions,
-): AsyncGenerator<WalkedPage> {
+export function walkPages(client: ApiClient, operation: Operation, options: WalkOptions): AsyncGenerator<WalkedPage> {
+  if (operation.unpaged) return walkUnpaged(client, operation, options);
+  return operation.paging?.style === 'pages'
+    ? walkNumbered(client, operation, options)
+    : walkCursor(client, operation, options);
+}
+
+async function* walkCursor(client: ApiClient, operation: Operation, options: WalkOptions): AsyncGenerator<WalkedPage> {
   const walk = new Walk(client, operation, options);
   if (walk.left <= 0) return;
   try {
@@ -61,7 +43,7 @@ interface Asked {
   readonly page: Promise<Page>;
   /** What its answer says is its last id; `after` until it came. */
   announced: bigint;
-  /** It is the next one to be given out. */
+  /** The next page to yield. */
   isWanted: boolean;
 }
 
@@ -69,25 +51,22 @@ class Walk {
   left: number;
   private last: bigint;
   private fetched: number;
-  private asked: number;
   private ahead: Asked | undefined;
   private readonly size: PageSize;
-  private readonly byNumber: boolean;
   private readonly client: ApiClient;
   private readonly operation: Operation;
   private readonly options: WalkOptions;
   private readonly stopping = new AbortController();
 
   constructor(client: ApiClient, operation: Operation, options: WalkOptions) {
+    const { from = START, limit = Number.POSITIVE_INFINITY } = options;
     this.client = client;
     this.operation = operation;
     this.options = options;
-    this.last = BigInt(options.from?.lastId ?? 0);
-    this.fetched = options.from?.fetched ?? 0;
-    this.asked = options.from?.asked ?? 0;
-    this.left = (options.limit ?? Number.POSITIVE_INFINITY) - this.fetched;
-    this.byNumber = operation.paging?.style === 'pages';
-    this.size = new PageSize(this.byNumber ? dividing(options.pageSize, this.asked) : options.pageSize);
+    this.last = BigInt(from.lastId);
+    this.fetched = from.fetched;
+    this.left = limit - from.fetched;
+    this.size = new PageSize(options.pageSize);
     options.signal?.addEventListener('abort', this.relay, { once: true });
     if (options.signal?.aborted) this.relay();
   }
@@ -99,21 +78,18 @@ class Walk {
     const asked = ahead?.after === this.last ? ahead : this.ask(this.last);
     asked.isWanted = true;
     this.goAhead(asked);
-    const page = await asked.page;
-    const cut = cutPage(page, this.left);
+    const cut = cutPage(await asked.page, this.left);
     this.last = cut.lastId === null ? this.last : BigInt(cut.lastId);
     this.left -= cut.rows.length;
     this.fetched += cut.rows.length;
-    this.asked += page.pageSize;
-    return { ...cut, place: { lastId: this.last.toString(), fetched: this.fetched, asked: this.asked } };
+    return { ...cut, place: { lastId: this.last.toString(), fetched: this.fetched } };
   }
 
   private ask(after: bigint): Asked {
     const page = fetchPage(this.client, this.operation, {
       question: this.options,
-      place: this.byNumber ? { before: this.asked } : { after, most: this.left },
+      place: { after, most: this.left },
       size: this.size,
-      last: after,
       onLastId: (id) => {
         asked.announced = id;
         this.goAhead(asked);
@@ -131,7 +107,7 @@ class Walk {
    * for a page that is waited for, so that no more than one is ahead; and not near a limit, which may end the walk.
    */
   private goAhead({ after, announced, isWanted }: Asked): void {
-    const isEarly = isWanted && !this.byNumber && this.left >= 2 * this.size.current;
+    const isEarly = isWanted && this.left >= 2 * this.size.current;
     if (isEarly && announced > after && this.ahead?.after !== announced) this.ahead = this.ask(announced);
   }
 

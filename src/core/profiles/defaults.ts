@@ -46,9 +46,9 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     wrong: (value) => (value.trim() === '' ? 'the path of a file' : undefined),
   },
   {
-    // No default of the flag: the report of production has one of that name that means something else.
+    // No default of the flag: the report of production has one of that name that is a filter too.
     key: 'timezone',
-    about: 'Time zone of dates and times given without one, such as America/Denver',
+    about: 'Time zone of times in tables, html and xlsx, and of dates and times given without one, as --timezone',
     wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
   },
 ];

@@ -46,11 +46,11 @@ export function* recordRows({ locations }: AgingReport, limit = Number.POSITIVE_
 
 /** One row a location, in dollars, under the names that the API gives its sums. */
 export function locationRows({ locations }: AgingReport): Row[] {
-  return locations.map(({ location, guarantors, money }) => ({
-    location: locationValue(location),
-    guarantors: guarantors.length,
-    ...inDollars(sumsMoney(money)),
-  }));
+  return locations.map(locationRow);
+}
+
+export function locationRow({ location, guarantors, money }: LocationAging): Row {
+  return { location: locationValue(location), guarantors: guarantors.length, ...inDollars(sumsMoney(money)) };
 }
 
 /** The row over everything: `location` is `ALL`. */

@@ -1,6 +1,7 @@
 import { type Column, valueAt } from '../output/columns.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type Look, PLAIN, type Style } from '../output/style.ts';
+import type { RowOrder } from '../sorting/roworder.ts';
 import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
@@ -13,6 +14,8 @@ export interface AgingLook {
   readonly header: boolean;
   /** Guarantors to show at most. */
   readonly limit: number | undefined;
+  /** Order of the guarantors; oldest money first when not given. */
+  readonly order?: RowOrder | undefined;
   /** Columns that were chosen, in place of the usual ones. */
   readonly columns?: readonly Column[] | undefined;
   /** Plain where not given; otherwise the bars have a colour for their age. */
@@ -25,11 +28,18 @@ interface Line {
   readonly money: AgingMoney;
 }
 
-/** Guarantors for people, oldest money first, in dollars. */
-export function agingTable({ locations }: AgingReport, look: AgingLook): ReportTable {
-  const lines = locations
-    .flatMap(({ location, guarantors }) => guarantors.map((guarantor) => ({ location, guarantor })))
-    .sort((a, b) => oldestFirst(a.guarantor, b.guarantor))
+/** The guarantors of all locations in `order`, oldest money first when there is none. */
+export function orderedGuarantors({ locations }: AgingReport, order: RowOrder | undefined) {
+  const all = locations.flatMap(({ location, guarantors }) => guarantors.map((guarantor) => ({ location, guarantor })));
+  return order === undefined
+    ? all.sort((a, b) => oldestFirst(a.guarantor, b.guarantor))
+    : order.sorted(all, ({ location, guarantor }) => guarantorRow(location, guarantor));
+}
+
+/** Guarantors for people, in dollars. */
+export function agingTable(report: AgingReport, look: AgingLook): ReportTable {
+  const { locations } = report;
+  const lines = orderedGuarantors(report, look.order)
     .slice(0, look.limit)
     .map((line): Line => ({ ...line, money: moneyOf(line.guarantor.amounts) }));
   if (look.columns !== undefined) return reportTable(chosenColumns(lines, look.columns), look);

@@ -1,9 +1,9 @@
-import { oldestFirst } from './agingmerge.ts';
+import type { RowOrder } from '../sorting/roworder.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
-import { NAMES, nameOf, share } from './agingtext.ts';
+import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
 import { lyingBars } from './htmlchart.ts';
-import { type HtmlColumn, htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
+import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
 import { countText, shownCents, usdText } from './money.ts';
 
 export interface AgingPage {
@@ -11,8 +11,9 @@ export interface AgingPage {
   readonly filter: string;
   /** Guarantors to list at most; 0 for the totals alone. */
   readonly limit: number | undefined;
-  /** When it was made, UTC milliseconds. */
-  readonly made: number;
+  /** Order of the guarantors; oldest money first when not given. */
+  readonly order?: RowOrder | undefined;
+  readonly made: MadeAt;
 }
 
 const COLORS = { current: '#2f7d5b', thirtyDays: '#c9a227', sixtyDays: '#d9772b', ninetyDays: '#b3312c' };
@@ -23,7 +24,7 @@ const words = (title: string): HtmlColumn => ({ title, holds: 'words' });
 const MONEY = ['over 90', '61-90', '31-60', '0-30', 'credits', 'balance'].map(number);
 
 /** The aging report as a page to print: figures, buckets as bars, locations, and guarantors with the oldest money first. */
-export function agingHtml(report: AgingReport, { filter, limit, made }: AgingPage): string {
+export function agingHtml(report: AgingReport, { filter, limit, order, made }: AgingPage): string {
   const { locations, money, guarantors } = report;
   const total = totalOf(money);
   const bars = BUCKETS.map((bucket) => {
@@ -43,7 +44,7 @@ export function agingHtml(report: AgingReport, { filter, limit, made }: AgingPag
       ]),
       lyingBars('Charges by age', bars),
       ...(locations.length > 1 ? [locationTable(report)] : []),
-      ...(limit === 0 ? [] : [guarantorTable(report, limit)]),
+      ...(limit === 0 ? [] : [guarantorTable(report, limit, order)]),
     ],
     foot: checkLine(report),
   });
@@ -61,11 +62,10 @@ function locationTable({ locations, guarantors, money }: AgingReport): string {
   return htmlTable('Locations', columns, rows, ['All', countText(guarantors), ...moneyCells(money)]);
 }
 
-function guarantorTable({ locations, money }: AgingReport, limit: number | undefined): string {
+function guarantorTable(report: AgingReport, limit: number | undefined, order: RowOrder | undefined): string {
+  const { locations, money } = report;
   const isOne = locations.length === 1;
-  const all = locations
-    .flatMap(({ location, guarantors }) => guarantors.map((guarantor) => ({ location, guarantor })))
-    .sort((a, b) => oldestFirst(a.guarantor, b.guarantor));
+  const all = orderedGuarantors(report, order);
   const shown = all.slice(0, limit);
   const rows = shown.map(({ location, guarantor }) => [
     ...(isOne ? [] : [location]),
@@ -77,7 +77,8 @@ function guarantorTable({ locations, money }: AgingReport, limit: number | undef
     shown.length < all.length ? ` (${countText(shown.length)} of ${countText(all.length)}; totals of all)` : '';
   const columns = [...(isOne ? [] : [name('location')]), name('id'), words('guarantor'), ...MONEY];
   const total = [...(isOne ? [] : ['']), 'Total', '', ...moneyCells(money)];
-  return htmlTable(`Guarantors, oldest money first${part}`, columns, rows, total);
+  const heading = order === undefined ? 'Guarantors, oldest money first' : 'Guarantors';
+  return htmlTable(`${heading}${part}`, columns, rows, total);
 }
 
 function moneyCells({ buckets, credits, balance }: AgingMoney): string[] {

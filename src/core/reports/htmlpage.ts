@@ -1,3 +1,5 @@
+import type { LocalClock } from '../output/localclock.ts';
+
 /** What stands on a page that is printed or sent on. */
 export interface HtmlPage {
   readonly title: string;
@@ -7,13 +9,19 @@ export interface HtmlPage {
   readonly body: readonly string[];
   /** Line at the end, such as the check of the sums. */
   readonly foot: string;
-  /** When it was made, UTC milliseconds. */
-  readonly made: number;
+  /** When it was made. */
+  readonly made: MadeAt;
+}
+
+/** UTC milliseconds, and the clock that shows them. */
+export interface MadeAt {
+  readonly at: number;
+  readonly clock: LocalClock;
 }
 
 /** One HTML page that needs nothing else, with styles for screen and paper; its policy lets nothing be loaded or run. */
 export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
-  const time = `${new Date(made).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const { date, time, offset } = made.clock.of(made.at);
   return `${[
     '<!DOCTYPE html>',
     '<html lang="en">',
@@ -33,7 +41,7 @@ export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
     ...body,
     '<footer>',
     `<p>${escaped(foot)}</p>`,
-    `<p>Made ${time}. Amounts in US dollars.</p>`,
+    `<p>Made ${date} ${time}${offset} (${escaped(made.clock.zone)}). Amounts in US dollars.</p>`,
     '</footer>',
     '</body>',
     '</html>',

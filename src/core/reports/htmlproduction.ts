@@ -1,5 +1,5 @@
 import { standingBars } from './htmlchart.ts';
-import { htmlFigures, htmlPage, htmlTable } from './htmlpage.ts';
+import { htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
 import { countText, dollarsText, usdText } from './money.ts';
 import type { ProductionDay } from './productiondays.ts';
 import { nameOfDay } from './productiontext.ts';
@@ -7,8 +7,9 @@ import { nameOfDay } from './productiontext.ts';
 export interface ProductionPage {
   /** Filter beside the days, as text; empty for none. */
   readonly filter: string;
-  /** When it was made, UTC milliseconds. */
-  readonly made: number;
+  /** The days in the order of the table; as they come when not given. */
+  readonly listed?: readonly ProductionDay[];
+  readonly made: MadeAt;
 }
 
 const COLOR = '#1f5f8b';
@@ -16,7 +17,10 @@ const COLOR = '#1f5f8b';
 const NAMED = 10;
 
 /** Scheduled net production as a page to print: figures, a bar a day, and the days with their total. */
-export function productionHtml(days: readonly ProductionDay[], { filter, made }: ProductionPage): string {
+export function productionHtml(
+  days: readonly ProductionDay[],
+  { filter, made, listed = days }: ProductionPage,
+): string {
   const [first, last] = [days[0]?.day ?? '', days.at(-1)?.day ?? ''];
   const cents = days.reduce((sum, day) => sum + day.cents, 0);
   const appointments = days.reduce((sum, day) => sum + day.appointments, 0);
@@ -25,7 +29,7 @@ export function productionHtml(days: readonly ProductionDay[], { filter, made }:
     const date = String(Number(day.slice(8)));
     return { label: days.length > NAMED ? date : `${nameOfDay(day)} ${date}`, cents: amount, color: COLOR };
   });
-  const rows = days.map((day) => [
+  const rows = listed.map((day) => [
     `${day.day} ${nameOfDay(day.day)}`,
     countText(day.appointments),
     dollarsText(day.cents),

@@ -1,3 +1,4 @@
+import type { LocalClock } from '../output/localclock.ts';
 import { PLAIN } from '../output/style.ts';
 import { countText } from './money.ts';
 import { idOf, inCalendarOrder, type Slot } from './openingslots.ts';
@@ -6,16 +7,16 @@ import { nameOfDay } from './productiontext.ts';
 import { type ReportColumn, type ReportLook, type ReportTable, reportTable } from './reporttable.ts';
 
 export interface CalendarLook extends Pick<ReportLook, 'width' | 'header' | 'style'> {
-  readonly zone: string;
-  /** Nobody named the zone: it is that of the machine, which is said. */
-  readonly isMachineZone?: boolean;
+  readonly clock: LocalClock;
+  /** First line: which zone the times are in. */
+  readonly heading: string;
 }
 
-/** Slots as a calendar: a heading for each day, below it a line for each slot, its times in `zone`. */
+/** Slots as a calendar: a heading for each day, below it a line for each slot, its times by the clock. */
 export function openingCalendar(slots: readonly Slot[], look: CalendarLook): ReportTable {
-  const { zone, header, isMachineZone = false, style = PLAIN } = look;
+  const { clock, heading, header, style = PLAIN } = look;
   const ordered = inCalendarOrder(slots);
-  const { dateOf, timeOf, endTimeOf } = wallClock(zone);
+  const { dateOf, timeOf, endTimeOf } = wallClock(clock);
   const column = (title: string, cell: (slot: Slot) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
     title,
     align: 'left',
@@ -40,37 +41,24 @@ export function openingCalendar(slots: readonly Slot[], look: CalendarLook): Rep
     const count = `${countText(its.length)} ${its.length === 1 ? 'opening' : 'openings'}`;
     return `\n${style('heading', `${nameOfDay(day)} ${day}`)}: ${count}\n${its.join('\n')}\n`;
   });
-  const whose = isMachineZone ? ', the time zone of this machine; --timezone names another' : '';
-  const top = [`Times in ${zone}${whose}`, ...head].map((line) => `${line}\n`).join('');
+  const top = [heading, ...head].map((line) => `${line}\n`).join('');
   return { text: top + parts.join(''), hidden };
 }
 
-function wallClock(zone: string) {
-  const format = new Intl.DateTimeFormat('en-CA', {
-    timeZone: zone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  const parts = (instant: string): readonly (string | undefined)[] => {
-    const milliseconds = Date.parse(instant);
-    return Number.isNaN(milliseconds) ? [] : format.format(milliseconds).split(', ');
-  };
+function wallClock(clock: LocalClock) {
   /** `HH:mm`, with the date before it where that is another day than `day`; text that is no instant as it is. */
   const timeOf = (instant: string, day: string): string => {
-    const [date, time] = parts(instant);
-    if (date === undefined || time === undefined) return instant;
-    return date === day ? time : `${date.slice(5)} ${time}`;
+    const local = clock.at(instant);
+    if (local === undefined) return instant;
+    const { date, time, offset } = local;
+    return `${date === day ? '' : `${date.slice(5)} `}${time}${offset}`;
   };
   return {
-    dateOf: (instant: string): string | undefined => parts(instant)[0],
+    dateOf: (instant: string): string | undefined => clock.at(instant)?.date,
     timeOf,
     /** As `timeOf`, but the midnight that `day` ends with is 24:00. */
     endTimeOf: (instant: string, day: string): string => {
-      const [date, time] = parts(instant);
+      const { date, time } = clock.at(instant) ?? {};
       return time === '00:00' && date === daysFrom(day, 2)[1] ? '24:00' : timeOf(instant, day);
     },
   };

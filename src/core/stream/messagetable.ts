@@ -1,5 +1,6 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import { tableText } from '../output/displaytext.ts';
+import { type LocalClock, secondText } from '../output/localclock.ts';
 import { banded, PLAIN, type Style } from '../output/style.ts';
 import { GAP } from '../output/tablewidths.ts';
 import { displayWidth, fitText } from '../output/terminaltext.ts';
@@ -11,13 +12,13 @@ interface MessageColumn {
   readonly width: number;
   /** Stands at the right. */
   readonly isNumber?: boolean;
-  readonly value: (message: StreamMessage) => string;
+  /** Is never cut: the offset that an hour has which the clocks show twice takes more room. */
+  readonly isWhole?: boolean;
+  readonly value: (message: StreamMessage, clock: LocalClock) => string;
 }
 
-const instant = ({ sendTime }: StreamMessage) => tableText(sendTime, 'dateTime');
-
 const COLUMNS: readonly MessageColumn[] = [
-  { name: 'sendTime', width: 20, value: instant },
+  { name: 'sendTime', width: 19, isWhole: true, value: ({ sendTime }, clock) => secondText(sendTime, clock) },
   { name: 'operation', width: 13, value: ({ operation }) => operation },
   { name: 'domainType', width: 22, value: ({ domainType }) => domainType },
   { name: 'payload.id', width: 14, value: ({ payload }) => tableText(payload.id, 'id') },
@@ -30,15 +31,18 @@ const COLUMNS: readonly MessageColumn[] = [
 const ELSEWHERE = ['id', 'type', 'lastModified'];
 
 export interface MessageTableOptions {
+  /** Clock of the times. */
+  readonly clock: LocalClock;
   /** Columns of the terminal; undefined where there is none: then nothing is cut or left out. */
   readonly width: number | undefined;
   readonly style?: Style;
 }
 
 /** A table for people, a line a message as it comes; of the payload the names of its fields. */
-export function tableMessages({ width, style = PLAIN }: MessageTableOptions): MessageForm {
+export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageForm {
   const columns = width === undefined ? COLUMNS : fitting(width);
-  const cut = (text: string, at: number) => (width === undefined ? text : fitText(text, columns[at]?.width ?? 0));
+  const cut = (text: string, at: number) =>
+    width === undefined || columns[at]?.isWhole ? text : fitText(text, columns[at]?.width ?? 0);
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, at) => padded(cut(cell, at), columns[at]))
@@ -51,7 +55,7 @@ export function tableMessages({ width, style = PLAIN }: MessageTableOptions): Me
   };
   return {
     message: (message) => {
-      const cells = columns.map(({ value }) => tableText(value(message), undefined));
+      const cells = columns.map(({ value }) => tableText(value(message, clock), undefined));
       return (count === 0 ? header() : '') + banded(line(cells), count++, style);
     },
     end: () => '',

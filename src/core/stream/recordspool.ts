@@ -43,15 +43,21 @@ export class RecordSpool {
     if (this.pendingLength >= BLOCK) await this.write();
   }
 
-  /** The records in the order they came, some at a time. */
-  async *forwards(): AsyncGenerator<readonly string[]> {
+  /** Writes what is still in memory; gives the bytes written so far, where the next record begins. */
+  async flush(): Promise<number> {
     await this.write();
+    return this.size;
+  }
+
+  /** The records in the order they came, some at a time: all, or those between two positions of `flush`. */
+  async *forwards(start = 0, end = Number.POSITIVE_INFINITY): AsyncGenerator<readonly string[]> {
+    const stop = Math.min(end, await this.flush());
     let rest = Buffer.alloc(0);
-    for (let at = 0; at < this.size; at += BLOCK) {
-      const bytes = Buffer.concat([rest, await this.block(at, Math.min(BLOCK, this.size - at))]);
-      const end = bytes.lastIndexOf(LINE_FEED) + 1;
-      rest = bytes.subarray(end);
-      if (end > 0) yield linesOf(bytes.subarray(0, end));
+    for (let at = start; at < stop; at += BLOCK) {
+      const bytes = Buffer.concat([rest, await this.block(at, Math.min(BLOCK, stop - at))]);
+      const whole = bytes.lastIndexOf(LINE_FEED) + 1;
+      rest = bytes.subarray(whole);
+      if (whole > 0) yield linesOf(bytes.subarray(0, whole));
     }
   }
 

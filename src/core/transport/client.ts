@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Warning } from '../../catalog/failures.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
 import { targetOf } from './attempt.ts';
+import { type LookUp, outcomeUnknown } from './doubt.ts';
 import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
 import { type Answer, type Clock, type Exchange, exchange, type RetryNotice, systemClock } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
@@ -50,15 +52,10 @@ export interface ApiRequest {
   /** Repeating it does no harm whatever became of the first try. By default true for all methods but POST. */
   readonly repeatable?: boolean;
   /**
-   * Looks on the server for what a POST of unknown outcome would have made: the `data` it would have answered, or
-   * undefined when it is not there and the POST may be sent again. Without it such a POST fails (`network.outcome_unknown`).
+   * Tells whether a POST that may have been done was done; it has to answer with a record. Without it a POST of unknown
+   * outcome fails (`network.outcome_unknown`) and is not sent again.
    */
-  readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
-  /**
-   * Looks after any 5xx too, the API's own included, and again right before the POST is sent once more: for what must
-   * not be made twice on a server that takes no notice of the Idempotency-Key.
-   */
-  readonly lookUpFirst?: boolean;
+  readonly lookUp?: LookUp;
   /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
   readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
   /** Told right before the request is sent again. */
@@ -114,8 +111,7 @@ export class ApiClient {
         repeatable: request.repeatable ?? request.method !== 'POST',
         keyed: key !== undefined,
         accept: request.read ?? ((body) => readEnvelope(bodyText(body))),
-        ...(request.lookUp && { lookUp: request.lookUp }),
-        ...(request.lookUpFirst && { lookUpFirst: request.lookUpFirst }),
+        ...(request.lookUp && { lookUp: request.lookUp, isClear: ({ data }: Envelope) => isRecord(data) }),
         ...(request.onRetry && { onRetry: request.onRetry }),
         ...(request.signal && { signal: request.signal }),
       });
@@ -209,7 +205,8 @@ export class ApiClient {
       const where = redirectTarget(headers.location, this.baseUrl);
       throw localFailure('response.redirect', `The server redirects to ${where} (HTTP ${status}).`, { requestId });
     }
-    throw new ApiFailure(status, value?.errors ?? [], requestId);
+    const failure = new ApiFailure(status, value?.errors ?? [], requestId);
+    throw answer.unknown === undefined ? failure : outcomeUnknown(failure, answer.unknown.look);
   }
 
   private warn(warning: Warning): void {
@@ -218,6 +215,10 @@ export class ApiClient {
     this.warned.add(key);
     this.options.onWarning?.(warning);
   }
+}
+
+function isRecord(data: unknown): boolean {
+  return isPlainObject(data) && (typeof data.id === 'number' || typeof data.id === 'string');
 }
 
 function outgoingBody(body: unknown): OutgoingBody {

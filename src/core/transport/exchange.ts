@@ -1,5 +1,6 @@
 import { type Failure, localFailure } from '../failure.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
+import { Doubt, type LookUp, outcomeUnknown } from './doubt.ts';
 import type { Pacer } from './pacer.ts';
 import { judge, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
 import type { OutgoingRequest, Send } from './send.ts';
@@ -66,8 +67,9 @@ export interface Exchanging<T> {
   readonly keyed: boolean;
   /** Reads the body, valid UTF-8; undefined when it is not what it should be, which fails a 2xx answer. Must not keep it. */
   readonly accept: (body: Uint8Array) => T | undefined | Promise<T | undefined>;
-  readonly lookUp?: (signal?: AbortSignal) => Promise<unknown>;
-  readonly lookUpFirst?: boolean;
+  /** Whether a value says that the request was done; a 2xx answer with another is as good as none. */
+  readonly isClear?: (value: T) => boolean;
+  readonly lookUp?: LookUp;
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
 }
@@ -82,34 +84,36 @@ export interface Answer<T> {
   readonly afterUnknown: boolean;
   /** What the look-up found: the write had been done. */
   readonly found?: { readonly data: unknown };
+  /** It was no success, and whether the write was done could not be found out; `look` says why a look-up failed. */
+  readonly unknown?: { readonly look: Failure | undefined };
 }
 
 /**
- * Sends a request until it has an answer that is final: the one place that decides about retries. Throws a Failure
- * with exit code 8 when no whole answer came, and the signal's reason when it was aborted.
+ * Sends a request until it has an answer that is final: the one place that decides about retries. Once an attempt has
+ * left it open whether the write was done, the server is looked at after each failure, and again right before the
+ * write is sent once more or given up: the server may still have been at work on it. Throws a Failure with exit code 8
+ * when no whole answer came, and the signal's reason when it was aborted.
  */
 export async function exchange<T>(deps: Exchange, request: Exchanging<T>): Promise<Answer<T>> {
   const attempts = deps.policy.maxRetries + 1;
+  const doubt = new Doubt(deps.clock, request.lookUp, request.signal);
   let afterUnknown = false;
   for (let number = 1; ; number++) {
     const { result, verdict, wait, throttled } = await attemptInTurn(deps, request, number);
     deps.onAttempt?.(result.notice);
-    if (verdict === 'stop') return concluded(result, afterUnknown);
-    const unknown = result.end.kind === 'lost' && result.end.sent;
-    if (verdict === 'settle') {
-      const found = await request.lookUp?.(request.signal);
-      if (found !== undefined) return foundAnswer(result, found);
-      if (request.lookUp === undefined && unknown) throw outcomeUnknown(result);
-    }
-    afterUnknown ||= unknown;
-    if (number >= attempts) return concluded(result, afterUnknown);
+    afterUnknown ||= result.end.kind === 'lost' && result.end.sent;
+    const isLast = !verdict.again || number >= attempts;
+    if (verdict.unclear) doubt.open();
+    if (isSuccess(result)) return concluded(result, afterUnknown);
+    // A server that asked for a pause is looked at after it.
+    if (isLast || !throttled) await doubt.look();
+    if (doubt.isSettled || (isLast && !verdict.unclear)) return concluded(result, afterUnknown, doubt);
     const notice = { attempt: number, attempts, wait, status: result.notice.status, reason: reasonOf(result) };
-    deps.onRetry?.(notice);
-    await (throttled ? deps.pacer.hold(wait, request.signal) : deps.clock.sleep(wait, request.signal));
-    // The server may have been at it still: what became of it is asked once more before it is sent again.
-    const again = verdict === 'settle' && request.lookUpFirst;
-    const late = again ? await request.lookUp?.(request.signal) : undefined;
-    if (late !== undefined) return foundAnswer(result, late);
+    if (!isLast) deps.onRetry?.(notice);
+    const pause = isLast ? SETTLING : wait;
+    await (throttled && !isLast ? deps.pacer.hold(pause, request.signal) : deps.clock.sleep(pause, request.signal));
+    await doubt.look();
+    if (doubt.isSettled || isLast) return concluded(result, afterUnknown, doubt);
     request.onRetry?.(notice);
   }
 }
@@ -130,11 +134,11 @@ async function attemptInTurn<T>(deps: Exchange, request: Exchanging<T>, number: 
   const { send, clock, timeout, pacer, policy, random } = deps;
   const turn = await pacer.turn(number > 1, request.signal);
   try {
-    const result = await attempt({ send, clock, timeout }, request.make(), request.accept);
+    const result = cleared(await attempt({ send, clock, timeout }, request.make(), request.accept), request);
     const verdict = judge(result.end, request);
     const asked = retryAfterOf(result.headers, clock.now());
-    const least = verdict === 'settle' && request.lookUpFirst ? SETTLING : 0;
-    const wait = verdict === 'stop' ? 0 : Math.max(least, waitBefore(number, policy, random, asked));
+    const least = verdict.unclear ? SETTLING : 0;
+    const wait = verdict.again ? Math.max(least, waitBefore(number, policy, random, asked)) : 0;
     const { status } = result.notice;
     const throttled = status === 429 || (status === 503 && asked !== undefined);
     turn.ended(result.headers, throttled ? Math.min(asked ?? wait, policy.longestWait) : undefined);
@@ -145,23 +149,27 @@ async function attemptInTurn<T>(deps: Exchange, request: Exchanging<T>, number: 
   }
 }
 
-function concluded<T>(result: AttemptResult<T>, afterUnknown: boolean): Answer<T> {
-  if (result.failure !== undefined) throw result.failure;
+function concluded<T>(result: AttemptResult<T>, afterUnknown: boolean, doubt?: Doubt): Answer<T> {
+  const { headers, failure, notice, value } = result;
+  const { found, unknown } = doubt ?? {};
+  const facts = { headers, requestId: notice.requestId };
+  if (found !== undefined) return { status: 200, ...facts, value: undefined, afterUnknown: true, found };
+  if (failure !== undefined) throw unknown === undefined ? failure : outcomeUnknown(failure, unknown.look);
   const { status } = result.end as { status: number };
-  return { status, headers: result.headers, requestId: result.notice.requestId, value: result.value, afterUnknown };
+  return { status, ...facts, value, afterUnknown, ...(unknown && { unknown }) };
 }
 
-function foundAnswer<T>(result: AttemptResult<T>, data: unknown): Answer<T> {
-  const { headers, notice } = result;
-  return { status: 200, headers, requestId: notice.requestId, value: undefined, afterUnknown: true, found: { data } };
+function isSuccess<T>({ end }: AttemptResult<T>): boolean {
+  return end.kind === 'answered' && end.status >= 200 && end.status < 300;
 }
 
-function outcomeUnknown<T>(result: AttemptResult<T>): Failure {
-  const message = `${result.failure?.message ?? 'No answer came.'} The request had been sent, so it may have been done.`;
-  return localFailure('network.outcome_unknown', message, {
-    requestId: result.notice.requestId,
-    cause: result.failure,
-  });
+/** The same result, counted as lost where it says "done" and its value does not. */
+function cleared<T>(result: AttemptResult<T>, { isClear }: Exchanging<T>): AttemptResult<T> {
+  const { value, notice } = result;
+  if (isClear === undefined || value === undefined || !isSuccess(result) || isClear(value)) return result;
+  const message = `The answer does not have the record that was asked for (HTTP ${notice.status}).`;
+  const failure = localFailure('response.malformed', message, { requestId: notice.requestId });
+  return { ...result, end: { kind: 'lost', sent: true, permanent: false }, value: undefined, failure };
 }
 
 function reasonOf<T>(result: AttemptResult<T>): string {

@@ -17,9 +17,6 @@ export const DEFAULT_RETRY: RetryPolicy = { maxRetries: 5, base: 500, ceiling: 2
 /** Statuses of which another try may give something else. 400, 401, 403 and 404 never are. */
 export const RETRYABLE_STATUSES: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-/** Statuses after which a gateway or a timeout may hide that the write was done all the same. */
-const DOUBTFUL_STATUSES: readonly number[] = [408, 502, 504];
-
 /** What became of one attempt. `refused`: answered, whole. `lost`: no whole answer. */
 export type AttemptEnd =
   | { readonly kind: 'answered'; readonly status: number; readonly fromApi: boolean }
@@ -31,32 +28,29 @@ export interface RequestTraits {
   readonly repeatable: boolean;
   /** Carries an Idempotency-Key. */
   readonly keyed: boolean;
-  /** Looked for after every answer of 5xx, the API's own included: a server may fail after it stored. */
-  readonly lookUpFirst?: boolean;
 }
 
-export type Verdict = 'stop' | 'retry' | 'settle';
+/** What an attempt that ended means for the next step. */
+export interface Verdict {
+  /** Another attempt may end differently. */
+  readonly again: boolean;
+  /** The write may have been done: look on the server before sending it again, and before giving up (D49). */
+  readonly unclear: boolean;
+}
 
 /**
- * What to do after an attempt. `stop`: its end is the end. `retry`: send it again. `settle`: it may have been done;
- * look on the server before it is sent again.
+ * What to do after an attempt that was no success.
  *
  * GET changes nothing. PUT sets given values and DELETE removes one record, so a second one leaves what the first
- * left. A POST makes something each time: it is sent again freely only when the server cannot have done it — the
- * connection never carried the whole body, or the API itself answered that it refused or failed (D46: such an answer
- * does not use up the key). Everything else, a gateway's 502 included, is settled first.
+ * left. A POST makes something each time, and only a clear no allows another: a connection that never carried the
+ * whole body, or a status below 500. A timeout, any 5xx and an answer that is none may hide that it was done: a server
+ * can fail after it stored, and a gateway cannot know.
  */
 export function judge(end: AttemptEnd, traits: RequestTraits): Verdict {
-  if (end.kind === 'lost') {
-    if (end.sent && !traits.repeatable) return 'settle';
-    return end.permanent ? 'stop' : 'retry';
-  }
-  // 409: the first request with this key still runs, and its answer can be had a little later (D46).
-  if (end.status === 409 && traits.keyed) return 'retry';
-  if (!RETRYABLE_STATUSES.includes(end.status)) return 'stop';
-  if (traits.lookUpFirst && end.status >= 500) return 'settle';
-  if (traits.repeatable || end.status === 429 || end.status === 503) return 'retry';
-  return end.fromApi && !DOUBTFUL_STATUSES.includes(end.status) ? 'retry' : 'settle';
+  if (end.kind === 'lost') return { again: !end.permanent, unclear: end.sent && !traits.repeatable };
+  // 409: the first request with this key is still running; its answer comes a little later (D46).
+  const again = RETRYABLE_STATUSES.includes(end.status) || (end.status === 409 && traits.keyed);
+  return { again, unclear: !traits.repeatable && (end.status === 408 || end.status >= 500) };
 }
 
 /**

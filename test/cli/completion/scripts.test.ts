@@ -53,6 +53,7 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
     ['id,preferredLocation', 'id,preferredLocation.id'],
   ],
   [['patients', 'list', '--sort', '-lastN'], ['-lastName']],
+  [['patients', 'list', '--sort', 'id,-lastN'], ['id,-lastName']],
   [
     ['patients', 'list', '--status', 'D'],
     ['DECEASED', 'DISMISSED', 'DUPLICATE'],

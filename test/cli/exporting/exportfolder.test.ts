@@ -62,10 +62,10 @@ describe('export to a folder', () => {
     const line = ['patients', '--since-last', 'n', '--full-ids', '--fields', 'patients:id'];
     await run(line);
     await run(line);
-    expect([await read('patients.csv'), await read('patients.ids.csv')]).toEqual(['id\n', 'id\n1\n2\n3\n']);
+    expect([await read('patients.csv'), await read('patients.ids.csv')]).toEqual(['id\n1\n2\n3\n', 'id\n1\n2\n3\n']);
     expect((await summary()).files).toMatchObject([
-      { content: 'records', incremental: true, rows: 0 },
-      { content: 'ids', incremental: false, rows: 3 },
+      { file: null, kind: 'changes', content: 'records', incremental: true, rows: 0 },
+      { file: 'patients.ids.csv', kind: 'whole', content: 'ids', incremental: false, rows: 3 },
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('export to a folder', () => {
     const { run, practice } = await nightly();
     await run(['patients', 'transactions', '--filter', 'patients:lastName~=S', '--fields', 'transactions:id,amount']);
     const asked = new Map(practice.asked);
-    expect(asked.get('patients')).toMatchObject({ filter: 'lastName~=S' });
+    expect(asked.get('patients')).toMatchObject({ filter: 'lastName~=S,lastModified>=0001-01-01T00:00:00Z' });
     expect(asked.get('transactions')).toMatchObject({ responseFields: 'id,type,amount' });
   });
 
@@ -122,9 +122,14 @@ describe('bookmarks of a folder', () => {
     expect((await run(line)).exitCode).toBe(0);
     expect(await bookmarks()).toHaveLength(2);
     expect(await read('patients.csv')).toBe('id\n1\n2\n3\n');
-    await run(line);
-    expect([await read('patients.csv'), await read('transactions.csv')]).toEqual(['id\n', 'id\n']);
-    expect(new Map(practice.asked).get('transactions')?.filter).toBe('lastModified>=2026-03-02T11:55:00.000Z');
+    const ran = await run(line);
+    expect(ran.stderr).toMatch(
+      /^No changes of patients, transactions\. Whole files are as they were\.\nExported 0 files /,
+    );
+    expect([await read('patients.csv'), await read('transactions.csv')]).toEqual(['id\n1\n2\n3\n', 'id\n7\n8\n']);
+    expect(new Map(practice.asked).get('transactions')?.filter).toBe(
+      'lastModified>=2026-03-02T11:55:00.000Z,transactionDate>=0001-01-01',
+    );
   });
 
   it('move for files that the resumed run had finished, too', async () => {

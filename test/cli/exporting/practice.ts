@@ -12,6 +12,8 @@ export class Practice {
   readonly rows: Record<string, Row[]> = {};
   /** Answers instead, by the segment; undefined leaves the answer to the server. */
   instead: (segment: string, request: OutgoingRequest) => IncomingResponse | undefined = () => undefined;
+  /** Whether it counts its records; requests for that are not among those asked. */
+  counts = true;
   /** Segments asked, in order, with their query. */
   readonly asked: (readonly [string, Readonly<Record<string, string>>])[] = [];
   readonly script = new Script(
@@ -20,11 +22,18 @@ export class Practice {
 
   private answer(request: OutgoingRequest): IncomingResponse {
     const url = new URL(request.url);
-    const segment = url.pathname.split('/').at(-1) ?? '';
+    const [segment = '', parent = ''] = url.pathname.split('/').toReversed();
     const query = Object.fromEntries(url.searchParams);
+    if (segment === 'totalcount') return this.counted(parent, query);
     this.asked.push([segment, query]);
     const rows = this.rows[segment];
-    return this.instead(segment, request) ?? (rows ? success(pageOf(rows, query)) : notServed());
+    return this.instead(segment, request) ?? (rows ? success(pageOf(rows, query), {}, NOON) : notServed());
+  }
+
+  private counted(segment: string, { filter = '' }: Readonly<Record<string, string>>): IncomingResponse {
+    const rows = this.rows[segment];
+    const total = pageOf(rows ?? [], { filter, pageSize: '1000000' }).length;
+    return this.counts && rows ? success({ total, totalCount: total }) : notServed();
   }
 
   /** Times a segment was asked. */
@@ -32,6 +41,9 @@ export class Practice {
     return this.asked.filter(([name]) => name === segment).length;
   }
 }
+
+/** What the clock of the server says. */
+const NOON = { date: 'Mon, 02 Mar 2026 12:00:00 GMT' };
 
 function pageOf(
   rows: readonly Row[],

@@ -57,6 +57,12 @@ describe('list --async', () => {
     });
   });
 
+  it('sorts the whole delivery, then cuts at --limit', async () => {
+    const script = new Script(delivery(names), asked());
+    const ran = await patients(script, '--sort', '-lastName', '--limit', '2', '--fields', 'id', '--csv');
+    expect(ran).toEqual({ exitCode: 0, stdout: 'id\n4\n9\n', stderr: '' });
+  });
+
   it('cuts at --limit, in the order of ids', async () => {
     const ran = await patients(
       new Script(delivery(names), asked()),

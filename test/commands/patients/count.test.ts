@@ -14,16 +14,17 @@ describe('count', () => {
     ['documents', DocumentsCount, { totalCount: 5 }],
     ['under the other name', PatientsCount, { total: 5 }],
   ])('of %s prints the number', async (_name, command, data) => {
-    const script = new Script(success(data));
+    const script = new Script(success(data), success(data));
     expect(await runCommand('count', command, [], { script })).toEqual({ exitCode: 0, stdout: '5\n', stderr: '' });
   });
 
   it('sends the filter', async () => {
-    const script = new Script(success({ total: 0 }));
+    const script = new Script(success({ total: 0 }), success({ total: 0 }));
     await runCommand('patients:count', PatientsCount, ['--status', 'ACTIVE'], { script });
-    expect(script.requests[0]?.url).toBe(
-      'https://api.example.com/api/v1/patients/totalcount?filter=patientStatus%3D%3DACTIVE',
-    );
+    expect(script.queries).toEqual([
+      { filter: 'patientStatus==ACTIVE,lastModified>=0001-01-01T00:00:00Z' },
+      { filter: 'patientStatus==ACTIVE' },
+    ]);
   });
 
   it.each<[string, readonly string[], string]>([
@@ -54,7 +55,7 @@ describe('count', () => {
   });
 
   it('prints what the API answers as JSON', async () => {
-    const script = new Script(success({ total: 5, totalCount: 5 }));
+    const script = new Script(success({ total: 5, totalCount: 5 }), success({ total: 5, totalCount: 5 }));
     const ran = await runCommand('patients:count', PatientsCount, ['--json'], { script });
     expect(ran.stdout).toBe('{"total":5,"totalCount":5}\n');
   });

@@ -160,21 +160,37 @@ describe('patients create', () => {
     expect(ran.stderr).toContain('Request: req-1');
   });
 
+  const listed = (...rows: object[]) => success(rows, {}, { date: 'Mon, 02 Mar 2026 12:00:00 GMT' });
+
   it('looks for the patient when the answer was lost, and finds it', async () => {
-    const script = new Script(broken(true), success([STORED]), success([]));
+    const made = { ...STORED, lastModified: '2026-03-02T12:00:00Z' };
+    const script = new Script(broken(true), listed(made), listed());
     const ran = await create(['--data', file, '--fields', 'id', '--format', 'ndjson'], { script });
     expect(ran).toMatchObject({ exitCode: 0, stdout: '{"id":7000000000114}\n' });
     expect(script.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
-    expect(script.queries[1]?.filter).toBe(
-      'firstName==Ann,lastName==Example,gender==F,dateOfBirth==1990-04-12,patientStatus==NEW,preferredLocation.id==5,lastModified>=2026-03-02T11:50:00.000Z',
-    );
+    expect(script.queries[1]).toEqual({
+      filter: 'dateOfBirth==1990-04-12,preferredLocation.id==5',
+      responseFields: 'ALL',
+      lastId: '0',
+    });
   });
 
   it('sends it again with the same key when it is not there', async () => {
-    const script = new Script(broken(true), success([]), success(STORED));
+    const script = new Script(broken(true), listed(), listed(), success(STORED));
     expect((await create(['--data', file], { script })).exitCode).toBe(0);
     const posts = script.requests.filter(({ method }) => method === 'POST');
     expect(posts.map(({ headers }) => headers['idempotency-key'])).toEqual(['id-1', 'id-1']);
+  });
+
+  it('names the patient that may be it when nothing tells, and sends nothing again', async () => {
+    const script = new Script(problem(500, 'server.unexpected', null, 'Failed.'), listed(STORED), listed());
+    const ran = await create(['--data', file, '--json'], { script });
+    expect(jsonFailure(ran)).toMatchObject({
+      code: 'network.outcome_unknown',
+      exitCode: 8,
+      message: expect.stringContaining('Patient 7000000000114 may be it'),
+      hint: expect.stringContaining('molar patients get 7000000000114'),
+    });
   });
 
   it('says that it was done when only the output fails', async () => {

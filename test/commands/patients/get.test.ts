@@ -33,6 +33,17 @@ describe('patients get', () => {
     expect(await get(['7000000000114', ...flags], world)).toEqual({ exitCode: 0, stdout, stderr: '' });
   });
 
+  it('shows local times on a terminal, and says which zone they are in', async () => {
+    const record = { id: 5, lastModified: '2026-11-24T15:00:00.000Z' };
+    const run = (...flags: string[]) => get(['5', ...flags], { script: new Script(success(record)), terminal: 80 });
+    const stdout = 'id            5\nlastModified  2026-11-24 08:00\n';
+    const zone = ['--timezone', 'America/Denver'];
+    expect(await run(...zone)).toEqual({ exitCode: 0, stdout, stderr: 'Times in America/Denver.\n' });
+    expect(await run(...zone, '--quiet')).toEqual({ exitCode: 0, stdout, stderr: '' });
+    expect((await run('--json', ...zone)).stdout).toContain('"2026-11-24T15:00:00.000Z"');
+    expect((await run('--timezone', 'Mars')).stderr).toContain('--timezone must be an IANA time zone');
+  });
+
   it('asks for the record and the fields', async () => {
     const script = new Script(success(ann));
     await get(['0007000000000114', '--fields', 'lastName'], { script });

@@ -6,14 +6,16 @@ import { ClosedPipe } from '../../../src/cli/streams.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
-import { answer, broken, problem, Script, success } from '../../core/transport/script.ts';
+import { answer, broken, ListScript, problem, success } from '../../core/transport/script.ts';
 
 const list = (argv: readonly string[], world?: World) => runCommand('patients:list', PatientsList, argv, world);
 
 const ann = { id: 7000000000114, lastName: 'Example', firstName: 'Ann', patientStatus: 'ACTIVE' };
 const bob = { id: 7000000000115, lastName: 'O,Neil', firstName: '=Bob', patientStatus: 'NEW' };
-const two = () => new Script(success([ann, bob]), success([]));
+const two = () => new ListScript(success([ann, bob]), success([]));
 const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ...ann, id: at + 1 }));
+/** What asks for records of any age. */
+const EVERYTHING = 'lastModified>=0001-01-01T00:00:00Z';
 const FIELDS = ['--fields', 'id,lastName,firstName'];
 
 describe('patients list in a pipe', () => {
@@ -26,20 +28,20 @@ describe('patients list in a pipe', () => {
       stderr: '',
     });
     expect(script.queries).toEqual([
-      { responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '0' },
-      { responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '7000000000115' },
+      { filter: EVERYTHING, responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '0' },
+      { filter: EVERYTHING, responseFields: 'id,firstName,lastName', pageSize: '500', lastId: '7000000000115' },
     ]);
   });
 
   it('prints a header for nothing', async () => {
-    const ran = await list(FIELDS, { script: new Script(success([])) });
+    const ran = await list(FIELDS, { script: new ListScript(success([])) });
     expect(ran.stdout).toBe('id,lastName,firstName\n');
   });
 
   it('asks for all fields and shows all columns', async () => {
     const script = two();
     const { stdout } = await list([], { script });
-    expect(script.queries[0]).toEqual({ pageSize: '500', lastId: '0' });
+    expect(script.queries[0]).toEqual({ filter: EVERYTHING, pageSize: '500', lastId: '0' });
     expect(stdout.split('\n')[0]?.split(',')).toHaveLength(37);
   });
 
@@ -60,28 +62,33 @@ describe('patients list in a pipe', () => {
   });
 
   it('sends the filter and the limit', async () => {
-    const script = new Script(success([ann]));
+    const script = new ListScript(success([ann]));
     await list(['--filter', 'lastName~=Ex', '--status', 'active', '--limit', '1', '--json'], { script });
-    expect(script.queries).toEqual([{ filter: 'lastName~=Ex,patientStatus==ACTIVE', pageSize: '1', lastId: '0' }]);
+    expect(script.queries).toEqual([
+      { filter: `lastName~=Ex,patientStatus==ACTIVE,${EVERYTHING}`, pageSize: '1', lastId: '0' },
+    ]);
   });
 
   it('tells warnings of the server once', async () => {
     const warnings = [{ title: 'Default date filter', description: 'One year\u001b.', source: 'lastModified' }];
-    const world = { script: new Script(success([ann], { warnings }), success([], { warnings })) };
+    const world = { script: new ListScript(success([ann], { warnings }), success([], { warnings })) };
     expect((await list(FIELDS, world)).stderr).toBe('Warning: Default date filter: One year\ufffd. (lastModified)\n');
-    const quiet = { script: new Script(success([ann], { warnings }), success([], { warnings })) };
+    const quiet = { script: new ListScript(success([ann], { warnings }), success([], { warnings })) };
     expect((await list([...FIELDS, '--quiet'], quiet)).stderr).toBe('');
   });
 
   it('logs requests without their values when asked', async () => {
-    const script = new Script(answer(429, '', { 'retry-after': '2' }), success([ann]), success([]));
+    const script = new ListScript(answer(429, '', { 'retry-after': '2' }), success([ann]), success([]));
     const { stderr } = await list([...FIELDS, '--verbose', '--filter', 'lastName==Secretname'], { script });
     expect(stderr).toBe(
       [
+        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
+        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 429 0 ms req-1',
         'Attempt 1 of 6 failed: HTTP 429 Next in 2.0 s.',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
+        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
         '',
       ].join('\n'),
     );
@@ -90,7 +97,7 @@ describe('patients list in a pipe', () => {
 
 describe('patients list on a terminal', () => {
   it('shows a table of the first 100 and says how to get the rest', async () => {
-    const script = new Script(success(many(100)));
+    const script = new ListScript(success(many(100)));
     const ran = await list([], { script, terminal: 100 });
     expect(ran.stdout.split('\n')).toHaveLength(103);
     expect(ran.stdout).toContain('Example');
@@ -104,7 +111,9 @@ describe('patients list on a terminal', () => {
   });
 
   it('says that nothing matches', async () => {
-    expect((await list([], { script: new Script(success([])), terminal: 100 })).stderr).toBe('No patients match.\n');
+    expect((await list([], { script: new ListScript(success([])), terminal: 100 })).stderr).toBe(
+      'No patients match.\n',
+    );
   });
 
   it.each([
@@ -117,15 +126,31 @@ describe('patients list on a terminal', () => {
       const query = new URL(url).searchParams;
       return success(rows.filter(({ id }) => id > Number(query.get('lastId'))).slice(0, Number(query.get('pageSize'))));
     };
-    const script = new Script(page, page, page, page);
+    const script = new ListScript(page, page, page, page);
     const { stdout, stderr } = await list([flag, '--no-header', '--fields', 'id'], { script, terminal: 100 });
     expect(stdout.trim().split('\n')).toHaveLength(count);
     expect(stderr).toBe('');
   });
 
-  it('sorts', async () => {
-    const { stdout } = await list(['--sort=-lastName', '--no-header'], { script: two(), terminal: 100 });
-    expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual(['7000000000115', '7000000000114', '']);
+  it('sorts every record before it shows the first 100', async () => {
+    const rows = many(250);
+    const pages = [rows.slice(0, 200), rows.slice(200), []].map((page) => success(page));
+    const script = new ListScript(...pages);
+    const { stdout, stderr } = await list(['--sort=-id', '--no-header', '--fields', 'id'], { script, terminal: 100 });
+    expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 100 }, (_, at) => String(250 - at)));
+    expect(stderr).toBe('These are the first 100 patients. Add --all for every one, or --limit N.\n');
+    expect(script.queries[0]?.pageSize).toBe('500');
+  });
+
+  it.each([
+    [['--timezone', 'America/Denver'], '2026-11-24 08:00', 'Times in America/Denver.\n'],
+    [['--utc'], '2026-11-24 15:00', 'Times in UTC.\n'],
+    [[], '2026-11-24 15:00', 'Times in UTC, the time zone of this computer; --timezone names another.\n'],
+    [['--csv', '--timezone', 'America/Denver'], '2026-11-24T15:00:00.000Z', ''],
+  ])('shows times with %j', async (flags, shown, stderr) => {
+    const script = new ListScript(success([{ id: 5, lastModified: '2026-11-24T15:00:00.000Z' }]), success([]));
+    const ran = await list([...flags, '--no-header', '--fields', 'lastModified'], { script, terminal: 100 });
+    expect(ran).toEqual({ exitCode: 0, stdout: `${shown}\n`, stderr });
   });
 
   it('says what does not fit', async () => {
@@ -158,7 +183,7 @@ describe('patients list --out', () => {
   it('leaves the file as it was when a page fails', async () => {
     const file = join(folder, 'x.csv');
     await writeFile(file, 'old');
-    const ran = await list(['--out', file], { script: new Script(success([ann]), answer(403, '')) });
+    const ran = await list(['--out', file], { script: new ListScript(success([ann]), answer(403, '')) });
     expect(ran.exitCode).toBe(3);
     expect(await readFile(file, 'utf8')).toBe('old');
     expect((await readdir(folder)).sort()).toEqual(['x.csv', 'x.csv.part', 'x.csv.part.json']);
@@ -166,7 +191,10 @@ describe('patients list --out', () => {
 
   it('says one patient when there is one', async () => {
     const file = join(folder, 'x.csv');
-    const { stderr } = await list(['--out', file], { script: new Script(success([ann]), success([])), terminal: 80 });
+    const { stderr } = await list(['--out', file], {
+      script: new ListScript(success([ann]), success([])),
+      terminal: 80,
+    });
     expect(stderr).toContain(`Wrote 1 patient to ${file} (`);
   });
 
@@ -177,7 +205,7 @@ describe('patients list --out', () => {
 
   it('says how to go on when it is interrupted, and leaves no file of that name', async () => {
     const stop = new AbortController();
-    const script = new Script(success([ann]), () => {
+    const script = new ListScript(success([ann]), () => {
       stop.abort(localFailure('run.interrupted', 'Interrupted.'));
       return answer(503, '');
     });
@@ -188,12 +216,12 @@ describe('patients list --out', () => {
 });
 
 describe('patients list that fails', () => {
-  it.each<[string, Script, number, string]>([
-    ['an id again', new Script(success([ann]), success([ann])), 8, 'pages.order'],
-    ['a server that fails', new Script(...Array.from({ length: 6 }, () => answer(500, ''))), 8, 'http.500'],
-    ['no connection', new Script(...Array.from({ length: 6 }, () => broken(false))), 8, 'network.unreachable'],
-    ['a refusal', new Script(problem(400, 'filter.value', 'id', 'No.')), 5, 'filter.value'],
-    ['the rate limit', new Script(...Array.from({ length: 6 }, () => answer(429, ''))), 7, 'http.429'],
+  it.each<[string, ListScript, number, string]>([
+    ['an id again', new ListScript(success([ann]), success([ann])), 8, 'pages.order'],
+    ['a server that fails', new ListScript(...Array.from({ length: 6 }, () => answer(500, ''))), 8, 'http.500'],
+    ['no connection', new ListScript(...Array.from({ length: 6 }, () => broken(false))), 8, 'network.unreachable'],
+    ['a refusal', new ListScript(problem(400, 'filter.value', 'id', 'No.')), 5, 'filter.value'],
+    ['the rate limit', new ListScript(...Array.from({ length: 6 }, () => answer(429, ''))), 7, 'http.429'],
   ])('keeps JSON whole on %s', async (_name, script, exitCode, code) => {
     const ran = await list(['--json'], { script });
     expect(ran).toMatchObject({ exitCode, stdout: '' });
@@ -202,13 +230,13 @@ describe('patients list that fails', () => {
 
   it('puts warnings that came before into the one JSON object', async () => {
     const warnings = [{ code: 'x', title: 'Deprecated parameter', description: 'Use lastId.', source: 'page' }];
-    const script = () => new Script(success([ann], { warnings }), problem(403, 'auth.scope', null, 'No.'));
+    const script = () => new ListScript(success([ann], { warnings }), problem(403, 'auth.scope', null, 'No.'));
     const warning = 'Warning: Deprecated parameter: Use lastId. (page)';
     const ran = await list(['--json'], { script: script() });
     expect(ran).toMatchObject({ exitCode: 3, stdout: '' });
     expect(jsonFailure(ran)).toMatchObject({ status: 403, notes: [warning] });
 
-    const whole = new Script(success([ann], { warnings }), success([]));
+    const whole = new ListScript(success([ann], { warnings }), success([]));
     expect((await list(['--json', '--fields', 'id'], { script: whole })).stderr).toBe(`${warning}\n`);
     const quiet = jsonFailure(await list(['--json', '--quiet'], { script: script() }));
     expect(quiet).not.toHaveProperty('notes');
@@ -225,7 +253,7 @@ describe('patients list that fails', () => {
   });
 
   it('writes no header when the first page fails', async () => {
-    const ran = await list([], { script: new Script(problem(401, 'auth.token_unknown', 'Authorization', 'No.')) });
+    const ran = await list([], { script: new ListScript(problem(401, 'auth.token_unknown', 'Authorization', 'No.')) });
     expect(ran).toEqual({
       exitCode: 3,
       stdout: '',
@@ -255,7 +283,7 @@ describe('patients list that fails', () => {
     ['retries', ['--max-retries', '-1'], 'usage.invalid'],
     ['two formats', ['--csv'], 'usage.invalid'],
     ['all and a limit', ['--all', '--limit', '5'], 'usage.invalid'],
-    ['sorted JSON', ['--sort', 'lastName'], 'usage.invalid'],
+    ['a list as the order', ['--sort', 'phones'], 'usage.invalid'],
     ['a field', ['--fields', 'lastNam'], 'query.fields'],
     ['no field', ['--fields', ','], 'usage.invalid'],
     ['a filter', ['--filter', 'x==1'], 'filter.key'],

@@ -71,6 +71,59 @@ describe('agingbalances report in a pipe', () => {
   });
 
   it.each([
+    [
+      'csv',
+      ['--sort', '-balance', '--limit', '2'],
+      [
+        ['5', '9'],
+        ['5', '10'],
+      ],
+    ],
+    [
+      'by a field that is not shown',
+      ['--sort', 'lastName,-location'],
+      [
+        ['5', '12'],
+        ['6', '10'],
+        ['5', '10'],
+        ['5', '9'],
+      ],
+    ],
+    [
+      'by ids, which are text',
+      ['--sort', '-id'],
+      [
+        ['5', '12'],
+        ['5', '10'],
+        ['6', '10'],
+        ['5', '9'],
+      ],
+    ],
+  ])('sorts %s', async (_, argv, rows) => {
+    const { stdout } = await report(['--location', '5,6', '--fields', 'location,id', ...argv]);
+    expect(stdout.trimEnd().split('\n').slice(1)).toEqual(rows.map((row) => row.join(',')));
+    const { records, totals } = JSON.parse((await report(['--location', '5,6', '--json', ...argv])).stdout);
+    expect(records.map(({ location, id }: Record<string, unknown>) => [String(location), id])).toEqual(rows);
+    expect(totals).toMatchObject({ guarantors: 3, balance: 1048.08 });
+    const table = await report(['--location', '5,6', '--fields', 'location,id', '--format', 'table', ...argv]);
+    expect([...table.stdout.matchAll(/^(\d+) +(\d+)$/gm)].map(([, ...row]) => row)).toEqual(rows);
+    const html = await report(['--location', '5,6', '--format', 'html', ...argv]);
+    const [, guarantors = ''] = html.stdout.split('<h2>Guarantors');
+    const cells = [...guarantors.matchAll(/<tr><td>(\d+)<\/td><td>(\d+)<\/td>/g)];
+    expect(cells.map(([, ...row]) => row)).toEqual(rows);
+  });
+
+  it('sorts locations for totals only, and keeps ALL at the end', async () => {
+    const argv = ['--location', '5,6', '--totals-only', '--fields', 'location,balance', '--sort', 'balance'];
+    expect((await report(argv)).stdout).toBe('location,balance\n6,5.5\n5,1042.58\nALL,1048.08\n');
+    const { locations } = JSON.parse((await report([...argv, '--json'])).stdout);
+    expect(locations).toEqual([
+      { location: 6, balance: 5.5 },
+      { location: 5, balance: 1042.58 },
+    ]);
+  });
+
+  it.each([
     ['a balance', ['--filter', 'balance>=50.05'], ['9', '10']],
     ['a bucket', ['--filter', 'sixtyDays>0'], ['10']],
     ['guarantors', ['--patient', '12,9'], ['9', '12']],

@@ -62,6 +62,18 @@ describe('--format xlsx', () => {
   });
 });
 
+describe('--format xlsx of sorted times', () => {
+  it('has local times under the name of their zone', async () => {
+    const argv = ['--from', '2026-03-10', '--timezone', 'America/Denver', '--format', 'xlsx', '--sort', '-date'];
+    const { stdout } = await runCommand(ProductionReport, argv, { send: toApp });
+    expect(await sheetOf(stdout)).toEqual([
+      ['date (America/Denver)', 'scheduledAmountCents'],
+      [new Date('2026-03-10T23:30:00Z'), 25],
+      [new Date('2026-03-10T08:30:00Z'), 10000],
+    ]);
+  });
+});
+
 describe('--format html', () => {
   it('makes a page of the aging report', async () => {
     const out = join(folder, 'aging.html');
@@ -87,6 +99,18 @@ describe('--format html', () => {
     expect(stdout.toString()).toContain('<td>2026-03-12 Thu</td><td class="n">1</td><td class="n">20.25</td>');
     expect(stdout.toString()).toContain('<td>Total</td><td class="n">3</td><td class="n">120.50</td>');
   });
+
+  it('sorts its table, not its chart, and names the zone of its time', async () => {
+    const argv = ['--from', '2026-03-10', '--range', '3', '--location', '5', '--format', 'html', '--timezone'];
+    const sorted = [...argv, 'America/Denver', '--sort', '-scheduledAmountCents'];
+    const page = (await runCommand(ProductionReport, sorted, { send: toApp })).stdout.toString();
+    expect([...page.matchAll(/<td>(2026-[^ ]*)/g)].map(([, day]) => day)).toEqual([
+      '2026-03-10',
+      '2026-03-12',
+      '2026-03-11',
+    ]);
+    expect(page).toMatch(/<p>Made \d{4}-\d\d-\d\d \d\d:\d\d \(America\/Denver\)/);
+  });
 });
 
 describe('forms that a command or place does not have', () => {
@@ -103,7 +127,6 @@ describe('forms that a command or place does not have', () => {
       'xlsx is a form of lists and reports, not of a single',
     ],
     ['xlsx on a terminal', PatientsList, ['--format', 'xlsx'], 'name a file with --out FILE.xlsx'],
-    ['xlsx sorted', PatientsList, ['--out', 'a.xlsx', '--sort', 'id'], '--sort has no effect on xlsx'],
     [
       'html with fields',
       AgingbalancesReport,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import ScheduleopeningsList from '../../../src/commands/scheduleopenings/list.ts';
 import type { Send } from '../../../src/core/transport/send.ts';
 import { Script, success } from '../../core/transport/script.ts';
@@ -36,6 +36,33 @@ describe('scheduleopenings list', () => {
       ].join('\n'),
       stderr: '',
     });
+  });
+
+  it('sorts slots, of which a table then has one a row in local times', async () => {
+    const sort = ['--sort', '-minutes,-start', '--limit', '2', '--fields', 'start,provider.id,minutes'];
+    expect((await list([...TWO_WEEKS, ...sort])).stdout).toBe(
+      'start,provider.id,minutes\n2026-03-17T14:00:00.000Z,3,120\n2026-03-10T15:30:00.000Z,3,30\n',
+    );
+    expect(await list([...TWO_WEEKS, ...sort, '--format', 'table', '--timezone', 'America/Denver'])).toEqual({
+      exitCode: 0,
+      stdout: [
+        'start             provider.id  minutes',
+        '────────────────  ───────────  ───────',
+        '2026-03-17 08:00  3                120',
+        '2026-03-10 09:30  3                 30',
+        '',
+      ].join('\n'),
+      stderr: 'Times in America/Denver.\n',
+    });
+  });
+
+  it('says when the zone is that of this computer', async () => {
+    vi.stubEnv('TZ', 'America/Denver');
+    const { stdout } = await list(TWO_WEEKS, { isTTY: true });
+    vi.unstubAllEnvs();
+    const [first] = stdout.split('\n');
+    expect(first).toBe('Times in America/Denver, the time zone of this computer; --timezone names another');
+    expect(stdout).toContain('\n  08:00-08:30 ');
   });
 
   it('prints one row a slot in a pipe', async () => {
@@ -98,7 +125,9 @@ describe('scheduleopenings list', () => {
     [['--location', '5', '--from', '2026-03-10'], '--to is required'],
     [['--location', 'ALL', '--from', '2026-03-10', '--to', '2026-03-10'], '--location must be a positive integer'],
     [[...TWO_WEEKS, '--format', 'table', '--timezone', 'Mars'], '--timezone must be an IANA time zone'],
-    [[...TWO_WEEKS, '--csv', '--timezone', 'UTC'], '--timezone has no effect on csv'],
+    [[...TWO_WEEKS, '--csv', '--timezone', 'Mars'], '--timezone must be an IANA time zone'],
+    [[...TWO_WEEKS, '--timezone', 'UTC', '--utc'], '--timezone and --utc contradict each other'],
+    [[...TWO_WEEKS, '--sort', 'reasons'], 'reasons is a list'],
     [[...TWO_WEEKS, '--format', 'table', '--fields', 'day'], '--fields has no effect on the calendar'],
     [[...TWO_WEEKS, '--csv', '--fields', 'slots'], 'slots is not a field'],
   ])('refuses %j before any request', async (argv, message) => {

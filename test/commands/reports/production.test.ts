@@ -63,6 +63,13 @@ describe('locationproductionnetschedule report', () => {
     expect(await report(['--from', '2026-03-10', ...argv])).toEqual({ exitCode: 0, stdout, stderr: '' });
   });
 
+  it('sorts items by fields that need not be shown, and days by their sums', async () => {
+    const items = await report(['--from', '2026-03-10', '--csv', '--fields', 'date', '--sort', 'scheduledAmountCents']);
+    expect(items.stdout).toBe('date\n2026-03-11T05:30:00.000Z\n2026-03-10T14:30:00.000Z\n');
+    const days = await report([...WEEK, '--format', 'table', '--location', '5', '--sort', 'scheduledAmount']);
+    expect(days.stdout.match(/^2026-\d\d-\d\d/gm)).toEqual(['2026-03-11', '2026-03-12', '2026-03-10']);
+  });
+
   it.each([
     [['--from', '2026-04-01'], 'No appointment is scheduled on 2026-04-01, with these filters.'],
     [

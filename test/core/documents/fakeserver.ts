@@ -15,10 +15,18 @@ export type Fault =
   | 'cut-before'
   | 'cut-after'
   | 'half-answer'
-  | 502
-  | 504
+  | 'page'
+  | 'page-after'
+  | 'no-record-after'
+  | 408
   | 500
+  | 502
+  | 503
+  | 504
+  | '408-after'
   | '500-after'
+  | '502-after'
+  | '503-after'
   | '504-after';
 
 export interface StoredFile {
@@ -38,6 +46,8 @@ export class FakeServer {
   readonly requests: OutgoingRequest[] = [];
   faults: (Fault | undefined)[] = [];
   keys = true;
+  /** Ids of new documents fall instead of rising. */
+  falling = false;
   /** Answers in place of a download, first come first served. */
   downloads: ((content: Buffer) => IncomingResponse)[] = [];
   private lastId = 7_000_000_000_000;
@@ -71,7 +81,7 @@ export class FakeServer {
   }
 
   add(name: string, owner: string, content: Buffer | string, tags: readonly string[] = []): StoredFile {
-    this.lastId += 1 + (this.stored.length % 3);
+    this.lastId += (this.falling ? -1 : 1) * (1 + (this.stored.length % 3));
     const file = { id: this.lastId, name: this.freeName(name, owner), owner, content: Buffer.from(content), tags };
     this.stored.push(file);
     return file;
@@ -93,12 +103,14 @@ export class FakeServer {
     if (fault === 'refuse-connection') throw new ConnectionFailure('Nothing answers.', { sent: false });
     const text = await readBody(request);
     if (fault === 'cut-before') throw new ConnectionFailure('The connection was cut.', { sent: true });
-    if (fault === 502 || fault === 504) return { status: fault, headers: {}, body: bytes('<html>') };
-    if (fault === 500) return answer(500, null);
+    if (fault === 'page') return PAGE();
+    if (typeof fault === 'number') return failure(fault);
     const done = this.store(request.headers['idempotency-key'] ?? '', text);
     if (fault === 'cut-after') throw new ConnectionFailure('The connection was cut.', { sent: true });
-    if (fault === '500-after') return answer(500, null);
-    if (fault === '504-after') return { status: 504, headers: {}, body: bytes('<html>') };
+    if (fault === 'page-after') return PAGE();
+    if (fault === 'no-record-after') return answer(201, null);
+    const status = /^(\d+)-after$/.exec(fault ?? '')?.[1];
+    if (status !== undefined) return failure(Number(status));
     if (fault === 'half-answer') return { ...done, body: bytes('{"data":{"id":') };
     return done;
   }
@@ -133,6 +145,7 @@ export class FakeServer {
     const after = Number(url.searchParams.get('lastId'));
     const size = Math.min(Number(url.searchParams.get('pageSize')), 3);
     const mine = this.stored.filter((file) => file.owner === `${field}:${id}` && file.id > after);
+    mine.sort((one, other) => one.id - other.id);
     return answer(
       200,
       mine.slice(0, size).map(({ id, name }) => ({ id, name })),
@@ -171,6 +184,13 @@ function record({ id, name, owner, tags }: StoredFile) {
 
 export async function* bytes(...parts: (string | Buffer)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield Buffer.from(part);
+}
+
+const PAGE = (): IncomingResponse => ({ status: 200, headers: {}, body: bytes('<html>Sign in</html>') });
+
+/** What a gateway answers for a server, and what the server itself does. */
+function failure(status: number): IncomingResponse {
+  return status === 502 || status === 504 ? { status, headers: {}, body: bytes('<html>') } : answer(status, null);
 }
 
 function answer(status: number, data: unknown, source?: string): IncomingResponse {

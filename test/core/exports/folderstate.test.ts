@@ -7,19 +7,24 @@ describe('the state of an unfinished run', () => {
   it('is what was written, until it is removed', async () => {
     const folder = await emptyFolder();
     expect(await readState(folder)).toBeUndefined();
-    const state = { version: 1, startedAt: '2026-03-02T12:00:00.000Z', finished: {} } as const;
+    const startedAt = '2026-03-02T12:00:00.000Z';
+    const state = { version: 1, startedAt, changesTime: '2026-03-02T12-00-00Z', finished: {} } as const;
     await writeState(folder, state);
     expect(await readState(folder)).toEqual(state);
     await removeState(folder);
     expect(await readState(folder)).toBeUndefined();
   });
 
-  it.each(['', 'null', '{', '{"version":2}', '{"version":1,"startedAt":5,"finished":{}}'])(
-    'counts as none when it makes no sense: %j',
-    async (text) => {
-      const folder = await emptyFolder();
-      await writeFile(statePath(folder), text);
-      expect(await readState(folder)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'null',
+    '{',
+    '{"version":2}',
+    '{"version":1,"startedAt":5,"changesTime":"","finished":{}}',
+    '{"version":1,"startedAt":"","finished":{}}',
+  ])('counts as none when it makes no sense: %j', async (text) => {
+    const folder = await emptyFolder();
+    await writeFile(statePath(folder), text);
+    expect(await readState(folder)).toBeUndefined();
+  });
 });

@@ -1,11 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { operationOf } from '../../../src/catalog/catalog.ts';
-import { patients } from '../../../src/catalog/resources/patients.ts';
-import { transactions } from '../../../src/catalog/resources/transactions.ts';
 import { type Bookmark, Bookmarks, checkBookmarkName } from '../../../src/core/exports/bookmark.ts';
-import { Increment, incrementFilter } from '../../../src/core/exports/increment.ts';
+import { checkIncrementFilter, Increment, readingBegan } from '../../../src/core/exports/increment.ts';
 import { emptyFolder } from './running.ts';
 
 const PLACE = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
@@ -14,7 +11,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const at = (time: number) => new Date(time).toISOString();
 const row = (id: number, modified: number, lastName = 'Smith') => ({ id, lastName, lastModified: at(modified) });
-const NO_FILTER = { filter: undefined, bounded: undefined };
+const NO_FILTER = undefined;
 
 async function bookmarks(): Promise<Bookmarks> {
   return new Bookmarks(join(await emptyFolder(), 'bookmarks'));
@@ -23,9 +20,9 @@ async function bookmarks(): Promise<Bookmarks> {
 describe('an increment', () => {
   it('asks for everything first, then for what changed since the start of the last complete run less 5 minutes', async () => {
     const kept = await bookmarks();
-    const given = { filter: 'lastName~=S', bounded: 'lastName~=S,x>=1' };
+    const given = 'lastName~=S';
     const first = await Increment.open(kept, PLACE, given, NOON);
-    expect([first.filter, first.since]).toEqual(['lastName~=S,x>=1', undefined]);
+    expect([first.filter, first.since]).toEqual(['lastName~=S', undefined]);
     await first.complete(NOON);
     const second = await Increment.open(kept, PLACE, given, NOON + HOUR);
     expect(second.filter).toBe('lastName~=S,lastModified>=2026-03-02T11:55:00.000Z');
@@ -71,33 +68,23 @@ describe('an increment', () => {
   it('is refused with another filter: records that it brings for the first time would be missing', async () => {
     const kept = await bookmarks();
     await (await Increment.open(kept, PLACE, NO_FILTER, NOON)).complete(NOON);
-    const other = Increment.open(kept, PLACE, { filter: 'id>5', bounded: 'id>5' }, NOON);
+    const other = Increment.open(kept, PLACE, 'id>5', NOON);
     await expect(other).rejects.toMatchObject({
       exitCode: 2,
       message: 'The bookmark nightly is of patients with the filter none, not id>5.',
     });
   });
 
-  it.each<[string, string | undefined, boolean, unknown]>([
-    [
-      'bounds what a server would bound',
-      undefined,
-      false,
-      { filter: undefined, bounded: 'transactionDate>=0001-01-01' },
-    ],
-    ['but not with --server-defaults', undefined, true, { filter: undefined, bounded: undefined }],
-    [
-      'keeps a filter',
-      'patient.id==5',
-      false,
-      { filter: 'patient.id==5', bounded: 'patient.id==5,transactionDate>=0001-01-01' },
-    ],
-  ])('%s', (_name, filter, serverDefaults, given) => {
-    expect(incrementFilter(filter, operationOf(transactions, 'list'), serverDefaults)).toEqual(given);
+  it.each<[string, number | undefined, number]>([
+    ['by our clock when it is behind', NOON + HOUR, NOON],
+    ["by the server's clock when it is behind", NOON - HOUR, NOON - HOUR],
+    ['a day before where the server tells no time', undefined, NOON - 24 * HOUR],
+  ])('begins %s', (_name, serverTime, began) => {
+    expect(readingBegan(NOON, serverTime)).toBe(began);
   });
 
   it('sets lastModified itself', () => {
-    expect(() => incrementFilter('lastModified>=2026-01-01', operationOf(patients, 'list'), false)).toThrow(
+    expect(() => checkIncrementFilter('lastModified>=2026-01-01')).toThrow(
       '--since-last sets lastModified itself; leave it out of the filter.',
     );
   });

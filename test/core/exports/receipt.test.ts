@@ -31,6 +31,7 @@ describe('the receipt', () => {
     expect(receipt).toEqual({
       file: 'out.csv',
       complete: true,
+      kind: 'whole',
       url: 'https://api.example.com',
       organization: 'org-1',
       resource: 'patients',
@@ -44,6 +45,7 @@ describe('the receipt', () => {
       firstId: 1,
       lastId: 8,
       bytes: bytes.length,
+      proof: { by: 'none', counted: null, unproved: null },
       sha256: createHash('sha256').update(bytes).digest('hex'),
       startedAt: expect.stringMatching(/^2026-03-02T12:00:0\d\.000Z$/),
       endedAt: expect.stringMatching(/^2026-03-02T12:00:\d\d\.000Z$/),
@@ -71,6 +73,15 @@ describe('the receipt', () => {
     const more = { isNew: ({ id }: { readonly id?: unknown }) => id === 3 || id === 5 };
     const { receipt } = await exportOf(path, PLAIN, { pageSize: 2, more });
     expect(receipt).toMatchObject({ rows: 2, firstId: 3, lastId: 5 });
+  });
+
+  it('of changes says so; of none there is neither file nor receipt', async () => {
+    const folder = await emptyFolder();
+    const changes = { pageSize: 2, receipt: true, more: { kind: 'changes', isNew: () => true } } as const;
+    expect((await exportOf(join(folder, 'a.csv'), PLAIN, changes)).receipt).toMatchObject({ kind: 'changes', rows: 5 });
+    const none = { ...changes, more: { ...changes.more, isNew: () => false } };
+    expect((await exportOf(join(folder, 'b.csv'), PLAIN, none)).receipt).toMatchObject({ kind: 'changes', rows: 0 });
+    expect((await readdir(folder)).toSorted()).toEqual(['a.csv', 'a.csv.receipt.json']);
   });
 
   it('of an older file is gone after an export without one; another file of that name is not', async () => {

@@ -96,6 +96,7 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
       filter: identity.filter ?? undefined,
       columns: 'id,lastName',
       path,
+      kind: 'whole',
       resume: run.resume ?? false,
       receipt: run.receipt ?? false,
       resumable: true,
@@ -108,9 +109,9 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
           await around();
         },
       }),
-      open: async ({ filter, from, onServerTime, onWarnings }) =>
+      open: async ({ from, onServerTime, onWarnings }) =>
         walkParallel(client, operation, {
-          ...{ filter, from, onServerTime, onWarnings, signal, pageSize: run.pageSize },
+          ...{ filter: identity.filter ?? undefined, from, onServerTime, onWarnings, signal, pageSize: run.pageSize },
           limit: wanted.limit ?? undefined,
           parallel: run.parallel ?? 1,
         }),

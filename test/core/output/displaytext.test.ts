@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fieldText, tableText } from '../../../src/core/output/displaytext.ts';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
+
+const clock = new LocalClock('America/Denver');
 
 describe('tableText', () => {
   it.each([
@@ -12,11 +15,12 @@ describe('tableText', () => {
     ['dollars in parts of a cent', 0.125, 'dollars', '0.125'],
     ['dollars that are text', '12', 'dollars', '12'],
     ['no dollars', null, 'dollars', ''],
-    ['an instant on the minute', '2026-03-02T15:00:00.000Z', 'dateTime', '2026-03-02T15:00Z'],
-    ['an instant on the minute, short', '2026-03-02T15:00:00Z', 'dateTime', '2026-03-02T15:00Z'],
-    ['an instant within a minute', '2026-03-02T15:00:07.040Z', 'dateTime', '2026-03-02T15:00:07Z'],
-    ['an instant within a second', '2026-03-02T15:00:00.040Z', 'dateTime', '2026-03-02T15:00:00Z'],
-    ['an instant with an offset', '2026-03-02T15:00:00.000+01:00', 'dateTime', '2026-03-02T15:00:00.000+01:00'],
+    ['an instant on the minute', '2026-03-02T15:00:00.000Z', 'dateTime', '2026-03-02 08:00'],
+    ['an instant within a minute', '2026-03-02T15:00:07.040Z', 'dateTime', '2026-03-02 08:00'],
+    ['an instant of another service', '2026-03-02T15:00:00.1234567+01:00', 'dateTime', '2026-03-02 07:00'],
+    ['a time without a zone', '2026-03-02T15:00:00', 'dateTime', '2026-03-02T15:00:00'],
+    ['text that is no instant', 'soon', 'dateTime', 'soon'],
+    ['an instant that is text', '2026-03-02T15:00:00.000Z', 'text', '2026-03-02T15:00:00.000Z'],
     ['a date', '2026-03-02', 'date', '2026-03-02'],
     ['a list', ['Consent', 'HIPAA'], 'list', 'Consent, HIPAA'],
     ['an empty list', [], 'list', ''],
@@ -35,18 +39,19 @@ describe('tableText', () => {
     ['an object in an object', { a: { b: 'x' } }, 'object', 'a b x'],
     ['escape codes', ['a\u001b[31m', { 'k\u001b': 'v\u001b' }], 'list', 'a\ufffd[31m; k\ufffd v\ufffd'],
   ])('shows %s', (_name, value, kind, text) => {
-    expect(tableText(value, kind)).toBe(text);
+    expect(tableText(value, kind, clock)).toBe(text);
   });
 });
 
 describe('fieldText', () => {
   it.each([
-    ['an instant whole', '2026-03-02T15:00:00.000Z', 'dateTime', '2026-03-02T15:00:00.000Z'],
+    ['an instant on the minute', '2026-03-02T15:00:00.000Z', 'dateTime', '2026-03-02 08:00'],
+    ['an instant to the second', '2026-03-02T15:00:07.999Z', 'dateTime', '2026-03-02 08:00:07'],
     ['a list on lines', ['Consent', 'HIPAA'], 'list', 'Consent\nHIPAA'],
     ['line feeds as blanks', 'a\nb', 'text', 'a b'],
     ['dollars', 0.1, 'dollars', '0.10'],
     ['a kind that is not known', { id: 5 }, undefined, '5'],
   ])('shows %s', (_name, value, kind, text) => {
-    expect(fieldText(value, kind)).toBe(text);
+    expect(fieldText(value, kind, clock)).toBe(text);
   });
 });

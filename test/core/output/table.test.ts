@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Column } from '../../../src/core/output/columns.ts';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { COLOURED } from '../../../src/core/output/style.ts';
 import { type TableOptions, tableFormatter } from '../../../src/core/output/table.ts';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
@@ -37,7 +38,7 @@ describe('tableFormatter', () => {
     expect(table(pages, { style: COLOURED })).toEqual(expected);
   });
 
-  it('shows values as people read them, but sorts by what they are', () => {
+  it('shows values as people read them', () => {
     const kinds: Column[] = [
       { ...column('amount'), kind: 'dollars', isWhole: true },
       { ...column('start'), kind: 'dateTime', isWhole: true },
@@ -47,10 +48,9 @@ describe('tableFormatter', () => {
       { amount: 1000, start: '2026-03-02T15:00:00.000Z', tags: ['a', 'b'] },
       { amount: 9.5, start: '2026-03-02T15:00:30.000Z', tags: [] },
     ];
-    const by = { column: kinds[0] as Column, descending: false };
-    const formatter = tableFormatter(kinds, { width: 40, header: false, sort: by });
+    const formatter = tableFormatter(kinds, { width: 40, header: false, clock: new LocalClock('America/Denver') });
     expect(formatter.rows(rows) + formatter.end()).toBe(
-      '    9.50  2026-03-02T15:00:30Z\n1,000.00  2026-03-02T15:00Z     a, b\n',
+      '1,000.00  2026-03-02 08:00  a, b\n    9.50  2026-03-02 08:00\n',
     );
   });
 
@@ -87,17 +87,6 @@ describe('tableFormatter', () => {
     const lines = table([[ann]], { width: 25, onHidden: (names) => hidden.push(...names) });
     expect(lines[0]).toBe('id             lastName');
     expect(hidden).toEqual(['amount', 'location.id']);
-  });
-
-  it.each([
-    ['up', 'amount', false, [-100, 12.5, null]],
-    ['down', 'amount', true, [12.5, -100, null]],
-    ['by text', 'lastName', false, [null, -100, 12.5]],
-  ])('sorts %s', (_name, by, descending, amounts) => {
-    const none = { id: 9, lastName: 'Adams', amount: null, location: null };
-    const sorted = table([[ann], [none], [bob]], { header: false, sort: { column: column(by), descending } });
-    const shown = sorted.map((line) => (/ -100/.test(line) ? -100 : / 12.5/.test(line) ? 12.5 : null));
-    expect(shown).toEqual(amounts);
   });
 
   it('is never wider than the terminal', () => {

@@ -3,6 +3,7 @@ import readExcel from 'read-excel-file/node';
 import { describe, expect, it } from 'vitest';
 import { patientFields } from '../../../src/catalog/resources/patients.ts';
 import { type Column, columnsOf } from '../../../src/core/output/columns.ts';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { writePages } from '../../../src/core/output/writepages.ts';
 import { xlsxSink } from '../../../src/core/output/xlsx.ts';
 import { columnLetters, xmlText } from '../../../src/core/output/xlsxcells.ts';
@@ -30,7 +31,7 @@ const COLUMNS = [
 /** A workbook as it would stand in a file, and how often the sink was ended. */
 async function workbook(
   pages: readonly (readonly Row[])[],
-  { columns = COLUMNS, header = true, sheet = 'patients' } = {},
+  { columns = COLUMNS, header = true, sheet = 'patients', zone = 'UTC' } = {},
 ): Promise<{ bytes: Buffer; ends: string[] }> {
   const chunks: Buffer[] = [];
   const ends: string[] = [];
@@ -46,9 +47,11 @@ async function workbook(
     for (const rows of pages) yield { rows };
   }
   const sink = xlsxSink(inner, sheet);
-  await writePages(come(), { formatter: sheetFormatter(columns, { header }), sink }).catch((cause: unknown) => {
-    ends.push(String(cause));
-  });
+  await writePages(come(), { formatter: sheetFormatter(columns, { header, clock: new LocalClock(zone) }), sink }).catch(
+    (cause: unknown) => {
+      ends.push(String(cause));
+    },
+  );
   return { bytes: Buffer.concat(chunks), ends };
 }
 
@@ -57,8 +60,8 @@ async function sheetXml(rows: readonly Row[], options?: Parameters<typeof workbo
   return strFromU8(unzipSync(bytes)['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
 }
 
-async function readBack(rows: readonly Row[], columns = COLUMNS): Promise<unknown[][]> {
-  const { bytes } = await workbook([rows], { columns });
+async function readBack(rows: readonly Row[], zone = 'UTC'): Promise<unknown[][]> {
+  const { bytes } = await workbook([rows], { zone });
   const [sheet] = await readExcel(bytes);
   return (sheet?.data ?? []) as unknown[][];
 }
@@ -88,6 +91,30 @@ describe('an xlsx file', () => {
       true,
       '5',
     ]);
+  });
+
+  it('has local times, whichever way the service writes its instants', async () => {
+    const [titles, summer, winter] = await readBack(
+      [
+        { id: 1, at: '2026-07-01T14:30:00Z' },
+        { id: 2, at: '2026-12-01T15:30:00.0000000+00:00' },
+      ],
+      'America/Denver',
+    );
+    expect(titles?.[3]).toBe('at (America/Denver)');
+    expect([summer?.[3], winter?.[3]]).toEqual([new Date('2026-07-01T08:30:00Z'), new Date('2026-12-01T08:30:00Z')]);
+  });
+
+  it('has the offset where an hour comes twice, and text as it is where it is no instant', async () => {
+    const [, ...rows] = await readBack(
+      [
+        { id: 1, at: '2026-11-01T07:30:00Z' },
+        { id: 2, at: '2026-11-01T08:30:15Z' },
+        { id: 3, at: 'soon' },
+      ],
+      'America/Denver',
+    );
+    expect(rows.map((row) => row[3])).toEqual(['2026-11-01 01:30 -06:00', '2026-11-01 01:30:15 -07:00', 'soon']);
   });
 
   it('has every row of every page, also beyond those that give the widths', async () => {
@@ -186,7 +213,7 @@ describe('the sheet', () => {
   });
 
   it('refuses one row too many', () => {
-    const sheet = sheetFormatter([], { header: true });
+    const sheet = sheetFormatter([], { header: true, clock: new LocalClock('UTC') });
     const rows = Array.from({ length: 1000 }, () => ({}));
     for (let at = 0; at < 1048; at++) sheet.rows(rows);
     expect(() => sheet.rows(rows.slice(0, 575))).not.toThrow();

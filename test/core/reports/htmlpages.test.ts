@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { readGuarantor } from '../../../src/core/reports/agingmerge.ts';
 import { added, moneyOf } from '../../../src/core/reports/agingmoney.ts';
 import type { LocationAging } from '../../../src/core/reports/agingread.ts';
@@ -11,7 +12,7 @@ import { daysFrom } from '../../../src/core/reports/productiondays.ts';
 import { browserTest, sharedBrowser } from '../../support/browser.ts';
 import { record } from './agingsamples.ts';
 
-const MADE = Date.UTC(2026, 2, 2, 14, 5);
+const MADE = { at: Date.UTC(2026, 2, 2, 14, 5), clock: new LocalClock('America/Denver') };
 const LONG = 'Featherstonehaugh-Montgomery-of-the-longest-name-there-is';
 
 function location(name: string, from: number, count: number): LocationAging {
@@ -60,7 +61,7 @@ describe('the aging page', () => {
 
   it('ends with the check', () => {
     expect(small).toContain('Check: buckets 39.15 + credits -1.50 = balance 37.65; the page adds up.');
-    expect(small).toContain('Made 2026-03-02 14:05 UTC.');
+    expect(small).toContain('Made 2026-03-02 07:05 (America/Denver).');
   });
 
   it('has locations where there are several, and no guarantors for totals only', () => {

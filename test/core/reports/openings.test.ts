@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { COLOURED } from '../../../src/core/output/style.ts';
 import { inCalendarOrder, slotsOf } from '../../../src/core/reports/openingslots.ts';
 import { openingCalendar } from '../../../src/core/reports/openingtext.ts';
@@ -68,9 +69,11 @@ describe('slotsOf', () => {
   });
 });
 
+const timesIn = (zone: string) => ({ clock: new LocalClock(zone), heading: `Times in ${zone}` });
+
 describe('openingCalendar', () => {
   it('groups by day, in the zone named', () => {
-    const { text } = openingCalendar(slotsOf(items), { zone: 'America/Denver', width: 80, header: true });
+    const { text } = openingCalendar(slotsOf(items), { ...timesIn('America/Denver'), width: 80, header: true });
     expect(text).toBe(
       [
         'Times in America/Denver',
@@ -89,14 +92,10 @@ describe('openingCalendar', () => {
     );
   });
 
-  it('says so when the zone is that of the machine', () => {
-    const { text } = openingCalendar(slotsOf(items), {
-      zone: 'UTC',
-      isMachineZone: true,
-      width: undefined,
-      header: false,
-    });
-    expect(text.split('\n')[0]).toBe('Times in UTC, the time zone of this machine; --timezone names another');
+  it('has the offset where an hour comes twice', () => {
+    const day = { ...items[0], day: '2026-11-01', slots: [slot('2026-11-01T07:30:00Z', '2026-11-01T08:30:00Z')] };
+    const { text } = openingCalendar(slotsOf([day]), { ...timesIn('America/Denver'), width: undefined, header: false });
+    expect(text.split('\n')[3]).toMatch(/^ {2}01:30 -06:00-01:30 -07:00 {3}60 /);
   });
 
   it.each([
@@ -106,12 +105,12 @@ describe('openingCalendar', () => {
     ['a slot after midnight', '2026-03-03T23:00:00.000Z', '2026-03-04T00:00:00.000Z', '03-03 23:00-24:00'],
   ])('shows %s', (_, start, end, time) => {
     const day = { ...items[0], day: '2026-03-02', slots: [slot(start, end)] };
-    const { text } = openingCalendar(slotsOf([day]), { zone: 'UTC', width: undefined, header: false });
+    const { text } = openingCalendar(slotsOf([day]), { ...timesIn('UTC'), width: undefined, header: false });
     expect(text.split('\n')[3]?.trim().startsWith(`${time}  `)).toBe(true);
   });
 
   it('has days that stand out and bands where there are colours', () => {
-    const look = { zone: 'America/Denver', width: 80, header: true };
+    const look = { ...timesIn('America/Denver'), width: 80, header: true };
     const { text } = openingCalendar(slotsOf(items), { ...look, style: COLOURED });
     expect(stripVTControlCharacters(text)).toBe(openingCalendar(slotsOf(items), look).text);
     expect(text).toContain('\u001b[1mMon 2026-03-02\u001b[22m: 3 openings');
@@ -120,13 +119,17 @@ describe('openingCalendar', () => {
 
   it('leaves out reasons rather than cut their ids', () => {
     const many = [{ ...items[0], slots: [slot('2026-03-02T15:00:00Z', '2026-03-02T16:00:00Z', [], [7e12, 8e12])] }];
-    const { text, hidden } = openingCalendar(slotsOf(many), { zone: 'UTC', width: 60, header: true });
+    const { text, hidden } = openingCalendar(slotsOf(many), { ...timesIn('UTC'), width: 60, header: true });
     expect(hidden).toEqual(['reasons']);
     expect(text).not.toContain('…');
   });
 
   it('shows the date of times that fall on another day in that zone', () => {
-    const { text } = openingCalendar(slotsOf(items.slice(2)), { zone: 'Asia/Tokyo', width: undefined, header: false });
+    const { text } = openingCalendar(slotsOf(items.slice(2)), {
+      ...timesIn('Asia/Tokyo'),
+      width: undefined,
+      header: false,
+    });
     expect(text).toBe('Times in Asia/Tokyo\n\nSun 2026-03-01: 1 opening\n  03-02 00:00-00:30   30  9         22\n');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { jsonMessages, type MessageForm, ndjsonMessages } from '../../../src/core/stream/messageforms.ts';
 import { tableMessages } from '../../../src/core/stream/messagetable.ts';
 import { messageOf } from './messages.ts';
@@ -41,15 +42,17 @@ describe('messages as text', () => {
   });
 });
 
+const clock = new LocalClock('America/Denver');
+
 describe('the table of messages', () => {
   it('tells what happened to which record, a line a message', () => {
-    const lines = written(tableMessages({ width: undefined })).split('\n');
+    const lines = written(tableMessages({ clock, width: undefined })).split('\n');
     expect(lines.map((line) => line.split(/\s{2,}/).filter((cell) => cell !== ''))).toEqual([
       ['sendTime', 'operation', 'domainType', 'payload.id', 'id', 'locationId', 'payload'],
-      [20, 13, 22, 14, 9, 14, 60].map((width) => '─'.repeat(width)),
-      ['2026-03-02T12:00Z', 'UPDATE', 'PatientV1', '7041', '41', '5', 'lastName'],
-      ['2026-03-02T12:00Z', 'READ_COMPLETE', 'PatientInsurancePlanV1', '1234567', '*', 'total 12'],
-      ['2026-03-02T12:00Z', 'UPDATE', 'PatientV1', '1', '43', '1000000000001', 'a\ufffd[31m'],
+      [19, 13, 22, 14, 9, 14, 60].map((width) => '─'.repeat(width)),
+      ['2026-03-02 05:00', 'UPDATE', 'PatientV1', '7041', '41', '5', 'lastName'],
+      ['2026-03-02 05:00', 'READ_COMPLETE', 'PatientInsurancePlanV1', '1234567', '*', 'total 12'],
+      ['2026-03-02 05:00', 'UPDATE', 'PatientV1', '1', '43', '1000000000001', 'a\ufffd[31m'],
       [],
     ]);
   });
@@ -66,7 +69,7 @@ describe('the table of messages', () => {
     const long = messageOf(44, {
       payload: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, 1])),
     });
-    const lines = written(tableMessages({ width }), [...messages, long]).split('\n');
+    const lines = written(tableMessages({ clock, width }), [...messages, long]).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
     expect(lines[1]?.split('  ')).toHaveLength(columns);
   });

@@ -1,3 +1,4 @@
+import { Failure } from '../../../src/core/failure.ts';
 import { ApiClient, type ClientOptions } from '../../../src/core/transport/client.ts';
 import type { Clock } from '../../../src/core/transport/exchange.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
@@ -55,7 +56,9 @@ export class Script {
     this.steps = steps;
   }
 
-  readonly send: Send = async (request) => {
+  readonly send: Send = (request) => this.follow(request);
+
+  protected async follow(request: OutgoingRequest): Promise<IncomingResponse> {
     this.requests.push(request);
     request.signal?.throwIfAborted();
     const step = this.steps.shift();
@@ -63,7 +66,7 @@ export class Script {
       throw new Error(`Unexpected request ${this.requests.length}: ${request.method} ${request.url}`);
     if (step instanceof ConnectionFailure) throw step;
     return typeof step === 'function' ? step(request) : step;
-  };
+  }
 
   get left(): number {
     return this.steps.length;
@@ -73,6 +76,17 @@ export class Script {
   get queries(): Record<string, string>[] {
     return this.requests.map(({ url }) => Object.fromEntries(new URL(url).searchParams));
   }
+}
+
+/** A script of a list: requests for a count are no steps, and are answered with none. */
+export class ListScript extends Script {
+  protected override async follow(request: OutgoingRequest): Promise<IncomingResponse> {
+    return isCount(request) ? success({ total: 0, totalCount: 0 }) : super.follow(request);
+  }
+}
+
+function isCount({ url }: OutgoingRequest): boolean {
+  return new URL(url).pathname.endsWith('/totalcount');
 }
 
 /** A clock whose sleeps end at once and are written down. */
@@ -103,4 +117,14 @@ export function clientOf(script: Script, options: Partial<ClientOptions> = {}): 
     newId: () => `id-${++ids}`,
     ...options,
   });
+}
+
+/** The failure that work ends with. */
+export async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  const error = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (error instanceof Failure) return error;
+  throw new Error(`No Failure but ${String(error)}`);
 }

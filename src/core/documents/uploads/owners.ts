@@ -1,4 +1,5 @@
-import { operationOf } from '../../../catalog/catalog.ts';
+import pLimit from 'p-limit';
+import { operationOf, pathOf } from '../../../catalog/catalog.ts';
 import { EXIT, FAILURES } from '../../../catalog/failures.ts';
 import { formatFilter, type RawTerm } from '../../../catalog/filter/grammar.ts';
 import { patients } from '../../../catalog/resources/patients.ts';
@@ -11,6 +12,12 @@ import type { PlannedUpload } from './plan.ts';
 /** Patients that one request asks for: their ids stay well inside the length of a URL. */
 const BATCH = 100;
 
+/** Patients that are asked for one by one at the same time. */
+const AT_ONCE = 4;
+
+/** Answers that say that the list cannot be asked in this way, here or by this token. */
+const NO_LOOK_UP: readonly number[] = [400, 403, 404, 405, 408];
+
 /** A plan whose owners were looked up; `note` says why they could not be. */
 export interface OwnedPlan {
   readonly plan: readonly PlannedUpload[];
@@ -18,8 +25,10 @@ export interface OwnedPlan {
 }
 
 /**
- * Refuses rows whose patient does not exist (exit 4), looked up 100 at a time; connects only where there are any. A token that may not read patients
- * leaves that to the server, as do perio exams, which no request of the API lists. Throws what a request throws.
+ * Refuses rows whose patient does not exist (exit 4): looked up 100 at a time, and by id where the list does not have
+ * them, since a server may leave out what has not changed for long. Connects only where there are any. Where that
+ * cannot be found out it is left to the server, as are perio exams, which no request of the API lists. Throws what
+ * a request throws.
  */
 export async function refuseUnknownOwners(
   plan: readonly PlannedUpload[],
@@ -30,51 +39,79 @@ export async function refuseUnknownOwners(
   if (wanted.length === 0) return { plan };
   const client = await connect();
   try {
-    const known = await knownPatients(wanted, client, signal);
-    return { plan: plan.map((planned) => (isUnknown(planned, known) ? refused(planned) : planned)) };
+    const listed = await listedPatients(wanted, client, signal);
+    const { missing, failure } = await missingPatients(
+      wanted.filter((id) => !listed.has(id)),
+      client,
+      signal,
+    );
+    const checked = plan.map((planned) => (missing.has(patientOf(planned) ?? '') ? refused(planned) : planned));
+    return { plan: checked, ...(failure && { note: noteOf(failure) }) };
   } catch (cause) {
-    if (!(cause instanceof ApiFailure) || cause.status !== 403) throw cause;
-    return { plan, note: 'The token may not read patients, so the server will tell which of them do not exist.' };
+    if (!(cause instanceof ApiFailure) || !NO_LOOK_UP.includes(cause.status)) throw cause;
+    return { plan, note: noteOf(cause) };
   }
+}
+
+function noteOf(failure: Failure): string {
+  return failure.status === 403
+    ? 'The token may not read patients, so the server will tell which of them do not exist.'
+    : `Not all patients could be looked up, so the server will tell which of them do not exist. ${failure.message}`;
 }
 
 /** Asks without a location, as the specification allows, and for all of them where the server requires one (D12). */
-async function knownPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal): Promise<Set<string>> {
+async function listedPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal): Promise<Set<string>> {
   try {
-    return await existing(ids, [], client, signal);
+    return await listed(ids, [], client, signal);
   } catch (cause) {
     if (!(cause instanceof ApiFailure) || cause.status !== 400) throw cause;
-    return existing(ids, [{ key: 'preferredLocation.id', operator: '->', values: ['ALL'] }], client, signal);
+    return listed(ids, [{ key: 'preferredLocation.id', operator: '->', values: ['ALL'] }], client, signal);
   }
 }
 
-async function existing(
+async function listed(
   ids: readonly string[],
   more: readonly RawTerm[],
   client: ApiClient,
   signal?: AbortSignal,
 ): Promise<Set<string>> {
-  const known = new Set<string>();
+  const found = new Set<string>();
   for (let start = 0; start < ids.length; start += BATCH) {
     const values = ids.slice(start, start + BATCH);
     const filter = formatFilter([{ key: 'id', operator: '->', values }, ...more]);
     const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
     for await (const { rows } of walkPages(client, operationOf(patients, 'list'), asked)) {
-      for (const { id } of rows) known.add(String(id));
+      for (const { id } of rows) found.add(String(id));
     }
   }
-  return known;
+  return found;
+}
+
+/** Which of some patients do not exist, and the failure of one that could not be asked for. */
+async function missingPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal) {
+  const missing = new Set<string>();
+  let failure: Failure | undefined;
+  const limit = pLimit(AT_ONCE);
+  const ask = async (id: string) => {
+    // A failure that is not of one patient would come for each of them.
+    if (failure !== undefined) return;
+    try {
+      const path = pathOf(operationOf(patients, 'get'), id);
+      await client.request({ method: 'GET', path, query: { responseFields: 'id' }, ...(signal && { signal }) });
+    } catch (cause) {
+      if (!(cause instanceof Failure) || signal?.aborted || cause.status === 401) throw cause;
+      if (cause.status === 404) missing.add(id);
+      else failure = cause;
+    }
+  };
+  await Promise.all(ids.map((id) => limit(() => ask(id))));
+  return { missing, failure };
 }
 
 function patientOf(planned: PlannedUpload): string | undefined {
   if (planned.kind !== 'ready') return undefined;
   const { owner } = planned.upload;
   return owner.field === 'ownerPatient' ? owner.id : undefined;
-}
-
-function isUnknown(planned: PlannedUpload, known: ReadonlySet<string>): boolean {
-  const patient = patientOf(planned);
-  return patient !== undefined && !known.has(patient);
 }
 
 function refused(planned: PlannedUpload): PlannedUpload {

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { operationOf, pathOf } from '../../../catalog/catalog.ts';
-import { EXIT } from '../../../catalog/failures.ts';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { formatFilter } from '../../../catalog/filter/grammar.ts';
-import { foldText } from '../../../catalog/filter/values.ts';
 import { MAX_PAGE_SIZE } from '../../../catalog/paging.ts';
 import { documents } from '../../../catalog/resources/documents.ts';
-import { Failure, localFailure } from '../../failure.ts';
+import { localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import { walkPages } from '../../pages/walk.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
@@ -14,7 +12,8 @@ import type { ApiClient } from '../../transport/client.ts';
 import { toldDigest } from '../links/contentdigest.ts';
 import { fetchLink, type LinkFetching } from '../links/fetchlink.ts';
 import { readLink } from '../links/link.ts';
-import type { ReadyUpload } from './plan.ts';
+import { Listing } from './listing.ts';
+import { hasWishes, isOfOwner, namedAs, type Sought } from './sought.ts';
 
 /** How often the same wrong content has to come until it counts, and how often it is asked for at most. */
 const AGREEING = 3;
@@ -23,68 +22,78 @@ const MOST_ASKED = 10;
 /**
  * The documents that are on the server. Tells whether an upload whose outcome is unknown was stored: a document of the
  * same owner, under its name or one numbered from it, with the very same bytes, that no other file of the run made.
+ * It looks at all documents of the owner, since their ids need not come from one sequence (D49).
  */
 export class StoredDocuments {
   private readonly client: ApiClient;
   private readonly fetching: LinkFetching;
-  private readonly claimed = new Map<string, ReadyUpload | undefined>();
-  private highest = 0;
+  private readonly claimed = new Map<string, Sought | undefined>();
+  private readonly listings = new Map<string, Listing<Listed>>();
+  /** Documents whose bytes are known to be others: content never changes (specification, Documents). */
+  private readonly different = new Set<string>();
 
   constructor(client: ApiClient, fetching: LinkFetching) {
     this.client = client;
     this.fetching = fetching;
   }
 
-  /** An id that any document stored from now on will be above (D15); 0 while none is known. */
-  get highestKnown(): number {
-    return this.highest;
-  }
-
   /** Notes that a document is that of one file, so that no other file can be taken for it. */
-  claim(id: string, by?: ReadyUpload): void {
+  claim(id: string, by?: Sought): void {
     this.claimed.set(id, by);
-    this.highest = Math.max(this.highest, Number(id));
   }
 
   /**
-   * The stored document of an upload: the one an earlier run noted, or one among the ids above `after`; claims it.
-   * Throws what a request throws.
+   * The stored document of an upload, one with the tags and the date that are wanted where there is one; claims it.
+   * `noted`: the id that an earlier run wrote down. `asWished`: no other will do. Throws what a request throws, and a
+   * Failure when a document that may be the one cannot be read.
    */
-  async find(upload: ReadyUpload, after: number): Promise<Row | undefined> {
-    const noted = upload.row.earlier?.id;
-    const known = noted === undefined ? undefined : await this.claimIfStored(noted, upload);
-    if (known !== undefined) return known;
-    for (const id of await this.candidates(upload, after)) {
-      const document = await this.claimIfStored(id, upload);
-      if (document !== undefined) return document;
+  async find(
+    sought: Sought,
+    options: { readonly noted?: string | undefined; readonly asWished?: boolean } = {},
+  ): Promise<Row | undefined> {
+    const { noted, asWished = false } = options;
+    let other: Row | undefined;
+    let unread: unknown;
+    for await (const id of this.candidates(sought, noted)) {
+      try {
+        const document = await this.holding(id, sought);
+        if (document !== undefined && hasWishes(document, sought)) return this.claimedFor(document, sought);
+        other ??= document;
+      } catch (cause) {
+        this.fetching.signal?.throwIfAborted();
+        unread ??= cause;
+      }
     }
+    if (other !== undefined && !asWished) return this.claimedFor(other, sought);
+    if (unread !== undefined) throw unread;
     return undefined;
   }
 
   /** The document that an upload is known to be, undefined when it is gone since or another's; claims it. */
-  async known(id: string, upload: ReadyUpload): Promise<Row | undefined> {
-    return this.claimWhere(id, upload, async () => true);
+  async known(id: string, sought: Sought): Promise<Row | undefined> {
+    const document = this.isFree(id, sought) ? await this.get(id) : undefined;
+    if (document === undefined || !isOfOwner(document, sought)) return undefined;
+    return this.claimedFor(document, sought);
   }
 
-  private claimIfStored(id: string, upload: ReadyUpload): Promise<Row | undefined> {
-    return this.claimWhere(id, upload, (document) => this.hasContent(document, upload));
-  }
-
-  private async claimWhere(
-    id: string,
-    upload: ReadyUpload,
-    accept: (document: Row) => Promise<boolean>,
-  ): Promise<Row | undefined> {
-    if (!this.isFree(id, upload)) return undefined;
+  /** A document by id if it is of the same owner and has the same bytes, and no other file's. */
+  private async holding(id: string, sought: Sought): Promise<Row | undefined> {
+    const key = `${id} ${sought.sha256}`;
+    if (!this.isFree(id, sought) || this.different.has(key)) return undefined;
     const document = await this.get(id);
-    if (document === undefined || !isOfOwner(document, upload) || !(await accept(document))) return undefined;
-    if (!this.isFree(id, upload)) return undefined;
-    this.claim(id, upload);
+    if (document === undefined || !isOfOwner(document, sought)) return undefined;
+    if (await this.hasContent(document, sought)) return document;
+    this.different.add(key);
+    return undefined;
+  }
+
+  private claimedFor(document: Row, sought: Sought): Row {
+    this.claim(String(document.id), sought);
     return document;
   }
 
-  private isFree(id: string, upload: ReadyUpload): boolean {
-    return !this.claimed.has(id) || this.claimed.get(id) === upload;
+  private isFree(id: string, sought: Sought): boolean {
+    return !this.claimed.has(id) || this.claimed.get(id) === sought;
   }
 
   /** A document by id, undefined when it is gone. */
@@ -99,19 +108,23 @@ export class StoredDocuments {
     }
   }
 
-  private async candidates(upload: ReadyUpload, after: number): Promise<string[]> {
-    const { owner, storedName } = upload;
+  private async *candidates({ owner, storedName }: Sought, noted: string | undefined): AsyncGenerator<string> {
+    if (noted !== undefined) yield noted;
     const filter = formatFilter([{ key: `${owner.field}.id`, operator: '==', values: [owner.id] }]);
-    const from = { lastId: String(after), fetched: 0, asked: 0 };
-    const options = { filter, fields: ['id', 'name'], pageSize: MAX_PAGE_SIZE, from, ...this.signal() };
-    const ids: string[] = [];
-    for await (const page of walkPages(this.client, operationOf(documents, 'list'), options)) {
-      for (const { id, name } of page.rows) {
-        this.highest = Math.max(this.highest, Number(id));
-        if (typeof name === 'string' && isNumberedName(name, storedName)) ids.push(String(id));
-      }
+    const listing = this.listings.get(filter) ?? new Listing(() => this.list(filter));
+    this.listings.set(filter, listing);
+    const isNamed = namedAs(storedName);
+    for (const { id, name } of await listing.fresh()) if (id !== noted && isNamed(name)) yield id;
+  }
+
+  private async list(filter: string): Promise<readonly Listed[]> {
+    const options = { filter, fields: ['id', 'name'], pageSize: MAX_PAGE_SIZE, ...this.signal() };
+    const found: Listed[] = [];
+    for await (const { rows } of walkPages(this.client, operationOf(documents, 'list'), options)) {
+      for (const { id, name } of rows)
+        found.push({ id: String(id), name: typeof name === 'string' ? name : undefined });
     }
-    return ids;
+    return found;
   }
 
   /**
@@ -119,11 +132,11 @@ export class StoredDocuments {
    * has to be heard several times in the same words, and the API has to be well behind the same line. Throws what that
    * last request throws.
    */
-  private async hasContent(document: Row, upload: ReadyUpload): Promise<boolean> {
+  private async hasContent(document: Row, { source, sha256 }: Sought): Promise<boolean> {
     const heard = new Map<string, number>();
     for (let asked = 0; asked < MOST_ASKED; asked++) {
-      const content = await this.contentOf(document, upload.source.size);
-      if (content === upload.sha256) return true;
+      const content = await this.contentOf(document, source.size);
+      if (content === sha256) return true;
       const times = (heard.get(content) ?? 0) + 1;
       if (times === AGREEING) {
         await this.get(String(document.id));
@@ -158,34 +171,8 @@ export class StoredDocuments {
   }
 }
 
-function isOfOwner(document: Row, { owner }: ReadyUpload): boolean {
-  const link = document[owner.field];
-  return isPlainObject(link) && String(link.id) === owner.id;
-}
-
-/** Whether a name is the wanted one, or the one the server makes of it when it is taken: `scan (2).pdf` (rule 3, D36). */
-export function isNumberedName(name: string, wanted: string): boolean {
-  const folded = foldText(name);
-  const base = foldText(wanted);
-  const dot = base.lastIndexOf('.');
-  if (folded === base) return true;
-  if (!folded.startsWith(`${base.slice(0, dot)} (`) || !folded.endsWith(base.slice(dot))) return false;
-  return /^\d+\)$/.test(folded.slice(dot + 2, folded.length - (base.length - dot)));
-}
-
-/** Whether a stored document has the tags and the date that are wanted; tags added since do not matter. */
-export function hasWishes(document: Row, { fields }: ReadyUpload): boolean {
-  const there = new Set((Array.isArray(document.tags) ? document.tags : []).map((tag) => foldText(String(tag))));
-  const wanted = (fields.tags ?? []) as readonly string[];
-  const date = fields.userDefinedDate;
-  return wanted.every((tag) => there.has(foldText(tag))) && (date === undefined || date === document.userDefinedDate);
-}
-
-/** A file that is stored already, but not as it is wanted now: exit 5, nothing is changed. */
-export function storedOtherwise(document: Row): Failure {
-  return new Failure(`It is stored already as document ${document.id} with other tags, date or crop.`, {
-    code: 'field.conflict',
-    exitCode: EXIT.refused,
-    hint: `Change its tags with molar documents update ${document.id}, or upload it under another --name.`,
-  });
+interface Listed {
+  readonly id: string;
+  /** Undefined where the list does not tell it. */
+  readonly name: string | undefined;
 }

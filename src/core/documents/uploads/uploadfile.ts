@@ -6,10 +6,10 @@ import { Failure, localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
-import { ConnectionFailure } from '../../transport/send.ts';
 import { reasonFor, type UploadOutcome } from '../outcome.ts';
 import type { ReadyUpload } from './plan.ts';
-import { hasWishes, type StoredDocuments, storedOtherwise } from './stored.ts';
+import { hasWishes } from './sought.ts';
+import type { StoredDocuments } from './stored.ts';
 import { type OnBytes, UploadBody } from './uploadbody.ts';
 import type { UploadJournal } from './uploadjournal.ts';
 import { journalKeyOf, keyOf } from './uploadkey.ts';
@@ -33,7 +33,7 @@ export interface Uploaded {
   readonly failure?: Failure;
 }
 
-/** A timeout, and a first request with the same key that still runs (D46): refused, but perhaps not for good. */
+/** A timeout, and a first request with the same key that still runs (D46): the file may be stored for all that. */
 const DOUBTFUL: readonly number[] = [408, 409];
 
 /** Deleted documents whose keys still answer; more than these in a row is no accident. */
@@ -60,6 +60,8 @@ class Run {
   private attempts: number;
   /** A POST went out and nothing has told yet whether it was done. */
   private inDoubt = false;
+  /** An attempt left it open whether it was done, so that the server was looked at. */
+  private hasLooked = false;
   /** Whether what failed leaves no document behind for sure. */
   private refused = false;
   private readonly target: ReadyUpload;
@@ -92,10 +94,9 @@ class Run {
     const { earlier } = this.target.row;
     const entry = journal.entryOf(this.key);
     if (entry?.state === 'stored') return stored.known(entry.id, this.target);
-    const after = entry?.state === 'sending' ? entry.after : this.mayBeStored(earlier) ? 0 : undefined;
-    if (after === undefined) return undefined;
+    if (entry?.state !== 'sending' && !this.mayBeStored(earlier)) return undefined;
     this.inDoubt = entry?.state === 'sending' || earlier?.status !== 'failed';
-    const found = await stored.find(this.target, after);
+    const found = await stored.find(this.target, { noted: earlier?.id });
     this.inDoubt = false;
     return found;
   }
@@ -123,8 +124,7 @@ class Run {
   /** One key's worth of attempts; undefined when its document was deleted since and another key has to be used. */
   private async post(generation: number): Promise<Uploaded | undefined> {
     const { client, stored } = this.uploading;
-    const before = stored.highestKnown;
-    await this.uploading.journal.sending(this.key, before);
+    await this.uploading.journal.sending(this.key);
     const first = ++this.attempts;
     this.inDoubt = true;
     try {
@@ -133,8 +133,7 @@ class Run {
         path: pathOf(operationOf(documents, 'create')),
         body: this.body,
         idempotencyKey: keyOf(this.target, client, generation),
-        lookUp: () => this.lookUp(before),
-        lookUpFirst: true,
+        lookUp: () => this.lookUp(),
         onRetry: () => this.attempts++,
         ...(this.uploading.signal && { signal: this.uploading.signal }),
       });
@@ -144,47 +143,30 @@ class Run {
       const present = await stored.get(String(document.id));
       return present === undefined ? undefined : await this.done(present, this.attempts === first);
     } catch (cause) {
-      const found = await this.settle(cause, before);
-      if (found !== undefined) return this.done(found, false);
+      this.settle(cause);
       if (!(cause instanceof ApiFailure) || !cause.problems.some(({ source }) => source === 'Idempotency-Key'))
         throw cause;
       return this.usedKey();
     }
   }
 
-  private lookUpFailure: unknown;
-
-  private async lookUp(after: number): Promise<Row | undefined> {
-    try {
-      return await this.uploading.stored.find(this.target, after);
-    } catch (cause) {
-      this.lookUpFailure = cause;
-      throw cause;
-    }
+  private lookUp(): Promise<Row | undefined> {
+    this.hasLooked = true;
+    return this.uploading.stored.find(this.target, { asWished: true });
   }
 
-  /** Finds out what a failed POST left behind; a document that is there after all counts as stored. */
-  private async settle(cause: unknown, before: number): Promise<Row | undefined> {
-    if (!(cause instanceof Failure) || cause === this.lookUpFailure || this.uploading.signal?.aborted) return undefined;
-    if (cause instanceof ApiFailure && cause.status < 500 && !DOUBTFUL.includes(cause.status)) {
-      this.inDoubt = false;
-      this.refused = true;
-      return undefined;
-    }
-    const { cause: inner } = cause;
-    const network = cause.exitCode === EXIT.network && !(inner instanceof ConnectionFailure && !inner.sent);
-    this.inDoubt = network && !(cause instanceof ApiFailure);
-    if (!(cause instanceof ApiFailure)) return undefined;
-    this.inDoubt = true;
-    const found = await this.uploading.stored.find(this.target, before);
-    this.inDoubt = false;
-    return found;
+  /** Notes what a POST left behind that failed: the client has looked where an attempt left that open. */
+  private settle(cause: unknown): void {
+    if (!(cause instanceof Failure) || this.uploading.signal?.aborted) return;
+    this.inDoubt = cause.code === 'network.outcome_unknown';
+    const isRefusal = cause instanceof ApiFailure && cause.status < 500 && !DOUBTFUL.includes(cause.status);
+    this.refused = isRefusal && !this.hasLooked;
   }
 
   /** The key was used with another body: the same file was uploaded with other tags, date or crop. */
   private async usedKey(): Promise<undefined> {
     this.refused = false;
-    const found = await this.uploading.stored.find(this.target, 0);
+    const found = await this.uploading.stored.find(this.target);
     if (found === undefined) return undefined;
     throw storedOtherwise(found);
   }
@@ -219,4 +201,13 @@ function failureOf(cause: unknown, interrupted: boolean): Failure {
 function readDocument(data: unknown, requestId: string | null): Row {
   if (isPlainObject(data) && /^[1-9]\d*$/.test(String(data.id))) return data;
   throw localFailure('response.malformed', 'The server did not answer with the document it stored.', { requestId });
+}
+
+/** A file that is stored already, but not as it is wanted now: exit 5, nothing is changed. */
+function storedOtherwise(document: Row): Failure {
+  return new Failure(`It is stored already as document ${document.id} with other tags, date or crop.`, {
+    code: 'field.conflict',
+    exitCode: EXIT.refused,
+    hint: `Change its tags with molar documents update ${document.id}, or upload it under another --name.`,
+  });
 }

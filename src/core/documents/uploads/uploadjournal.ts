@@ -5,15 +5,17 @@ import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
 import { openAtomicFile } from '../../output/atomicfile.ts';
 
 /**
- * What is known of one upload. `sending`: a POST went out, or is about to; a document that came of it has an id above
- * `after`. `stored`: as the document `id`. `refused`: the server did not take it.
+ * What is known of one upload. `sending`: a POST went out, or is about to. `stored`: as the document `id`. `refused`: the
+ * server did not take it.
  */
 export type JournalEntry =
-  | { readonly state: 'sending'; readonly after: number }
+  | { readonly state: 'sending' }
   | { readonly state: 'stored'; readonly id: string }
   | { readonly state: 'refused' };
 
-const HEADER = { journal: 'molar documents upload', version: 1 };
+/** Version 1 also had, of an upload that is being sent, the id that its document would be above. */
+const HEADER = { journal: 'molar documents upload', version: 2 };
+const READABLE: readonly unknown[] = [1, HEADER.version];
 
 /**
  * Remembers over runs and crashes what was sent, by a digest of server, owner, name and content: no names, no ids of
@@ -38,13 +40,9 @@ export class UploadJournal {
     return this.entries.get(key);
   }
 
-  /** Notes that a POST is about to go out. The lowest `after` counts: an earlier POST may be in doubt as well. */
-  sending(key: string, after: number): Promise<void> {
-    const known = this.entries.get(key);
-    return this.note(key, {
-      state: 'sending',
-      after: known?.state === 'sending' ? Math.min(known.after, after) : after,
-    });
+  /** Notes that a POST is about to go out. */
+  sending(key: string): Promise<void> {
+    return this.note(key, { state: 'sending' });
   }
 
   stored(key: string, id: string): Promise<void> {
@@ -142,7 +140,7 @@ async function readJournal(path: string): Promise<Map<string, JournalEntry> | un
   if (text === undefined) return undefined;
   const [first, ...lines] = text.split('\n');
   const header = parse(first ?? '');
-  if (header?.journal !== HEADER.journal || header.version !== HEADER.version) {
+  if (header?.journal !== HEADER.journal || !READABLE.includes(header.version)) {
     throw usageFailure(`${path} is not a journal of uploads; it would be overwritten.`, {
       source: path,
       hint: 'Name another results file with --results; the journal stands beside it.',
@@ -165,9 +163,8 @@ function lineOf(key: string, entry: JournalEntry): string {
 }
 
 function entryOf(line: Readonly<Record<string, unknown>> | undefined): [string, JournalEntry][] {
-  const { key, state, after, id } = line ?? {};
+  const { key, state, id } = line ?? {};
   if (typeof key !== 'string') return [];
-  if (state === 'sending' && typeof after === 'number') return [[key, { state, after }]];
   if (state === 'stored' && typeof id === 'string') return [[key, { state, id }]];
-  return state === 'refused' ? [[key, { state }]] : [];
+  return state === 'sending' || state === 'refused' ? [[key, { state }]] : [];
 }

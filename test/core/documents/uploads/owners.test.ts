@@ -5,44 +5,94 @@ import { staticToken } from '../../../../src/core/transport/token.ts';
 import { bytes } from '../fakeserver.ts';
 import { ready } from './uploading.ts';
 
-/** A client of a server that has some patients; `status` answers instead of them. */
-function clientOf(patients: readonly number[], status = 200) {
+interface Patients {
+  /** Those that the list does not have: not changed for a year, say. */
+  readonly unlisted?: readonly number[];
+  /** Statuses that the list, and one patient, answer with instead of what is there. */
+  readonly list?: number;
+  readonly one?: number;
+  /** Rows that the list gives at most. */
+  readonly most?: number;
+}
+
+/** A client of a service that has some patients. */
+function clientOf(known: readonly number[], { unlisted = [], list = 200, one = 200, most = 500 }: Patients = {}) {
   const asked: URLSearchParams[] = [];
+  const confirmed: string[] = [];
+  const envelope = (status: number, data: unknown) => {
+    const errors = status < 300 ? [] : [{ code: 'some.code', title: 'Title', description: 'Why.', source: null }];
+    return { status, headers: {}, body: bytes(JSON.stringify({ data, warnings: [], errors })) };
+  };
   const client = new ApiClient({
     baseUrl: 'https://api.example.com',
     organization: 'org-1',
     token: staticToken('secret'),
     retry: { maxRetries: 0, base: 1, ceiling: 1, longestWait: 1 },
     send: async ({ url }) => {
-      const { searchParams } = new URL(url);
+      const { searchParams, pathname } = new URL(url);
+      const id = /\/patients\/(\d+)$/.exec(pathname)?.[1];
+      if (id !== undefined) {
+        confirmed.push(id);
+        if (one !== 200) return envelope(one, null);
+        return [...known, ...unlisted].includes(Number(id)) ? envelope(200, { id: Number(id) }) : envelope(404, null);
+      }
       asked.push(searchParams);
-      const [, list = ''] = /^id->\[(.*)\]$/.exec(searchParams.get('filter') ?? '') ?? [];
+      if (list !== 200) return envelope(list, null);
+      const [, wanted = ''] = /^id->\[(.*)\]$/.exec(searchParams.get('filter') ?? '') ?? [];
       const after = Number(searchParams.get('lastId'));
-      const wanted = list.split(',').map(Number);
-      const found = patients.filter((id) => wanted.includes(id) && id > after).sort((one, other) => one - other);
-      const data = found.slice(0, Number(searchParams.get('pageSize'))).map((id) => ({ id }));
-      const errors = [{ code: 'some.code', title: 'Title', description: 'Why.', source: null }];
-      const body = status === 200 ? { data, warnings: [], errors: [] } : { data: null, warnings: [], errors };
-      return { status, headers: {}, body: bytes(JSON.stringify(body)) };
+      const ids = wanted.split(',').map(Number);
+      const found = known.filter((each) => ids.includes(each) && each > after).sort((first, other) => first - other);
+      const size = Math.min(most, Number(searchParams.get('pageSize')));
+      return envelope(
+        200,
+        found.slice(0, size).map((each) => ({ id: each })),
+      );
     },
   });
-  return { client, asked };
+  return { client, asked, confirmed };
 }
+
+const filesOf = (patients: readonly number[]) => patients.map((id) => ready(`${id}.pdf`, 'x', { patient: String(id) }));
 
 describe('the owners of documents', () => {
   it('are looked up once each, a hundred at a time, and rows of those that do not exist are refused', async () => {
     const patients = Array.from({ length: 250 }, (_, index) => 1000 + index);
     const known = patients.filter((id) => id !== 1007 && id !== 1240);
-    const { client, asked } = clientOf(known);
-    const plan = [...patients, 1007, 1008].map((id) => ready(`${id}.pdf`, 'x', { patient: String(id) }));
-    const checked = await refuseUnknownOwners(plan, async () => client);
+    const { client, asked, confirmed } = clientOf(known);
+    const checked = await refuseUnknownOwners(filesOf([...patients, 1007, 1008]), async () => client);
     const refused = checked.plan.flatMap((planned) => (planned.kind === 'refused' ? [planned] : []));
     expect(refused.map(({ row }) => row.file)).toEqual(['1007.pdf', '1240.pdf', '1007.pdf']);
     expect(refused[0]?.failure).toMatchObject({ exitCode: 4, message: '1007.pdf: There is no patient 1007.' });
     expect(checked.plan.filter(({ kind }) => kind === 'ready')).toHaveLength(249);
+    expect(checked.note).toBeUndefined();
     const sizes = asked.map((query) => (query.get('filter') ?? '').split(',').length);
     expect([...new Set(sizes)]).toEqual([100, 50]);
     expect(asked.every((query) => query.get('responseFields') === 'id')).toBe(true);
+    expect(confirmed.toSorted()).toEqual(['1007', '1240']);
+  });
+
+  it.each<[string, Patients]>([
+    ['that the list leaves out', { unlisted: [5, 6, 7, 8] }],
+    ['of a list with pages of its own size', { most: 1 }],
+    ['of a list that has none', { most: 0 }],
+  ])('are known %s', async (_name, habits) => {
+    const { client, confirmed } = clientOf([1, 2, 3, 4], habits);
+    const all = [1, 2, 3, 4, ...(habits.unlisted ?? [])];
+    const plan = filesOf([...all, 99]);
+    const checked = await refuseUnknownOwners(plan, async () => client);
+    expect(checked.plan.slice(0, -1)).toEqual(plan.slice(0, -1));
+    expect(checked.plan.at(-1)?.kind).toBe('refused');
+    expect(confirmed.length).toBe(habits.most === 0 ? 5 : 1 + (habits.unlisted?.length ?? 0));
+  });
+
+  it.each([400, 403, 408, 503])('are left to the server where one cannot be asked for: HTTP %i', async (one) => {
+    const { client, confirmed } = clientOf([1], { one });
+    const plan = filesOf(Array.from({ length: 30 }, (_, id) => id + 1));
+    const checked = await refuseUnknownOwners(plan, async () => client);
+    expect(checked.plan).toEqual(plan);
+    expect(checked.note).toContain('the server will tell which of them do not exist');
+    // What is wrong would be wrong for each of them.
+    expect(confirmed.length).toBeLessThan(10);
   });
 
   it('are not asked for where the organization or an exam owns the documents', async () => {
@@ -58,22 +108,25 @@ describe('the owners of documents', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are left to the server when the token may not read patients', async () => {
+  it.each([
+    [400, 'could be looked up'],
+    [403, 'may not read patients'],
+    [404, 'could be looked up'],
+    [405, 'could be looked up'],
+    [408, 'could be looked up'],
+  ])('are left to the server when they cannot be looked up: HTTP %i', async (list, why) => {
     const plan = [ready('a.pdf', 'x')];
-    expect(await refuseUnknownOwners(plan, async () => clientOf([], 403).client)).toEqual({
-      plan,
-      note: expect.stringContaining('may not read patients'),
-    });
+    const { client, confirmed } = clientOf([], { list });
+    expect(await refuseUnknownOwners(plan, async () => client)).toEqual({ plan, note: expect.stringContaining(why) });
+    expect(confirmed).toEqual([]);
   });
 
   it.each([
-    [401, 3],
-    [500, 8],
-  ])('that cannot be looked up end the run: HTTP %i', async (status, exitCode) => {
-    await expect(
-      refuseUnknownOwners([ready('a.pdf', 'x')], async () => clientOf([], status).client),
-    ).rejects.toMatchObject({
-      exitCode,
-    });
+    ['the list', { list: 401 }, 3],
+    ['the list', { list: 500 }, 8],
+    ['one of them', { one: 401 }, 3],
+  ])('end the run where %s answers %o', async (_name, habits, exitCode) => {
+    const { client } = clientOf([], habits);
+    await expect(refuseUnknownOwners([ready('a.pdf', 'x')], async () => client)).rejects.toMatchObject({ exitCode });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
 import type { EarlierOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
-import { FakeServer, type Fault } from '../fakeserver.ts';
+import { bytes, FakeServer, type Fault } from '../fakeserver.ts';
 import { holds, ready, run } from './uploading.ts';
 
 describe('uploading files', () => {
@@ -95,15 +95,27 @@ describe('uploading files', () => {
     ['cut before it was done', ['cut-before'], 2],
     ['cut after it was done', ['cut-after'], 1],
     ['an answer cut short', ['half-answer'], 1],
+    ['an answer without a record', ['no-record-after'], 1],
+    ['a page of HTML before', ['page'], 2],
+    ['a page of HTML after', ['page-after'], 1],
+    ['a timeout before', [408], 2],
+    ['a timeout after', ['408-after'], 1],
     ['a gateway that gives up before', [502, 504], 3],
     ['a gateway that gives up after', ['504-after'], 1],
+    ['a gateway without an answer after', ['502-after'], 1],
+    ['a server that is not ready before', [503], 2],
+    ['a server that is not ready after', ['503-after'], 1],
     ['a server that fails before', [500, 500], 3],
     ['a server that fails after', ['500-after'], 1],
     ['one trouble after another', ['cut-before', 504, 'refuse-connection', 502, 'cut-after'], 5],
-  ])('stores once, key or no key, with %s', async (_, faults, attempts) => {
-    for (const keys of [true, false]) {
+  ])('stores once, key or no key, ids rising or falling, with %s', async (_, faults, attempts) => {
+    for (const [keys, falling] of [
+      [true, false],
+      [false, false],
+      [false, true],
+    ] as const) {
       const server = new FakeServer();
-      server.keys = keys;
+      Object.assign(server, { keys, falling });
       server.add('a.pdf', 'ownerPatient:5', 'another');
       server.faults = [...faults];
       const { outcomes } = await run(server, [ready('a.pdf', 'one')]);
@@ -119,6 +131,66 @@ describe('uploading files', () => {
         },
       ]);
     }
+  });
+
+  it('is stored once when it is there only a moment after the look', async () => {
+    const server = new FakeServer();
+    server.keys = false;
+    const { send } = server;
+    let lists = 0;
+    Object.assign(server, {
+      send: async (request: Parameters<typeof send>[0]) => {
+        const answered = await send(request);
+        // What the cut POST brought is stored behind the first look.
+        const isEnd = request.method === 'GET' && server.stored.length === 0;
+        if (isEnd && ++lists === 1) server.add('a.pdf', 'ownerPatient:5', 'one');
+        return answered;
+      },
+    });
+    server.faults = ['cut-before'];
+    const { outcomes } = await run(server, [ready('a.pdf', 'one')]);
+    expect(outcomes).toMatchObject([{ status: 'done', attempts: 1 }]);
+    expect(server.posts()).toBe(1);
+  });
+
+  it('is not taken for a document with other tags that was there before', async () => {
+    const server = new FakeServer();
+    server.keys = false;
+    server.add('a.pdf', 'ownerPatient:5', 'one', ['old']);
+    server.faults = ['cut-before'];
+    await run(server, [ready('a.pdf', 'one', { tags: ['new'] })]);
+    expect(server.stored.map(({ name, tags }) => [name, tags])).toEqual([
+      ['a.pdf', ['old']],
+      ['a (1).pdf', ['new']],
+    ]);
+  });
+
+  it('stays unknown, and is not sent again, while a document that may be it cannot be read', async () => {
+    for (const status of [403, 404, 410]) {
+      const server = new FakeServer();
+      server.keys = false;
+      server.downloads = [() => ({ status, headers: {}, body: bytes('') })];
+      server.faults = ['cut-after'];
+      const { outcomes } = await run(server, [ready('a.pdf', 'one')]);
+      expect(outcomes, String(status)).toMatchObject([{ status: 'unknown', exitCode: 8, attempts: 1 }]);
+      expect(server.posts(), String(status)).toBe(1);
+    }
+  });
+
+  it('is found beside a document that cannot be read', async () => {
+    const server = new FakeServer();
+    server.keys = false;
+    server.add('a.pdf', 'ownerPatient:5', 'another');
+    server.downloads = [() => ({ status: 404, headers: {}, body: bytes('') })];
+    server.faults = ['cut-after'];
+    const { outcomes } = await run(server, [ready('a.pdf', 'one')]);
+    expect(outcomes).toMatchObject([{ status: 'done', id: String(server.stored[1]?.id) }]);
+  });
+
+  it('asks for nothing but the POST while nothing goes wrong', async () => {
+    const server = new FakeServer();
+    await run(server, [ready('a.pdf', 'one'), ready('b.pdf', 'two')]);
+    expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
   it('looks on the server when the last of all attempts failed after it was done', async () => {
@@ -158,9 +230,13 @@ describe('uploading files', () => {
       'cut-before',
       'cut-after',
       'half-answer',
+      'page-after',
+      'no-record-after',
+      408,
       500,
       '500-after',
       502,
+      '503-after',
       504,
       '504-after',
     ];
@@ -168,9 +244,10 @@ describe('uploading files', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom(...faults), { minLength: 1, maxLength: 150 }),
         fc.boolean(),
-        async (script, keys) => {
+        fc.boolean(),
+        async (script, keys, falling) => {
           const server = new FakeServer();
-          server.keys = keys;
+          Object.assign(server, { keys, falling });
           server.faults = [...script] as Fault[];
           const files = Array.from({ length: 12 }, (_, index) => ({
             name: `s${index % 5}.pdf`,

@@ -37,9 +37,9 @@ describe('a run that goes on where another was cut off', () => {
     await run(server, [ready('a.pdf', 'one'), ready('b.pdf', 'two')], { journal });
     const [a, b] = server.stored.map(({ id }) => id);
     expect(lines).toEqual([
-      '{"state":"sending","after":0}',
+      '{"state":"sending"}',
       `{"state":"stored","id":"${a}"}`,
-      `{"state":"sending","after":${a}}`,
+      '{"state":"sending"}',
       `{"state":"stored","id":"${b}"}`,
     ]);
   });
@@ -62,22 +62,34 @@ describe('a run that goes on where another was cut off', () => {
     expect(holds(server)).toEqual(['a.pdf: one']);
   });
 
-  it('looks for a file that was being sent, above the last id that was known then', async () => {
+  it('looks for a file that was being sent among all documents of its owner, whatever their ids', async () => {
+    for (const falling of [false, true]) {
+      const server = keyless();
+      server.falling = falling;
+      for (const name of ['b.pdf', 'a.pdf', 'c.pdf']) server.add(name, 'ownerPatient:5', 'other');
+      const mine = server.add('a.pdf', 'ownerPatient:5', 'one');
+      const file = ready('a.pdf', 'one');
+      const { journal } = journalOf(server, [file, { state: 'sending' }]);
+      const { outcomes } = await run(server, [file], { journal });
+      expect(outcomes).toMatchObject([{ status: 'done', id: String(mine.id), storedName: 'a (1).pdf' }]);
+      expect(server.posts()).toBe(0);
+    }
+  });
+
+  it('takes a document with the tags that are wanted before one with others', async () => {
     const server = keyless();
-    const before = server.add('a.pdf', 'ownerPatient:5', 'one');
-    const mine = server.add('a.pdf', 'ownerPatient:5', 'one');
-    const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: before.id }]);
+    server.add('a.pdf', 'ownerPatient:5', 'one', ['other']);
+    const mine = server.add('a.pdf', 'ownerPatient:5', 'one', ['X-Ray']);
+    const file = ready('a.pdf', 'one', { tags: ['x-ray'] });
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     const { outcomes } = await run(server, [file], { journal });
-    expect(outcomes).toMatchObject([{ status: 'done', id: String(mine.id), storedName: 'a (1).pdf' }]);
-    expect(server.posts()).toBe(0);
-    expect(server.requests[0]?.url).toContain(`lastId=${before.id}`);
+    expect(outcomes).toMatchObject([{ status: 'done', id: String(mine.id) }]);
   });
 
   it('sends a file that was being sent and is not there', async () => {
     const server = keyless();
     const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: 0 }]);
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     await run(server, [file], { journal });
     expect(holds(server)).toEqual(['a.pdf: one']);
     expect(asked(server)[0]).toBe('GET /documents');
@@ -89,7 +101,7 @@ describe('a run that goes on where another was cut off', () => {
     const [doubtful, stored] = [ready('a.pdf', 'one'), ready('a (1).pdf', 'one')];
     const { journal } = journalOf(
       server,
-      [doubtful, { state: 'sending', after: 0 }],
+      [doubtful, { state: 'sending' }],
       [stored, { state: 'stored', id: String(other.id) }],
     );
     const { outcomes } = await run(server, [doubtful, stored], { journal });
@@ -124,7 +136,21 @@ describe('a run that goes on where another was cut off', () => {
     });
     const { outcomes } = await run(server, [file], { journal });
     expect(outcomes).toMatchObject([{ status: 'failed', exitCode: 4 }]);
-    expect(lines).toEqual(['{"state":"sending","after":0}', '{"state":"refused"}']);
+    expect(lines).toEqual(['{"state":"sending"}', '{"state":"refused"}']);
+  });
+
+  it('is not told so of a file whose first POST may have been done', async () => {
+    const server = keyless();
+    const { journal, lines } = journalOf(server);
+    const { send } = server;
+    Object.assign(server, {
+      send: (request: Parameters<typeof send>[0]) =>
+        send(server.posts() === 1 && request.method === 'POST' ? { ...request, headers: {} } : request),
+    });
+    server.faults = ['cut-before'];
+    const { outcomes } = await run(server, [ready('a.pdf', 'one')], { journal });
+    expect(outcomes).toMatchObject([{ status: 'failed', exitCode: 3 }]);
+    expect(lines).toEqual(['{"state":"sending"}']);
   });
 
   it('does not send what it cannot note', async () => {
@@ -145,7 +171,7 @@ describe('a document that may be the one', () => {
     const spoilt = (text: string) => () => ({ status: 200, headers: {}, body: parts(text) });
     server.downloads = [spoilt('onE'), spoilt(''), spoilt('oneone'), spoilt('onE')];
     const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: 0 }]);
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     const { outcomes } = await run(server, [file], { journal });
     expect(outcomes).toMatchObject([{ status: 'done', id: String(mine.id) }]);
     expect(downloads(server)).toBe(5);
@@ -155,7 +181,7 @@ describe('a document that may be the one', () => {
     const server = keyless();
     server.add('a.pdf', 'ownerPatient:5', 'two');
     const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: 0 }]);
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     await run(server, [file], { journal });
     expect(holds(server)).toEqual(['a.pdf: two', 'a (1).pdf: one']);
     expect(downloads(server)).toBe(3);
@@ -170,10 +196,19 @@ describe('a document that may be the one', () => {
       body: parts(`x${at}x`),
     }));
     const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: 0 }]);
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     const { outcomes } = await run(server, [file], { journal });
     expect(outcomes).toMatchObject([{ status: 'unknown', exitCode: 8 }]);
     expect(server.posts()).toBe(0);
+  });
+
+  it('is downloaded once, however often it is looked at', async () => {
+    const server = keyless();
+    server.add('a.pdf', 'ownerPatient:5', 'two');
+    server.faults = ['cut-before', 504, 500];
+    await run(server, [ready('a.pdf', 'one')]);
+    expect(holds(server)).toEqual(['a.pdf: two', 'a (1).pdf: one']);
+    expect(downloads(server)).toBe(3);
   });
 
   it('is told by the hash that the server tells, without its content', async () => {
@@ -183,7 +218,7 @@ describe('a document that may be the one', () => {
     const headers = { 'repr-digest': 'sha-256=:dpLDrTVAu4A8Ags67mbNiIcSMjTqDG5xQ8Ct1z/0Me0=:' };
     server.downloads = [() => ({ status: 200, headers, body: parts('') })];
     const file = ready('a.pdf', 'one');
-    const { journal } = journalOf(server, [file, { state: 'sending', after: 0 }]);
+    const { journal } = journalOf(server, [file, { state: 'sending' }]);
     const { outcomes } = await run(server, [file], { journal });
     expect(outcomes).toMatchObject([{ status: 'done', id: String(mine.id) }]);
     expect(downloads(server)).toBe(1);

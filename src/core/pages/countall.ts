@@ -1,0 +1,115 @@
+import { pathOf } from '../../catalog/catalog.ts';
+import type { Operation, Resource } from '../../catalog/define.ts';
+import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { parseFilter } from '../../catalog/filter/grammar.ts';
+import { Failure, localFailure } from '../failure.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
+import type { ApiAnswer, ApiClient } from '../transport/client.ts';
+import { forAllLocations, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
+import { PageTimeout } from './page.ts';
+import { inSlices, isTimeout, sliceKey } from './slices.ts';
+
+/** The count of an answer under either of its names (D18), as a number or its digits; undefined where there is none. */
+export function totalOf({ data }: Pick<ApiAnswer, 'data'>): number | undefined {
+  const record = isPlainObject(data) ? data : {};
+  const total = record.totalCount ?? record.total;
+  if (typeof total !== 'number' && !(typeof total === 'string' && /^\d{1,15}$/.test(total))) return undefined;
+  return Number(total);
+}
+
+/** The operation that counts what a resource lists, where the API has one that takes the filter. */
+export function countOf({ operations }: Resource, filter: string | undefined): Operation | undefined {
+  const { count } = operations;
+  const terms = parseFilter(filter ?? '');
+  return terms.every(({ key }) => Object.hasOwn(count?.filters ?? {}, key)) ? count : undefined;
+}
+
+/** The answer to a count, and what it counts. */
+export interface Counted {
+  readonly total: number;
+  /** `data` as the service answered; of a count in slices, made from their sum. */
+  readonly data: unknown;
+}
+
+/**
+ * How many records match a filter, of any age (D48): with an early bound; where records may lack a date also without
+ * it, and the larger counts; by slices of time where the service times out on all of it. `onUnproved` is called with
+ * what could not be counted. Throws what a request throws, and a Failure with exit code 8 for an answer without a count.
+ */
+export async function countAll(
+  client: ApiClient,
+  operation: Operation,
+  filter: string | undefined,
+  more: { readonly now: () => number; readonly signal: AbortSignal; readonly onUnproved: (what: string) => void },
+): Promise<Counted> {
+  const bounded = withEarlyBound(filter, operation);
+  const whole = await countOnce(client, operation, bounded, more.signal).catch((cause: unknown) => {
+    if (isTimeout(cause)) return countSlices(client, operation, bounded, more);
+    throw cause;
+  });
+  if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
+  const plain = await countIfAllowed(client, operation, filter, more.signal);
+  return plain !== undefined && plain.total > whole.total ? plain : whole;
+}
+
+/** The count for exactly this filter; undefined where the service refuses it or times out. Throws what else a request throws. */
+export async function countIfAllowed(
+  client: ApiClient,
+  operation: Operation,
+  filter: string | undefined,
+  signal: AbortSignal,
+): Promise<Counted | undefined> {
+  try {
+    return await countOnce(client, operation, filter, signal);
+  } catch (cause) {
+    const isRefusal = cause instanceof ApiFailure && cause.status < 500 && cause.status !== 429;
+    if (isRefusal || (cause instanceof Failure && cause.code === 'response.malformed')) return undefined;
+    throw cause;
+  }
+}
+
+/** The count for exactly this filter. Throws as `countAll` does. */
+export async function countOnce(
+  client: ApiClient,
+  operation: Operation,
+  filter: string | undefined,
+  signal: AbortSignal,
+): Promise<Counted> {
+  const ask = (filterSent: string | undefined) =>
+    client.request({
+      method: 'GET',
+      path: pathOf(operation),
+      query: { filter: filterSent || undefined },
+      onRetry: ({ status, attempt }) => {
+        // A count that times out twice does so because of what it has to count.
+        if (status === 408 && attempt >= 2) throw new PageTimeout();
+      },
+      signal,
+    });
+  const located = forAllLocations(filter, operation.filters);
+  const answer = await ask(filter).catch((cause: unknown) => {
+    if (mayWantLocation(cause, filter, operation.filters)) return ask(located);
+    throw cause;
+  });
+  const total = totalOf(answer);
+  if (total !== undefined) return { total, data: answer.data };
+  throw localFailure('response.malformed', 'The server sent an answer without a count.', {
+    requestId: answer.requestId,
+  });
+}
+
+async function countSlices(
+  client: ApiClient,
+  operation: Operation,
+  filter: string | undefined,
+  more: Parameters<typeof countAll>[3],
+): Promise<Counted> {
+  const key = sliceKey(operation);
+  if (key === undefined) throw new PageTimeout();
+  let total = 0;
+  const count = async function* (slice: string) {
+    yield (await countOnce(client, operation, slice, more.signal)).total;
+  };
+  for await (const part of inSlices(filter, key, more.now(), count, more.onUnproved)) total += part;
+  return { total, data: Object.fromEntries((operation.countNames ?? ['total']).map((name) => [name, total])) };
+}

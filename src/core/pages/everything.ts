@@ -1,0 +1,70 @@
+import type { DateLimit, Operation } from '../../catalog/define.ts';
+import type { FilterKey, FilterKeys } from '../../catalog/filter/check.ts';
+import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import type { Operator } from '../../catalog/operators.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
+
+/** Before every record: no practice management system is older. */
+const EARLIEST = '0001-01-01';
+
+const LOWER: readonly Operator[] = ['>=', '>', '=='];
+
+/**
+ * A filter that asks for records of any age where a service may limit them by date on its own (D48): an early bound is
+ * added unless the filter has one. Other filters, and other operations, stay as they are.
+ */
+export function withEarlyBound(filter: string | undefined, operation: Operation): string | undefined {
+  const limit = operation.dateLimit;
+  if (limit === undefined || 'parts' in limit) return filter;
+  const terms = parseFilter(filter ?? '');
+  if (terms.some(({ key, operator }) => limit.limiting.includes(key) && LOWER.includes(operator))) return filter;
+  const values = [boundOf(EARLIEST, operation.filters?.[limit.key])];
+  return formatFilter([...terms, { key: limit.key, operator: '>=', values }]);
+}
+
+/** A date as a bound on a key: as it is, or as the instant at which it begins in UTC, by the key's own type (D50). */
+export function boundOf(date: string, key: FilterKey | undefined): string {
+  return key?.value.name === 'date' ? date : `${date}T00:00:00Z`;
+}
+
+/**
+ * The filters whose records are, all together, every record that matches `filter`: one with an early bound, or the
+ * parts of a resource that has no date to bound by.
+ */
+export function wholeFilters(filter: string | undefined, operation: Operation): readonly (string | undefined)[] {
+  const limit = operation.dateLimit;
+  if (limit !== undefined && 'parts' in limit) return filter ? [filter] : limit.parts;
+  return [withEarlyBound(filter, operation)];
+}
+
+/** Whether records without a date may exist that an early bound leaves out. */
+export function mayBeUndated(limit: DateLimit | undefined): boolean {
+  return limit !== undefined && 'key' in limit && limit.undated === true;
+}
+
+/** Whether a service said 400: something about the request is not as it wants it. */
+export function isRefused(cause: unknown): cause is ApiFailure {
+  return cause instanceof ApiFailure && cause.status === 400;
+}
+
+/** Whether a request without a filter on locations may have been refused for that: what is at fault may be left open. */
+export function mayWantLocation(cause: unknown, filter: string | undefined, keys: FilterKeys | undefined): boolean {
+  if (!isRefused(cause) || forAllLocations(filter, keys) === undefined) return false;
+  const names = [
+    'filter',
+    ...Object.values(keys ?? {}).flatMap(({ key, willBeRequired }) => (willBeRequired ? key : [])),
+  ];
+  return cause.problems.length === 0 || cause.problems.some(({ source }) => source === null || names.includes(source));
+}
+
+/**
+ * The same filter for all locations, as the announced change will require (specification, Versioning 2); undefined where
+ * the endpoint takes no location, or the filter names one.
+ */
+export function forAllLocations(filter: string | undefined, keys: FilterKeys = {}): string | undefined {
+  const location = Object.values(keys).find(({ willBeRequired }) => willBeRequired);
+  if (location === undefined) return undefined;
+  const terms: RawTerm[] = parseFilter(filter ?? '');
+  if (terms.some(({ key }) => key === location.key)) return undefined;
+  return [...(filter ? [filter] : []), `${location.key}->["ALL"]`].join(',');
+}

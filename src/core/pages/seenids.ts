@@ -1,0 +1,35 @@
+import { idOf, type Page, type Row } from './page.ts';
+
+/** The ids that came in a walk whose pages may repeat rows, so that each row comes out once. */
+export class SeenIds {
+  private readonly ids = new Set<number | bigint>();
+  private readonly floor: bigint;
+
+  /** Every id up to `floor` counts as seen: an earlier walk in ascending order has brought them. */
+  constructor(floor = 0n) {
+    this.floor = floor;
+  }
+
+  get size(): number {
+    return this.ids.size;
+  }
+
+  /** The page without the rows that came before; these count as seen from now on. */
+  fresh<P extends Page>(page: P): P {
+    const rows = page.rows.filter((row) => this.add(row));
+    if (rows.length === page.rows.length) return page;
+    const [first] = rows;
+    const last = rows.at(-1);
+    const text = (row: Row | undefined) => (row === undefined ? null : String(idOf(row)));
+    return { ...page, rows, firstId: text(first), lastId: text(last) };
+  }
+
+  /** False for a row that came before. */
+  private add(row: Row): boolean {
+    const id = idOf(row) ?? 0n;
+    if (id <= this.floor) return false;
+    const key = id <= Number.MAX_SAFE_INTEGER ? Number(id) : id;
+    const { size } = this.ids;
+    return this.ids.add(key).size > size;
+  }
+}

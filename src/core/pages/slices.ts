@@ -1,0 +1,157 @@
+import type { Operation } from '../../catalog/define.ts';
+import { formatInstant, parseInstant } from '../../catalog/fields/times.ts';
+import type { FilterKey } from '../../catalog/filter/check.ts';
+import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { ApiFailure } from '../transport/apifailure.ts';
+
+const DAY = 86_400_000;
+
+/** The first slice is everything before it: hardly any record, since no practice management system is older. */
+const FIRST = Date.UTC(1980, 0, 1);
+
+/** Slices become narrower after a timeout, down to this, and wider again while they succeed. */
+const USUAL_WIDTH = 365 * DAY;
+const WIDEST = 16 * USUAL_WIDTH;
+const NARROWEST = { date: DAY, dateTime: 60_000 } as const;
+
+/** Successes after which slices may become wider than what timed out before. */
+const RECOVERED = 12;
+
+/** Whether something timed out on the server, however often it was asked (specification, Errors: 408). */
+export function isTimeout(cause: unknown): boolean {
+  return cause instanceof ApiFailure && cause.status === 408;
+}
+
+/** The key by which a read can be cut into slices of time: by change where it has that, else its date. */
+export function sliceKey(operation: Operation): FilterKey | undefined {
+  const { filters = {}, dateLimit } = operation;
+  const names = ['lastModified', ...(dateLimit !== undefined && 'key' in dateLimit ? [dateLimit.key] : [])];
+  return names
+    .map((name) => filters[name])
+    .find((key) => key?.operators.includes('>=') === true && key.operators.includes('<'));
+}
+
+/**
+ * Reads what matches a filter slice by slice of time, for a service that times out on wide ranges (specification,
+ * Patients, rule 3): in ascending order and with an open end, so that a record which is changed meanwhile is in a later
+ * slice. `read` is given the filter of a slice; a slice that times out is read again in narrower ones, so what it gave
+ * may come twice. `onUnread` is called with what could not be asked for. Throws what `read` throws for the narrowest.
+ */
+export async function* inSlices<T>(
+  filter: string | undefined,
+  key: FilterKey,
+  now: number,
+  read: (filter: string) => AsyncIterable<T>,
+  onUnread: (what: string) => void,
+): AsyncGenerator<T> {
+  const terms = parseFilter(filter ?? '');
+  const span = spanOf(terms, key);
+  const others = terms.filter((term) => !isBound(term, key));
+  const of = (from: number | undefined, to: number | undefined) =>
+    formatFilter([
+      ...others,
+      ...(from === undefined ? span.lower : [termOf(key, '>=', from)]),
+      ...(to === undefined ? span.upper : [termOf(key, '<', to)]),
+    ]);
+  let from = span.from;
+  if (from === undefined || from < FIRST) {
+    try {
+      yield* read(of(undefined, FIRST));
+    } catch (cause) {
+      if (!isTimeout(cause)) throw cause;
+      onUnread(`The server timed out on records with ${key.key} before ${new Date(FIRST).toISOString().slice(0, 10)}.`);
+    }
+    from = FIRST;
+  }
+  yield* new Slices(key, now).from(from, span.to, (start, end) =>
+    read(of(start === span.from ? undefined : start, end)),
+  );
+}
+
+class Slices {
+  private width = USUAL_WIDTH;
+  private ceiling = WIDEST;
+  private successes = 0;
+  private readonly narrowest: number;
+  private readonly now: number;
+
+  constructor(key: FilterKey, now: number) {
+    this.now = now;
+    this.narrowest = key.value.name === 'date' ? NARROWEST.date : NARROWEST.dateTime;
+  }
+
+  /** `read` without an end is the last slice. */
+  async *from<T>(
+    first: number,
+    last: number | undefined,
+    read: (from: number, to: number | undefined) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    for (let from = first; ; ) {
+      const end = from + this.width;
+      const isLast = end >= (last ?? this.now);
+      try {
+        yield* read(from, isLast ? undefined : end);
+      } catch (cause) {
+        if (!isTimeout(cause) || !this.narrow()) throw cause;
+        continue;
+      }
+      if (isLast) return;
+      from = end;
+      this.widen();
+    }
+  }
+
+  private narrow(): boolean {
+    if (this.width <= this.narrowest) return false;
+    this.ceiling = Math.max(this.narrowest, this.whole(this.width / 2));
+    this.width = this.ceiling;
+    this.successes = 0;
+    return true;
+  }
+
+  private widen(): void {
+    if (++this.successes % RECOVERED === 0) this.ceiling = Math.min(WIDEST, this.ceiling * 2);
+    this.width = Math.min(this.ceiling, this.width * 2);
+  }
+
+  private whole(width: number): number {
+    return Math.floor(width / this.narrowest) * this.narrowest;
+  }
+}
+
+interface Span {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  /** The bounds as they stand in the filter. */
+  readonly lower: readonly RawTerm[];
+  readonly upper: readonly RawTerm[];
+}
+
+/** The bounds that a filter has on a key; a lower one of the year 1 is no bound. */
+function spanOf(terms: readonly RawTerm[], key: FilterKey): Span {
+  const bounds = terms.filter((term) => isBound(term, key));
+  const lower = bounds.filter(({ operator }) => operator.startsWith('>'));
+  const upper = bounds.filter(({ operator }) => operator.startsWith('<'));
+  const times = (some: readonly RawTerm[]) => some.map(({ values }) => timeOf(values[0] ?? ''));
+  return {
+    from: lower.length === 0 ? undefined : Math.max(...times(lower)),
+    to: upper.length === 0 ? undefined : Math.min(...times(upper)),
+    lower,
+    upper,
+  };
+}
+
+function isBound({ key, operator }: RawTerm, { key: name }: FilterKey): boolean {
+  return key === name && /^[<>]=?$/.test(operator);
+}
+
+function timeOf(text: string): number {
+  const instant = parseInstant(text, { instantOf: () => Number.NaN });
+  return typeof instant === 'number' && !Number.isNaN(instant) ? instant : Date.parse(text.slice(0, 10));
+}
+
+function termOf(key: FilterKey, operator: '>=' | '<', time: number): RawTerm {
+  const text = formatInstant(time);
+  const value = key.value.name === 'date' ? text.slice(0, 10) : text.replace('.000Z', 'Z');
+  return { key: key.key, operator, values: [value] };
+}

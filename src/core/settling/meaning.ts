@@ -1,0 +1,133 @@
+import { isPlainObject, type Kind } from '../../catalog/fields/kind.ts';
+import { parseInstant, utcMilliseconds } from '../../catalog/fields/times.ts';
+import { digitsOf, foldText } from '../../catalog/filter/values.ts';
+import { type Fields, isWritable } from '../../catalog/record.ts';
+
+/** Whether a stored value means what was sent. `unsure`: it may, as a time without a zone may. */
+export type Likeness = 'same' | 'unsure' | 'other';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Compares a stored record with what was sent, by meaning (D49): instants whatever their zone, ids as text, letters in
+ * any case, phone numbers by their digits, lists of names in any order. Nothing sent, or a field that does not come
+ * back, is no difference; neither is what the service added.
+ */
+export function likeness(fields: Fields, sent: Values, stored: Values): Likeness {
+  const each = Object.entries(sent).map(([name, value]): Likeness => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined || !isWritable(field, 'create') || stored[name] === undefined) return 'same';
+    return compare(field.kind, value, stored[name]);
+  });
+  return together(each);
+}
+
+/** Of several values: as sure as the least sure one. */
+export function together(each: readonly Likeness[]): Likeness {
+  if (each.includes('other')) return 'other';
+  return each.includes('unsure') ? 'unsure' : 'same';
+}
+
+/** Null, nothing, empty text and an empty list are the same (D19 is our server's own). */
+export function isNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function compare(kind: Kind, sent: unknown, stored: unknown): Likeness {
+  if (isNothing(sent)) return 'same';
+  // No is what a record without an answer means.
+  if (kind.name === 'yesNo') return alike(String(sent) === String(stored ?? false));
+  if (isNothing(stored)) return 'other';
+  if (kind.name === 'dateTime') return instants(String(sent), String(stored));
+  if (kind.name === 'date') return alike(String(sent).trim().slice(0, DATE) === String(stored).trim().slice(0, DATE));
+  if (kind.name === 'list') return lists(kind.item, sent, stored);
+  if (kind.fields !== undefined && isPlainObject(sent))
+    return isPlainObject(stored) ? likeness(kind.fields, sent, stored) : 'other';
+  if (IDS.includes(kind.name)) return alike(idText(sent) === idText(stored));
+  if (NUMBERS.includes(kind.name)) return alike(Math.abs(Number(sent) - Number(stored)) < CENT / 2);
+  if (isPlainObject(sent) || isPlainObject(stored)) return alike(JSON.stringify(sent) === JSON.stringify(stored));
+  return alike(kind.values === undefined ? isSameText(String(sent), String(stored)) : word(sent) === word(stored));
+}
+
+const DATE = 'YYYY-MM-DD'.length;
+const IDS: readonly string[] = ['id', 'link', 'organizationLink'];
+const NUMBERS: readonly string[] = ['integer', 'number', 'dollars'];
+const CENT = 0.01;
+
+function alike(isSame: boolean): Likeness {
+  return isSame ? 'same' : 'other';
+}
+
+/** Lists as sets: of each entry sent, one that means the same has to be there, and no further ones. */
+function lists(item: Kind | undefined, sent: unknown, stored: unknown): Likeness {
+  if (item === undefined || !Array.isArray(sent) || !Array.isArray(stored)) return 'other';
+  const inEach = (these: readonly unknown[], those: readonly unknown[], like: typeof compare) =>
+    together(
+      these.map((one) => {
+        const each = those.map((other) => like(item, one, other));
+        return each.find((found) => found === 'same') ?? each.find((found) => found === 'unsure') ?? 'other';
+      }),
+    );
+  return together([
+    inEach(sent, stored, compare),
+    inEach(stored, sent, (kind, there, here) => compare(kind, here, there)),
+  ]);
+}
+
+/** An id, or a link to it, as text (D1). */
+function idText(value: unknown): string {
+  const id = String(isPlainObject(value) ? value.id : value).trim();
+  return /^0*\d+$/.test(id) ? id.replace(/^0+(?=\d)/, '') : id;
+}
+
+/** A listed value by its letters and digits: `Email me` and `EMAIL_ME` are one. */
+function word(value: unknown): string {
+  return foldText(String(value)).replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Text in any letter case and spacing; what is a phone number on both sides by its digits, the one of the USA aside. */
+function isSameText(sent: string, stored: string): boolean {
+  const folded = (text: string) => foldText(text).trim().replace(/\s+/g, ' ');
+  if (folded(sent) === folded(stored)) return true;
+  const [one, other] = [sent, stored].map((text) =>
+    PHONE.test(text) ? digitsOf(text).replace(/^1(?=\d{10}$)/, '') : '',
+  );
+  return one !== '' && one === other;
+}
+
+const PHONE = /^[\s\d+().\-/]*$/;
+
+/** Instants that differ by less are one: services keep milliseconds or do not. */
+const SECOND = 1000;
+const HOUR = 3_600_000;
+
+/** Zones lie within these hours of UTC, at quarters of an hour. */
+const EARLIEST_ZONE = -12 * HOUR;
+const LATEST_ZONE = 14 * HOUR;
+const ZONE_STEP = HOUR / 4;
+
+function instants(sent: string, stored: string): Likeness {
+  const [one, other] = [instantOf(sent), instantOf(stored)];
+  if (one !== undefined && other !== undefined) return alike(Math.abs(one - other) < SECOND);
+  const [here, there] = [wallClockOf(sent), wallClockOf(stored)];
+  if (here === undefined || there === undefined) return alike(sent.trim() === stored.trim());
+  if (Math.abs(here - there) < SECOND) return 'same';
+  if (one === undefined && other === undefined) return 'other';
+  const offset = one === undefined ? here - (other ?? 0) : there - one;
+  const isZone = offset >= EARLIEST_ZONE && offset <= LATEST_ZONE && Math.abs(offset) % ZONE_STEP < SECOND;
+  return isZone ? 'unsure' : 'other';
+}
+
+/** UTC milliseconds of a date-time that has a zone, undefined for any other text. */
+export function instantOf(text: string): number | undefined {
+  const instant = parseInstant(text.trim(), {});
+  return typeof instant === 'number' ? instant : undefined;
+}
+
+/** What a date-time shows on the wall, as the milliseconds that this time has in UTC. */
+export function wallClockOf(text: string): number | undefined {
+  const wall = text.trim().replace(/(?:Z|[+-]\d{2}:?\d{2})$/i, '');
+  const instant = parseInstant(wall, { instantOf: utcMilliseconds });
+  return typeof instant === 'number' ? instant : undefined;
+}

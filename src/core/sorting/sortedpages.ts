@@ -1,0 +1,137 @@
+import type { Row } from '../pages/page.ts';
+import type { RecordSpool } from '../stream/recordspool.ts';
+import type { Keyed, RowOrder } from './roworder.ts';
+
+/** Rows that are given out at a time. */
+const PAGE = 500;
+
+/** Characters of JSON that are sorted in memory at a time. */
+const RUN = 8 * 1024 * 1024;
+
+interface Rows {
+  readonly rows: readonly Row[];
+}
+
+export interface Sorting {
+  readonly order: RowOrder;
+  /** Rows to give out at most; all where undefined. */
+  readonly limit: number | undefined;
+  /** Called when the rows are too many for memory. */
+  readonly openSpool: () => Promise<RecordSpool>;
+  /** Characters of JSON that are sorted in memory at a time. */
+  readonly runLength?: number;
+}
+
+/**
+ * Reads all pages, then gives their rows out in order. Memory holds one run; when there are more, sorted runs are
+ * written to a spool and merged (external merge sort). Equal rows keep the order they came in. Throws whatever the
+ * pages throw, and a Failure with exit code 9 when the disk fails.
+ */
+export async function* sortedPages(pages: AsyncIterable<Rows>, sorting: Sorting): AsyncGenerator<Rows> {
+  const { order, limit = Number.POSITIVE_INFINITY, openSpool, runLength = RUN } = sorting;
+  const runs: Run[] = [];
+  let spool: RecordSpool | undefined;
+  let held: string[] = [];
+  let length = 0;
+  const sortHeld = (): Keyed[] => {
+    const run = held.map((text) => order.keyed(JSON.parse(text) as Row)).sort(order.compare);
+    held = [];
+    length = 0;
+    // What is behind the limit in one run is behind it in the whole result too.
+    return run.slice(0, limit);
+  };
+  try {
+    for await (const { rows } of pages) {
+      for (const row of rows) {
+        const text = JSON.stringify(row);
+        held.push(text);
+        length += text.length;
+      }
+      if (length < runLength) continue;
+      spool ??= await openSpool();
+      runs.push(await spooledRun(sortHeld(), spool, order));
+    }
+    runs.push(new Run(once(sortHeld())));
+    yield* merged(runs, order, limit);
+  } finally {
+    await spool?.close();
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+async function spooledRun(rows: readonly Keyed[], spool: RecordSpool, order: RowOrder): Promise<Run> {
+  const start = await spool.flush();
+  for (const { row } of rows) await spool.add(JSON.stringify(row));
+  const end = await spool.flush();
+  return new Run(batchesOf(spool, start, end, order));
+}
+
+async function* batchesOf(spool: RecordSpool, start: number, end: number, order: RowOrder) {
+  for await (const lines of spool.forwards(start, end)) yield lines.map((line) => order.keyed(JSON.parse(line) as Row));
+}
+
+/** Sorted rows, of which a batch is in memory. */
+class Run {
+  private batch: readonly Keyed[] = [];
+  private at = 0;
+  private readonly batches: AsyncGenerator<readonly Keyed[]>;
+
+  constructor(batches: AsyncGenerator<readonly Keyed[]>) {
+    this.batches = batches;
+  }
+
+  /** The next row; undefined when `fill` has to be awaited for it. */
+  get head(): Keyed | undefined {
+    return this.batch[this.at];
+  }
+
+  step(): void {
+    this.at++;
+  }
+
+  /** Reads the next batch; the run is at its end when it still has no head. */
+  async fill(): Promise<void> {
+    const { value, done } = await this.batches.next();
+    this.batch = done ? [] : value;
+    this.at = 0;
+  }
+}
+
+/** The rows of all runs in order, in pages, `limit` of them at most; of equal ones those of the earlier run first. */
+async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<Rows> {
+  /** Runs that have a head, in its order. */
+  const waiting: { readonly run: Run; readonly place: number; readonly head: Keyed }[] = [];
+  const enter = (run: Run, place: number, head: Keyed) => {
+    let [low, high] = [0, waiting.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = waiting[middle];
+      const isBehind = other !== undefined && (order.compare(head, other.head) || place - other.place) > 0;
+      if (isBehind) low = middle + 1;
+      else high = middle;
+    }
+    waiting.splice(low, 0, { run, place, head });
+  };
+  for (const [place, run] of runs.entries()) {
+    await run.fill();
+    if (run.head !== undefined) enter(run, place, run.head);
+  }
+  let rows: Row[] = [];
+  for (let left = limit; left > 0; left--) {
+    const next = waiting.shift();
+    if (next === undefined) break;
+    const { run, place, head } = next;
+    rows.push(head.row);
+    if (rows.length === PAGE) {
+      yield { rows };
+      rows = [];
+    }
+    run.step();
+    if (run.head === undefined) await run.fill();
+    if (run.head !== undefined) enter(run, place, run.head);
+  }
+  if (rows.length > 0) yield { rows };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { operationOf } from '../../../src/catalog/catalog.ts';
+import type { Resource } from '../../../src/catalog/define.ts';
+import { documents } from '../../../src/catalog/resources/documents.ts';
+import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import { transactions } from '../../../src/catalog/resources/transactions.ts';
+import { PageTimeout } from '../../../src/core/pages/page.ts';
+import { inSlices, sliceKey } from '../../../src/core/pages/slices.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+const DAY = 86_400_000;
+
+/** The filters that were read to the end, and what could not be. */
+async function sliced(filter: string, widest: number, resource: Resource = patients) {
+  const read: string[] = [];
+  const unread: string[] = [];
+  const key = sliceKey(operationOf(resource, 'list'));
+  if (key === undefined) throw new Error('It cannot be sliced.');
+  const one = async function* (slice: string) {
+    const [from = '0001-01-01', to = '2027-01-01'] = ['>=?', '<=?'].map(
+      (operator) => new RegExp(`${key.key}${operator}([^,]+)`).exec(slice)?.[1],
+    );
+    if (Date.parse(to) - Date.parse(from) > widest) throw new PageTimeout();
+    yield slice;
+  };
+  for await (const slice of inSlices(filter, key, NOW, one, (what) => unread.push(what))) read.push(slice);
+  return { read, unread };
+}
+
+describe('inSlices', () => {
+  it('leaves no gap, and ends open', async () => {
+    const { read, unread } = await sliced('patientStatus==NEW,lastModified>=0001-01-01T00:00:00Z', 800 * DAY);
+    expect(unread).toEqual([expect.stringContaining('lastModified before 1980-01-01')]);
+    const bounds = read.map((slice) => [/>=([^,]+)/.exec(slice)?.[1], /<([^,]+)/.exec(slice)?.[1]]);
+    expect(bounds[0]?.[0]).toBe('1980-01-01T00:00:00Z');
+    expect(bounds.slice(1).map(([from]) => from)).toEqual(bounds.slice(0, -1).map(([, to]) => to));
+    expect(bounds.at(-1)?.[1]).toBeUndefined();
+    expect(read.every((slice) => slice.startsWith('patientStatus==NEW,'))).toBe(true);
+  });
+
+  it('keeps to the bounds that the filter has, whatever they include', async () => {
+    const { read, unread } = await sliced(
+      'lastModified>2025-01-01T00:00:00Z,lastModified<=2026-02-03T04:05:06Z',
+      200 * DAY,
+    );
+    expect(unread).toEqual([]);
+    expect(read[0]).toMatch(/^lastModified>2025-01-01T00:00:00Z,lastModified<2025-/);
+    expect(read.at(-1)).toMatch(/,lastModified<=2026-02-03T04:05:06Z$/);
+  });
+
+  it('cuts dates at days', async () => {
+    const { read } = await sliced('patient.id==5', 3 * 365 * DAY, missedAppointments);
+    expect(read.at(-1)).toMatch(/^patient.id==5,start>=\d{4}-\d\d-\d\dT00:00:00Z$/);
+  });
+
+  it('fails when the narrowest slice times out', async () => {
+    await expect(sliced('lastModified>=2026-11-01T00:00:00Z', 0)).rejects.toMatchObject({ status: 408, exitCode: 7 });
+  });
+});
+
+it.each<[Resource, string | undefined]>([
+  [patients, 'lastModified'],
+  [transactions, 'lastModified'],
+  [missedAppointments, 'start'],
+  [documents, undefined],
+])('what can be sliced', (resource, key) => {
+  expect(sliceKey(operationOf(resource, 'list'))?.key).toBe(key);
+});

@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Resource } from '../store.ts';
+import { idsOf, type Row, rowsOf, type Setting, stored, type Table } from './row.ts';
+
+/** A list of everything gives every record once. */
+function all(resource: Resource, ...flags: readonly string[]): Row {
+  return {
+    line: () => [resource, 'list', '--format', 'ndjson', ...flags],
+    check: (ran, { service }) => expect(idsOf(rowsOf(ran))).toEqual(idsOf(service.records(resource))),
+  };
+}
+
+function count(resource: Resource): Row {
+  return {
+    line: () => [resource, 'count'],
+    check: (ran, { service }) => expect(ran.stdout.trim()).toBe(String(service.records(resource).length)),
+  };
+}
+
+function get(resource: Resource, field: string): Row {
+  return {
+    line: ({ first }) => [resource, 'get', first(resource), '--json'],
+    check: (ran, setting) => {
+      const own = stored(setting, resource) ?? {};
+      const shown = JSON.parse(ran.stdout) as Record<string, unknown>;
+      expect([String(shown.id), JSON.stringify(shown[field])]).toEqual([String(own.id), JSON.stringify(own[field])]);
+    },
+  };
+}
+
+const linkId = (value: unknown): string => String((value as { id: unknown }).id);
+const TODAY = '2026-03-02';
+
+/** Guarantors of the aging report at a location, with their balances. */
+function owing({ service, location }: Setting, everywhere: boolean): string[] {
+  return service.practice.owing
+    .filter((one) => everywhere || String(one.location) === location)
+    .map(({ report }) => `${report.id} ${Number(report.balance)}`)
+    .sort();
+}
+
+const balances = (rows: readonly Readonly<Record<string, unknown>>[]) =>
+  rows.map(({ id, balance }) => `${id} ${Number(balance)}`).sort();
+
+export const READS: Table = {
+  'patients list': all('patients'),
+  'documents list': all('documents'),
+  'transactiontags list': all('transactiontags'),
+  'transactions list': all('transactions'),
+  'appointmenthistories list': all('appointmenthistories'),
+  'missedappointments list': all('missedappointments'),
+  'patientinsuranceplans list': all('patientinsuranceplans'),
+  'events list': all('events'),
+  'imageattachments list': all('imageattachments'),
+  'patients list, in parallel': all('patients', '--parallel', '4'),
+  'scheduletemplatereasons list': {
+    line: ({ location }) => ['scheduletemplatereasons', 'list', '--location', location, '--format', 'ndjson'],
+    check: (ran, { service, location }) => {
+      const own = service.records('scheduletemplatereasons').filter((record) => linkId(record.location) === location);
+      expect(idsOf(rowsOf(ran))).toEqual(idsOf(own));
+    },
+  },
+  'patients list as CSV': {
+    line: () => ['patients', 'list', '--csv', '--fields', 'id,firstName'],
+    check: (ran, { service }) => {
+      const lines = service.records('patients').map(({ id, firstName }) => `${id},${firstName}`);
+      const [head, ...body] = ran.stdout.trimEnd().split(/\r?\n/);
+      expect([head, body.sort()]).toEqual(['id,firstName', lines.sort()]);
+    },
+  },
+  'patients list of a filter': {
+    line: () => ['patients', 'list', '--format', 'ndjson', '--gender', 'F'],
+    check: (ran, { service }) =>
+      expect(idsOf(rowsOf(ran))).toEqual(idsOf(service.records('patients').filter(({ gender }) => gender === 'F'))),
+  },
+  'events list of a month': {
+    line: () => ['events', 'list', '--format', 'ndjson', '--from', '2021-01-01', '--to', '2022-12-31'],
+    check: (ran, { service }) => {
+      const own = service.records('events').filter(({ start }) => /^202[12]-(0[2-9]|1[01])/.test(String(start)));
+      expect(idsOf(rowsOf(ran))).toEqual(expect.arrayContaining(idsOf(own)));
+    },
+  },
+  'documents count': count('documents'),
+  'patients count': count('patients'),
+  'transactions count': count('transactions'),
+  'appointmenthistories count': count('appointmenthistories'),
+  'patientinsuranceplans count': count('patientinsuranceplans'),
+  'events count': count('events'),
+  'documents get': get('documents', 'name'),
+  'patients get': get('patients', 'firstName'),
+  'transactiontags get': get('transactiontags', 'tagText'),
+  'transactions get': get('transactions', 'ledgerType'),
+  'appointmenthistories get': get('appointmenthistories', 'change'),
+  'missedappointments get': get('missedappointments', 'status'),
+  'patientinsuranceplans get': get('patientinsuranceplans', 'startDate'),
+  'events get': get('events', 'title'),
+  'patients calculated': {
+    line: ({ first }) => ['patients', 'calculated', '--patient', first('patients'), '--format', 'ndjson'],
+    check: (ran) => {
+      const rows = rowsOf(ran);
+      expect(rows).toHaveLength(1);
+      expect(String(rows[0]?.lastVisitDate ?? null)).toMatch(/^(null|\d{4}-\d\d-\d\d)$/);
+    },
+  },
+  'patients billingtypes list': {
+    prepare: ({ service, first }) => {
+      service.practice.billingTypes.set(Number(first('patients')), [{ id: 7 }]);
+    },
+    line: ({ first }) => ['patients', 'billingtypes', 'list', first('patients'), '--format', 'ndjson'],
+    check: (ran) => expect(rowsOf(ran).map(({ id }) => String(id))).toEqual(['7']),
+  },
+  'agingbalances report': {
+    line: () => ['agingbalances', 'report', '--location', 'ALL', '--format', 'ndjson'],
+    check: (ran, setting) => expect(balances(rowsOf(ran))).toEqual(owing(setting, true)),
+  },
+  'agingbalances report of a location': {
+    line: ({ location }) => ['agingbalances', 'report', '--location', location, '--format', 'ndjson'],
+    check: (ran, setting) => expect(balances(rowsOf(ran))).toEqual(owing(setting, false)),
+  },
+  'locationproductionnetschedule report': {
+    line: () => [
+      'locationproductionnetschedule',
+      'report',
+      '--from',
+      TODAY,
+      '--range',
+      '31',
+      '--timezone',
+      'UTC',
+      '--format',
+      'ndjson',
+    ],
+    check: (ran, { service }) => {
+      const within = ({ start }: { start?: unknown }) => String(start) >= TODAY && String(start) < '2026-04-02';
+      const own = service.records('appointments').filter(within);
+      const amounts = (list: readonly { scheduledAmount?: unknown }[]) =>
+        list.map(({ scheduledAmount }) => Number(scheduledAmount)).sort();
+      expect(own.length).toBeGreaterThan(3);
+      expect(amounts(rowsOf(ran))).toEqual(amounts(own));
+    },
+  },
+  'scheduleopenings list': {
+    line: ({ location }) => [
+      ...['scheduleopenings', 'list', '--location', location, '--from', TODAY, '--to', '2026-03-04'],
+      ...['--format', 'ndjson'],
+    ],
+    check: (ran) => expect(new Set(rowsOf(ran).map(({ day }) => day)).size).toBe(3),
+  },
+  'api GET': {
+    line: ({ first }) => ['api', `patients/${first('patients')}`, '--json'],
+    check: (ran, { first }) => expect(String(JSON.parse(ran.stdout).data.id)).toBe(first('patients')),
+  },
+  'api with pages': {
+    line: () => ['api', 'documents', '--paginate', '--format', 'ndjson'],
+    check: (ran, { service }) => expect(idsOf(rowsOf(ran))).toEqual(idsOf(service.records('documents'))),
+  },
+  whoami: {
+    line: () => ['whoami'],
+    check: (ran, { service }) => expect(ran.stdout).toContain(service.organization),
+  },
+  doctor: {
+    line: () => ['doctor', '--json'],
+    attemptsOnce: true,
+    check: (ran) => expect(ran.stdout).toContain('ok'),
+  },
+  'login with a token': {
+    line: ({ service }) => [
+      ...['login', '--url', service.url, '--organization', service.organization],
+      ...['--token-stdin', '--profile', 'work', '--allow-http'],
+    ],
+    stdin: 'faithful-token\n',
+    check: (ran) => expect(ran.stdout + ran.stderr).toContain('work'),
+  },
+  export: {
+    line: ({ folder }) => [...['export', ...EXPORTED, '--to', join(folder, 'out'), '--format', 'ndjson', '--full-ids']],
+    check: async (_ran, { folder, service }) => {
+      for (const resource of EXPORTED) {
+        const text = await readFile(join(folder, 'out', `${resource}.ndjson`), 'utf8');
+        const rows = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { id: unknown });
+        expect([resource, idsOf(rows)]).toEqual([resource, idsOf(service.records(resource))]);
+      }
+    },
+  },
+};
+
+const EXPORTED = [
+  'documents',
+  'patients',
+  'transactiontags',
+  'transactions',
+  'appointmenthistories',
+  'missedappointments',
+  'patientinsuranceplans',
+  'events',
+] as const;
