@@ -84,7 +84,9 @@ async function check(row: Row, moods: Partial<Moods>, faults: Faults | undefined
     const ran = await driven.molar(row.line(setting), row.stdin);
     expect(ran.exitCode !== 0, ran.stderr).toBe(row.fails ?? false);
     await row.check(ran, setting);
-    if (!row.fails) expect(service.violations).toEqual([]);
+    // Our own stream may be asked for: without it a command does what it can, which its row checks.
+    const violations = service.violations.filter(({ path }) => path !== '/api/v1/stream');
+    if (!row.fails) expect(violations).toEqual([]);
   } finally {
     await driven.close();
   }

@@ -4,6 +4,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
+import { forAllLocations } from '../../core/pages/everything.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
@@ -118,7 +119,9 @@ export abstract class ProductionCommand extends ResourceCommand {
     responseFields?: string,
   ): Promise<readonly Row[] | undefined> {
     const { operation, context } = this;
-    const query = { filter: formatFilter(terms), responseFields };
+    const written = formatFilter(terms);
+    // All locations are named: to leave them out is announced to be refused (specification, Versioning 2).
+    const query = { filter: forAllLocations(written, operation.filters) ?? written, responseFields };
     try {
       if (this.delivered !== undefined) return await this.delivered(client, query.filter);
       const answer = await client.request({ method: 'GET', path: pathOf(operation), query, signal: context.signal });
