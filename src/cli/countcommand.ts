@@ -5,7 +5,7 @@ import { countAll, countOnce } from '../core/pages/countall.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
 import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
-import { zoneFlags } from './flags/zone.ts';
+import { zoneFlagsFor } from './flags/zone.ts';
 import { isOn } from './flagvalues.ts';
 import { ResourceCommand } from './resourcecommand.ts';
 
@@ -13,7 +13,7 @@ export function countFlags(resource: Resource): FlagInput {
   const { json } = outputFlags;
   const operation = operationOf(resource, 'count');
   const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
-  return { ...filters, json, ...zoneFlags, ...talkFlags, ...connectionFlags };
+  return { ...filters, json, ...zoneFlagsFor(operation.filters ?? {}), ...talkFlags, ...connectionFlags };
 }
 
 /** Prints how many records match: a bare number, or with `--json` the object that the API answers. */

@@ -1,5 +1,5 @@
 import type { FailureCode, Problem } from '../../catalog/failures.ts';
-import { formatInstant, isDate, parseInstant } from '../../catalog/fields/times.ts';
+import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
 import type { RuleDraft } from '../../core/recurrence/draft.ts';
 import { type KnownStart, recurrenceOfDraft } from '../../core/recurrence/recurrence.ts';
@@ -74,7 +74,7 @@ function telling(problems: Problem[]): Tell {
 export function startOf({ start, allDay }: Body, times: LocalTimes): KnownStart {
   const instant = typeof start === 'string' ? parseInstant(start.trim(), times) : undefined;
   if (typeof instant !== 'number') return {};
-  const place = times.placeOf(formatInstant(Math.floor(instant)));
+  const place = times.placeOf(Math.floor(instant));
   return allDay === true ? { ...place, second: 0 } : place;
 }
 

@@ -5,7 +5,7 @@ import { kebab } from '../flagvalues.ts';
 
 type Mode = 'create' | 'update';
 
-/** One flag a writable field (contract §2), and the ways to give a body that every write has. */
+/** One flag a writable field (contract §2), and the three ways to give a body that are the same for every write. */
 export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
   const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields, mode)] as const);
   return { ...Object.fromEntries(own), ...sharedFlags };

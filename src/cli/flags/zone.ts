@@ -1,5 +1,7 @@
 import * as Flags from '@oclif/core/flags';
+import type { FlagInput } from '@oclif/core/interfaces';
 import { isTimeZone } from '../../catalog/fields/times.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
@@ -16,10 +18,19 @@ export const zoneFlags = {
     helpGroup,
     helpValue: 'ZONE',
     summary:
-      "Time zone of tables, html and xlsx, and of dates and times given without one, such as America/Denver; this computer's when not given",
+      "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; this computer's when not given",
   }),
   utc: Flags.boolean({ helpGroup, summary: 'Same as --timezone UTC' }),
 };
+
+/** The same for a command that shows no times, where a key of its filter is a date-time. */
+export function zoneFlagsFor(keys: FilterKeys): FlagInput {
+  if (Object.values(keys).every(({ value }) => value.name !== 'dateTime')) return {};
+  const { timezone, utc } = zoneFlags;
+  const summary =
+    "Time zone of dates and times given without one, such as America/Denver; this computer's when not given";
+  return { timezone: { ...timezone, summary }, utc };
+}
 
 /** Throws a Failure (exit 2) for a zone that is none, and for two of them. */
 export function checkZone(flags: FlagValues): void {
