@@ -52,7 +52,7 @@ describe('list --async', () => {
     ]);
     expect(question?.pathname).toBe('/api/v1/patients/async');
     expect(Object.fromEntries(question?.searchParams ?? [])).toEqual({
-      filter: 'patientStatus==ACTIVE',
+      filter: 'patientStatus==ACTIVE,lastModified>=0001-01-01T00:00:00Z',
       responseFields: 'id,lastName',
     });
   });
@@ -228,7 +228,7 @@ describe('production report --async', () => {
     const script = new Script(delivery(items), asked());
     const ran = await report(script, '--from', '2026-03-02', '--range', '2', '--fields', 'scheduledAmount', '--csv');
     expect(ran).toEqual({ exitCode: 0, stdout: 'scheduledAmountCents\n500\n300\n700\n', stderr: '' });
-    expect(script.queries[1]).toEqual({ filter: 'fromDate==2026-03-02,range==2,location.id->["ALL"]' });
+    expect(script.queries[1]).toEqual({ filter: 'fromDate==2026-03-02,range==2' });
   });
 
   it('asks for each day of a table', async () => {

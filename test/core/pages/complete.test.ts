@@ -8,63 +8,11 @@ import { missedAppointments } from '../../../src/catalog/resources/missedappoint
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { scheduleTemplateReasons } from '../../../src/catalog/resources/scheduletemplatereasons.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
-import { type CompleteOptions, readComplete } from '../../../src/core/pages/complete.ts';
+import { readComplete } from '../../../src/core/pages/complete.ts';
 import { countOf } from '../../../src/core/pages/countall.ts';
-import type { Proof } from '../../../src/core/pages/proof.ts';
-import type { WalkPlace } from '../../../src/core/pages/walkplace.ts';
 import { answer, clientOf, type Script } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
-
-const NOW = Date.parse('2026-11-22T12:00:00Z');
-const DAY = 86_400_000;
-
-/** Records whose last change is spread over the years 2008 to 2026, later ids not always changed later. */
-function spread(count: number): FakeRow[] {
-  return Array.from({ length: count }, (_, at) => {
-    const time = new Date(Date.UTC(2008, 0, 1) + ((at * 37) % count) * (6900 / count) * DAY).toISOString();
-    return { id: 1000 + at * 3, lastModified: time, start: time };
-  });
-}
-
-interface Read {
-  readonly ids: readonly number[];
-  readonly proof: Proof | undefined;
-  readonly places: readonly (WalkPlace | undefined)[];
-  readonly service: FakeService;
-}
-
-async function read(
-  resource: Resource,
-  rows: readonly FakeRow[],
-  habits: Habits = {},
-  options: Partial<CompleteOptions> = {},
-): Promise<Read> {
-  const service = new FakeService(rows, habits);
-  const ids: number[] = [];
-  const places: (WalkPlace | undefined)[] = [];
-  let proof: Proof | undefined;
-  const client = clientOf({ send: service.send } as Script);
-  const pages = readComplete(client, operationOf(resource, 'list'), {
-    count: countOf(resource, options.filter),
-    now: () => NOW,
-    signal: new AbortController().signal,
-    pageSize: 50,
-    parallel: 1,
-    onProof: (made) => {
-      proof = made;
-    },
-    ...options,
-  });
-  for await (const page of pages) {
-    ids.push(...page.rows.map(({ id }) => Number(id)));
-    places.push(page.place);
-  }
-  return { ids, proof, places, service };
-}
-
-const idsOf = (rows: readonly FakeRow[]) => rows.map(({ id }) => id);
-const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b);
-const PROVED = (counted: number): Proof => ({ by: 'count', counted, unproved: null });
+import { DAY, idsOf, NOW, PROVED, read, sorted, spread } from './reading.ts';
 
 describe('readComplete', () => {
   it.each<[string, Resource, Habits]>([
@@ -250,64 +198,5 @@ describe('readComplete', () => {
     const instead: Habits['instead'] = () => answer(400, { data: null, errors: [{ source: 'pageSize' }] });
     const failing = read(patients, [], { instead }, { limit: 5 });
     await expect(failing).rejects.toMatchObject({ status: 400 });
-  });
-});
-
-describe('a walk by page numbers', () => {
-  const HISTORIES = spread(60);
-  const shuffled = HISTORIES.toSorted((a, b) => ((a.id * 31) % 67) - ((b.id * 31) % 67));
-
-  it('loses nothing to a timeout in the middle: pages do not change their size without starting over', async () => {
-    let asked = 0;
-    const instead: Habits['instead'] = (_query, path) =>
-      !path.endsWith('/totalcount') && asked++ === 3 ? answer(408, '') : undefined;
-    const { ids, service } = await read(appointmentHistories, HISTORIES, { instead, ownSize: 10 });
-    expect(ids).toEqual(idsOf(HISTORIES));
-    expect(new Set(service.queries.flatMap(({ pageSize }) => pageSize ?? []))).toEqual(new Set(['50']));
-  });
-
-  it('starts over with smaller pages when one keeps timing out', async () => {
-    const instead: Habits['instead'] = ({ pageSize, page }) =>
-      Number(pageSize) > 20 && page === '2' ? answer(408, '') : undefined;
-    const { ids, service } = await read(appointmentHistories, shuffled, { instead });
-    expect(sorted(ids)).toEqual(idsOf(HISTORIES));
-    expect(service.queries.filter(({ page }) => page === '1').map(({ pageSize }) => pageSize)).toEqual([
-      '50',
-      '25',
-      '12',
-    ]);
-  });
-
-  it('brings each row once, in any order, when rows are added in front', async () => {
-    const rows = [...shuffled];
-    const habits: Habits = {
-      ownSize: 10,
-      instead: ({ page }) => {
-        if (page === '3' && service.rows.length === 60) service.rows = [{ id: 9, lastModified: '2026-01-01' }, ...rows];
-        return undefined;
-      },
-    };
-    const service = new FakeService(rows, habits);
-    const ids: number[] = [];
-    const client = clientOf({ send: service.send } as Script);
-    const options = { now: () => NOW, signal: new AbortController().signal, pageSize: 50, parallel: 1 };
-    const count = operationOf(appointmentHistories, 'count');
-    const pages = readComplete(client, operationOf(appointmentHistories, 'list'), { ...options, count });
-    for await (const page of pages) ids.push(...page.rows.map(({ id }) => Number(id)));
-    expect(sorted(ids)).toEqual([9, ...idsOf(HISTORIES)]);
-  });
-
-  it('ends with an error when the service gives the same page for every number', async () => {
-    const instead: Habits['instead'] = () => answer(200, { data: [{ id: 1 }] });
-    const failing = read(appointmentHistories, [], { instead, counts: false });
-    await expect(failing).rejects.toMatchObject({ code: 'pages.order' });
-  });
-
-  it('resumes behind the last id while rows come in ascending order', async () => {
-    const first = await read(appointmentHistories, HISTORIES, { ownSize: 10 }, { limit: 20 });
-    const from = first.places.at(-1);
-    expect(from).toEqual({ lastId: String(HISTORIES[19]?.id), fetched: 20 });
-    const { ids } = await read(appointmentHistories, HISTORIES, { ownSize: 10 }, { from });
-    expect(ids).toEqual(idsOf(HISTORIES).slice(20));
   });
 });

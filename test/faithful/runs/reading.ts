@@ -76,16 +76,33 @@ export async function judgedFolder(
 ): Promise<Outcome> {
   if (ran.exitCode !== 0) return { end: 'failed', problems: [], stderr: ran.stderr };
   const outcomes: Outcome[] = [];
+  const { files } = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
   for (const resource of chosen) {
     const there = run.service.reachable(resource);
-    for (const [name, records] of [[resource, wanted(resource)] as const, [`${resource}.ids`, there] as const]) {
-      const path = join(folder, `${name}.ndjson`);
-      const read = { ran, ids: await idsIn(path, 'ndjson'), unproved: await unprovedIn(path, ran) };
-      outcomes.push(judged(read, differences(name, read.ids, records, run.service.records(resource))));
+    for (const [content, records] of [['records', wanted(resource)] as const, ['ids', there] as const]) {
+      const named = files.find((file) => file.resource === resource && file.content === content);
+      if (named === undefined) throw new Error(`The summary has no ${content} of ${resource}.`);
+      // Without changes there is no file.
+      const path = join(folder, named.file ?? '');
+      const read =
+        named.file === null
+          ? { ran, ids: [], unproved: false }
+          : { ran, ids: await idsIn(path, 'ndjson'), unproved: await unprovedIn(path, ran) };
+      outcomes.push(
+        judged(read, differences(`${resource} ${content}`, read.ids, records, run.service.records(resource))),
+      );
     }
   }
   const end = outcomes.some((outcome) => outcome.end === 'said') ? 'said' : 'whole';
   return { end, problems: outcomes.flatMap(({ problems }) => problems), stderr: ran.stderr };
+}
+
+interface Summary {
+  readonly files: readonly {
+    readonly resource: string;
+    readonly content: 'records' | 'ids';
+    readonly file: string | null;
+  }[];
 }
 
 interface Read {
