@@ -110,6 +110,12 @@ export async function fetchPage(
       await turnOfTheLoop();
       return read(body);
     },
+    ...(onLastId && {
+      onHead: ({ link }) => {
+        const id = linkedLastId(link);
+        if (id !== undefined) onLastId(id);
+      },
+    }),
     signal,
   });
   const rows = readRows(answer);
@@ -119,6 +125,13 @@ export async function fetchPage(
   if (!Number.isNaN(time)) question.onServerTime?.(time);
   question.onWarnings?.(warnings);
   return { rows, warnings, meta, requestId, ...ids, pageSize };
+}
+
+/** The last id by the `Link` to the next page (RFC 8288), as our server sends it. It may be another: the records tell. */
+function linkedLastId(link = ''): bigint | undefined {
+  const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
+  const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
+  return /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
 }
 
 /** Bytes at the end of a page that may tell its last id. */
