@@ -1,3 +1,4 @@
+import { versions } from 'node:process';
 import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
 import { isLoopback } from './address.ts';
 import { watchedBody } from './watchedbody.ts';
@@ -11,7 +12,7 @@ interface ZstandardZlib {
   createZstdDecompress(options: { readonly chunkSize: number; readonly params: Record<number, number> }): Decoder;
 }
 
-const hasZstandard = process.versions.zstd !== undefined;
+const hasZstandard = versions.zstd !== undefined;
 
 /** Bytes of output at a time: with the 16 KiB of Node a page takes four times as many turns. */
 const chunkSize = 64 * 1024;

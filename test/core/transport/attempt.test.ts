@@ -162,6 +162,19 @@ describe('an attempt', () => {
     expect(result.failure?.message).toBe(message);
   });
 
+  it('shares a signal with any number of others, without a warning of a leak', async () => {
+    const warnings: unknown[] = [];
+    const note = (warning: unknown) => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    const send: Send = async () => ({ status: 200, headers: {}, body: chunks('ok') });
+    const deps = { send, clock: new SleepLog(), timeout: 1000 };
+    await Promise.all(Array.from({ length: 20 }, () => attempt(deps, { ...REQUEST, signal }, accept)));
+    await new Promise((done) => setImmediate(done));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('gives up with the reason of the caller', async () => {
     const reason = new Error('stopped');
     const work = attempt(
