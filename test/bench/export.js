@@ -1,15 +1,11 @@
 // An export of all patients to CSV, against a bare loop that throws the same pages away and against curl and jq; its
 // memory; and what --parallel gains on a slow line.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { cellsOf, curlAndJq, hasCurlAndJq } from './curljq.js';
+import { checkedLines, ended, exported, firstLine, node } from './exporting.js';
 import { importPatients, multiplyPatients } from './manypatients.js';
-import { ORGANIZATION, TOKEN } from './practice.js';
-import { start, watch, withServer } from './processes.js';
+import { withServer } from './processes.js';
 
 /** What molar asks for at a time when nobody says otherwise. */
 const PAGE = 500;
@@ -17,8 +13,6 @@ const PAGE = 500;
 const LINE = 30;
 /** How many times the first practice the large one is. */
 const LARGE = 5;
-
-const ENVIRONMENT = { MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKEN };
 
 /** Measures exports of 200,000 patients, and the memory of one of a million. */
 export async function measure({ folder, signal, small, report }) {
@@ -118,28 +112,10 @@ async function memoryOfLarge({ folder, url, patients, report }) {
   );
 }
 
-/** Lists all patients to a file: seconds, and megabytes at most. */
-async function exported(url, file, flags) {
-  const out = openSync(file, 'w');
-  const began = performance.now();
-  const env = { ...process.env, ...ENVIRONMENT, MOLAR_URL: url };
-  const molar = start(['patients', 'list', ...flags], { env, stdio: ['ignore', out, 'inherit'] });
-  await ended(molar.child, 'molar patients list');
-  closeSync(out);
-  return { seconds: (performance.now() - began) / 1000, peak: molar.peak };
-}
-
 async function bareLoop(url, patients) {
   const began = performance.now();
   await ended(node(['fetchpages.js', url, String(patients), String(PAGE)], 'ignore'), 'The bare loop');
   return (performance.now() - began) / 1000;
-}
-
-/** The lines of an export, which must have one for each patient and the header. */
-function checkedLines(file, patients) {
-  const lines = readFileSync(file, 'latin1').split('\n');
-  if (lines.length !== patients + 2) throw new Error(`The export has ${lines.length - 2} of ${patients} patients.`);
-  return lines;
 }
 
 /** Seconds that curl and jq take for the first pages, whose cells must be those that molar wrote. */
@@ -148,19 +124,4 @@ function loopOver([header, ...lines], { url, pages, size, file }) {
   const ours = Buffer.from(lines.slice(0, pages * size).join('\n'), 'latin1').toString();
   if (!isDeepStrictEqual(cellsOf(ours), cellsOf(text))) throw new Error('curl and jq wrote other cells than molar.');
   return seconds;
-}
-
-function node([script, ...args], stdout) {
-  const path = resolve(import.meta.dirname, script);
-  return watch(spawn(process.execPath, [path, ...args], { stdio: ['ignore', stdout, 'inherit'] })).child;
-}
-
-async function firstLine({ stdout }) {
-  for await (const line of createInterface({ input: stdout })) return line;
-  throw new Error('The proxy ended before it listened.');
-}
-
-async function ended(child, what) {
-  const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${what} ended with ${code ?? signal}.`);
 }

@@ -15,6 +15,7 @@ import { Report } from './results.js';
 const MEASUREMENTS = [
   'startup',
   'export',
+  'compressed',
   'server',
   'posts',
   'mixed',

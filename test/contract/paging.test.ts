@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Called, idsOf, refusalOf, warningSources } from '../support/calls.ts';
+import { type Called, type CallOptions, idsOf, refusalOf, warningSources } from '../support/calls.ts';
 import type { ResourceFixture } from '../support/fixture.ts';
 import { big } from '../support/ids.ts';
 import { line, organizationRecords, tokenRecords } from '../support/practice.ts';
@@ -75,6 +75,56 @@ describe.each(cursorLists)('%s by lastId (D15)', (_id, tested) => {
 
   it.each(['abc', '-1', '1.5', '1e3', '9007199254740992', '0x1', '5,6'])('refuses the lastId %j', async (lastId) => {
     expect(refusalOf(await page(tested, { lastId }))).toEqual({ status: 400, errors: ['query.last_id lastId'] });
+  });
+});
+
+describe.each(cursorLists)('%s links to its next page (RFC 8288)', (_id, tested) => {
+  const ids = allIds(tested.fixture);
+
+  it('from every full page, with all that was asked', async () => {
+    const query = { pageSize: 2, lastId: 0, responseFields: 'id' };
+    const seen: unknown[] = [];
+    for (let asked: CallOptions['query'] = query; seen.length < ids.length; ) {
+      const called = await page(tested, asked as typeof query);
+      seen.push(...idsOf(called));
+      if (idsOf(called).length < 2) break;
+      const [, search = ''] = /^<\?(.*)>; rel="next"$/.exec(called.headers.link ?? '') ?? [];
+      const { filter, ...next } = Object.fromEntries(new URLSearchParams(search));
+      expect(filter).toBe(filterWith(tested) || undefined);
+      expect(next).toEqual({ pageSize: '2', responseFields: 'id', lastId: String(seen.at(-1)) });
+      asked = next;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it.each([
+    ['is not full', { pageSize: 500, lastId: 0 }],
+    ['is empty', { pageSize: 1, lastId: Number.MAX_SAFE_INTEGER }],
+    ['was asked for by its number', { pageSize: 1, page: 1 }],
+    ['was asked for without a cursor', { pageSize: 1 }],
+  ])('but not where it %s', async (_what, query) => {
+    expect((await page(tested, query)).headers).not.toHaveProperty('link');
+  });
+});
+
+describe('the link to the next page', () => {
+  const patients = cursorLists.find(([id]) => id === 'patients.list')?.[1] as TestedOperation;
+  const linkOf = async (query: Readonly<Record<string, string>>) =>
+    (await page(patients, { pageSize: 1, lastId: 0, ...query })).headers.link;
+
+  it('holds nothing that would end it', async () => {
+    const unknown = 'a>, <b>; rel="next"\r\nx: é 𠮷';
+    const link = (await linkOf({ unknown })) ?? '';
+    expect(link).toMatch(/^<\?[\w.%*&=+-]+>; rel="next"$/);
+    expect(new URLSearchParams(link.slice(2, link.indexOf('>'))).get('unknown')).toBe(unknown);
+  });
+
+  it('is left out where the filter makes it long', async () => {
+    const ids = allIds(patients.fixture);
+    const filter = (length: number) =>
+      `id->[${Array.from({ length }, (_, index) => ids[index % ids.length]).join(',')}]`;
+    expect(await linkOf({ filter: filter(20) })).toContain('lastId=');
+    expect(await linkOf({ filter: filter(200) })).toBeUndefined();
   });
 });
 

@@ -105,6 +105,10 @@ export const RELIABILITY: Page = {
               'An export ends with an empty page only; a page that fails fails the export, and ids that repeat or step back are an error. Tests: test/core/pages/walk.test.ts, test/core/pages/parallel.test.ts, test/acceptance/faults-exports.test.ts.',
             ],
             [
+              'Compressed answers',
+              'Decoded in bounded memory: 64 MiB end an answer, and so does an expansion of more than a thousand times. Data that is cut off, damaged or followed by something else is fetched again. Test: test/core/transport/decoding.test.ts.',
+            ],
+            [
               '--resume',
               'The bytes are those of an undisturbed run, whenever and however often it was killed. Tests: test/core/exports/resume.test.ts, test/acceptance/faults-kills.test.ts.',
             ],

@@ -118,6 +118,12 @@ export async function fetchPage(
       await turnOfTheLoop();
       return read(body);
     },
+    ...(onLastId && {
+      onHead: ({ link }) => {
+        const id = linkedLastId(link);
+        if (id !== undefined) onLastId(id);
+      },
+    }),
     signal,
   };
   const answer = await client.request(request).catch((cause: unknown) => {
@@ -138,6 +144,13 @@ export async function fetchPage(
 function isPassing(cause: unknown): boolean {
   if (!(cause instanceof Failure)) return false;
   return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
+}
+
+/** The last id by the `Link` to the next page (RFC 8288), as our server sends it. It may be another: the records tell. */
+function linkedLastId(link = ''): bigint | undefined {
+  const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
+  const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
+  return /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
 }
 
 /** Bytes at the end of a page that may tell its last id. */

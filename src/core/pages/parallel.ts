@@ -66,6 +66,11 @@ class RangeWalk {
       question: options,
       size: new PageSize(options.pageSize),
       signal: this.stopping.signal,
+      areIdsTold: true,
+      onAsked: () => {
+        this.reading--;
+        this.fill();
+      },
       onDone: (range) => this.done(range),
     };
     options.signal?.addEventListener('abort', this.relay, { once: true });
@@ -131,7 +136,6 @@ class RangeWalk {
   }
 
   private done(range: IdRange): void {
-    this.reading--;
     if (range.ended || range.failed) this.ended = true;
     // Ids between two ranges that no record has need not be asked for.
     if (range.nextId !== undefined && range.nextId > this.start + 1n) this.start = range.nextId - 1n;

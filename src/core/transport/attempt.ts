@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { setMaxListeners } from 'node:events';
 import { ByteText } from '../bytetext.ts';
 import { codeOf, Failure, localFailure } from '../failure.ts';
+import { acceptEncodingFor, codingsOf, decoded, Undecodable } from './decoding.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';
 import {
@@ -50,12 +52,12 @@ export async function attempt<T>(
   const memory = spare.pop() ?? new ByteText(SMALLEST_BODY);
   let response: IncomingResponse | undefined;
   try {
-    response = await deps.send(deadline.guard(request));
+    response = await deps.send(deadline.guard(withAcceptEncoding(request)));
+    if (isSuccess(response)) request.onHead?.(response.headers);
     const body = await readBody(response, memory);
     const { status, headers } = response;
     const value = await made(accept, body);
-    if (status >= 200 && status < 300 && value === undefined)
-      throw new Malformed('The answer is not an envelope of the API.');
+    if (isSuccess(response) && value === undefined) throw new Malformed('The answer is not an envelope of the API.');
     return {
       end: { kind: 'answered', status, fromApi: value !== undefined },
       headers,
@@ -76,6 +78,15 @@ export async function attempt<T>(
   }
 }
 
+const isSuccess = ({ status }: IncomingResponse) => status >= 200 && status < 300;
+
+function withAcceptEncoding(request: OutgoingRequest): OutgoingRequest {
+  const accepted = acceptEncodingFor(request.url);
+  return accepted === undefined
+    ? request
+    : { ...request, headers: { 'accept-encoding': accepted, ...request.headers } };
+}
+
 /** Bytes of memory for a body at first, and the most that is kept for the next. */
 const SMALLEST_BODY = 64 * 1024;
 const LARGEST_SPARE = 4 * 1024 * 1024;
@@ -87,13 +98,13 @@ const spare: ByteText[] = [];
 function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice: AttemptNotice): AttemptResult<T> {
   const { requestId } = notice;
   if (response !== undefined) {
-    const why =
-      cause instanceof Malformed || cause instanceof ConnectionFailure ? cause.message : 'The answer was cut off.';
+    const isTold = [Malformed, Undecodable, ConnectionFailure].some((kind) => cause instanceof kind);
+    const why = isTold ? (cause as Error).message : 'The answer was cut off.';
     // What a failing gateway writes below its status does not matter; the status is the answer.
     const end: AttemptEnd =
       response.status >= 300
         ? { kind: 'answered', status: response.status, fromApi: false }
-        : { kind: 'lost', sent: true, permanent: cause instanceof TooLarge };
+        : { kind: 'lost', sent: true, permanent: cause instanceof Unreadable };
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
   }
@@ -119,34 +130,41 @@ class Unusable extends Error {}
 
 class Malformed extends Error {}
 
-/** An answer that asking again will not make smaller. */
-class TooLarge extends Malformed {}
+/** An answer that asking again will not make readable. */
+class Unreadable extends Malformed {}
 
 /** Bytes of the longest answer that is read: what no page or report can be must not fill the memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-async function readBody(response: IncomingResponse, memory: ByteText): Promise<Uint8Array> {
-  for await (const chunk of response.body) {
-    if (memory.length + chunk.byteLength > MOST_BYTES) {
-      throw new TooLarge(`The answer is larger than ${MOST_BYTES / 1024 / 1024} MiB.`);
-    }
+/** A page is 20 to 100 times larger than its compressed form; beyond this factor, and 8 MiB, it was made to do harm. */
+const MOST_EXPANSION = 1000;
+const EXPANDED_FREELY = 8 * 1024 * 1024;
+
+async function readBody({ headers, body }: IncomingResponse, memory: ByteText): Promise<Uint8Array> {
+  const encoding = headers['content-encoding'];
+  const codings = codingsOf(encoding);
+  const isCompressed = codings !== undefined && codings.length > 0;
+  let received = 0;
+  const count = ({ byteLength }: Uint8Array) => {
+    received += byteLength;
+  };
+  for await (const chunk of isCompressed ? await decoded(watchedBody(body, { piece: count }), codings) : body) {
+    const length = memory.length + chunk.byteLength;
+    if (length > MOST_BYTES) throw new Unreadable(`The answer is larger than ${MOST_BYTES / 1024 / 1024} MiB.`);
+    if (isCompressed && length > EXPANDED_FREELY && length > received * MOST_EXPANSION)
+      throw new Unreadable(`The answer is more than ${MOST_EXPANSION} times larger than its compressed form.`);
     memory.append(chunk);
   }
-  const body = memory.bytes.subarray(0, memory.length);
-  const announced = response.headers['content-length'];
-  const encoding = response.headers['content-encoding'];
-  if (announced !== undefined && encoding === undefined && Number(announced) !== body.length) {
-    throw new Malformed(`The answer was cut off after ${body.length} of ${announced} bytes.`);
-  }
-  if (!isUtf8(body)) {
-    // None was asked for: only what stands in between can have put one on.
-    throw new Malformed(
-      encoding === undefined
-        ? 'The answer is not valid UTF-8.'
-        : `The answer is in an encoding that was not asked for (${encoding}).`,
-    );
-  }
-  return body;
+  const text = memory.bytes.subarray(0, memory.length);
+  if (!isCompressed) received = text.length;
+  const announced = headers['content-length'];
+  if (announced !== undefined && Number(announced) !== received)
+    throw new Malformed(`The answer was cut off after ${received} of ${announced} bytes.`);
+  if (isUtf8(text)) return text;
+  // An encoding that is unknown is told only now: servers give plain text names of this kind, `utf-8` for one.
+  if (codings === undefined)
+    throw new Unreadable(`The answer is in an encoding that molar does not know (${encoding}).`);
+  throw new Malformed('The answer is not valid UTF-8.');
 }
 
 /** Path and the names of the query's parameters: values may be about patients. */
@@ -170,6 +188,8 @@ class Deadline {
     this.milliseconds = milliseconds;
     this.outer = outer;
     if (outer?.aborted) this.controller.abort(outer.reason);
+    // Any number of requests may run at once under one signal.
+    if (outer !== undefined) setMaxListeners(0, outer);
     outer?.addEventListener('abort', this.relay, { once: true });
     this.restart();
   }

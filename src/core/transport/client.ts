@@ -58,6 +58,8 @@ export interface ApiRequest {
   readonly lookUp?: LookUp;
   /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
   readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
+  /** Called with the headers of a successful answer before its body is read; again for each attempt. */
+  readonly onHead?: (headers: IncomingResponse['headers']) => void;
   /** Told right before the request is sent again. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
@@ -185,6 +187,7 @@ export class ApiClient {
         ...request.headers,
       },
       ...(body !== undefined && { body }),
+      ...(request.onHead && { onHead: request.onHead }),
       ...(request.signal && { signal: request.signal }),
     };
   }

@@ -4,6 +4,8 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: OutgoingBody;
+  /** Called by an attempt with the headers of an answer of 2xx, before its body is read. */
+  readonly onHead?: (headers: IncomingResponse['headers']) => void;
   readonly signal?: AbortSignal;
 }
 

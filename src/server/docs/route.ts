@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { sendCompressed } from '../http/compression.ts';
 
 interface Page {
   readonly text: string;
@@ -8,10 +9,11 @@ interface Page {
 /** `GET /docs`: built on the first request, since nobody else needs it, and kept as text. */
 export function mountDocs(app: FastifyInstance): void {
   let page: Promise<Page> | undefined;
-  app.get('/docs', async (_request, reply) => {
+  app.get('/docs', async (request, reply) => {
     page ??= build();
     const { text, policy } = await page;
-    return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(text);
+    reply.header('content-security-policy', policy).type('text/html; charset=utf-8');
+    return sendCompressed(request, reply, text);
   });
 }
 

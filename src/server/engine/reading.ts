@@ -28,8 +28,27 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     }
     const { limit, page, byCursor } = asked;
     const pagination = operation.paging?.meta?.({ limit, offset, page, byCursor, lastId, total });
-    return { data, ...(pagination && { meta: { pagination } }) };
+    const isFull = found === limit && lastId !== undefined;
+    return {
+      data,
+      ...(pagination && { meta: { pagination } }),
+      ...(byCursor && isFull && { headers: linkAfter(lastId, request.query) }),
+    };
   };
+}
+
+/** Characters of the longest query that is repeated in a header: some clients take no more than 8 KiB of headers. */
+const LONGEST_LINK = 2048;
+
+/**
+ * A `Link` to the next page (RFC 8288), so that a client can ask for it while the records of this one are on their way.
+ * Relative to the request, with everything that was asked: a link without the filter would lead to other records.
+ */
+function linkAfter(lastId: number, query: OperationRequest['query']): Readonly<Record<string, string>> {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const next = new URLSearchParams([...given.filter(([name]) => name !== 'lastId'), ['lastId', String(lastId)]]);
+  const link = `<?${next}>; rel="next"`;
+  return link.length > LONGEST_LINK ? {} : { link };
 }
 
 /** The records of a page as JSON text; whole ones in id order are joined by the store. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
+import { documents } from '../../catalog/resources/documents.ts';
 import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { allHandlers } from '../engine/handlers.ts';
@@ -11,6 +12,7 @@ import { type Found, type Handler, nowOf, type Organization, type Service } from
 import type { Transaction } from '../store/store.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf, auditedRead } from './audited.ts';
+import { sendCompressed } from './compression.ts';
 import { successBody, successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
@@ -91,11 +93,18 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** They answer with download links, which let anybody read a file, beside names that others chose: never compressed. */
+const WITH_LINKS: ReadonlySet<string> = new Set(Object.values(documents.operations).map(({ id }) => id));
+
 /** Runs an operation; a POST with an Idempotency-Key that was answered before gets the first answer again (D46). */
 async function serve(mounting: Mounting, operation: Operation, request: FastifyRequest, reply: FastifyReply) {
   reply.type(JSON_TYPE);
+  const send = (status: number, body: string | Buffer) => {
+    reply.code(status);
+    return WITH_LINKS.has(operation.id) ? reply.send(body) : sendCompressed(request, reply, body);
+  };
   if (operation.method !== 'POST' || request.headers['idempotency-key'] === undefined) {
-    return reply.code(operation.success).send(await run(mounting, operation, request, reply));
+    return send(operation.success, await run(mounting, operation, request, reply));
   }
   const { keys } = mounting;
   const hash = hashOf(request.body);
@@ -110,14 +119,15 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
   try {
     if (claim.earlier !== undefined) {
       await dropStaged(mounting.service, request);
-      return reply.code(claim.earlier.status).header('idempotency-replayed', 'true').send(claim.earlier.answer);
+      reply.header('idempotency-replayed', 'true');
+      return send(claim.earlier.status, claim.earlier.answer);
     }
     const keep = (tx: Transaction, answer: string) =>
       keys.keep(tx, claim.place, hash, { status: operation.success, answer });
     const text = await run(mounting, operation, request, reply, keep, keys.guarded(claim.place)).catch(
       laterWhenRunning,
     );
-    return reply.code(operation.success).send(text);
+    return send(operation.success, text);
   } finally {
     claim.release();
   }

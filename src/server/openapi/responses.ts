@@ -26,6 +26,10 @@ export const SHARED_HEADERS: Readonly<Record<string, Json>> = {
   RateLimit: { description: 'Requests that a burst may have.', schema: { type: 'integer' } },
   RateLimitRemaining: { description: 'Requests left of it.', schema: { type: 'integer' } },
   RateLimitReset: { description: 'Seconds until it is full again.', schema: { type: 'integer' } },
+  Link: {
+    description: 'The next page, as rel="next": on a full page that was asked for by lastId.',
+    schema: { type: 'string' },
+  },
   CorrelationId: {
     description: 'Names the delivery to the stream: its messages carry it as correlationId.',
     schema: { type: 'string', format: 'uuid' },
@@ -89,6 +93,7 @@ function successResponse(resource: Resource, operation: Operation): Json {
     headers: {
       ...REQUEST_ID,
       ...(operation.rateLimited && RATE_LIMIT),
+      ...(operation.shape === 'list' && operation.paging?.style === 'cursor' && { Link: ref('headers', 'Link') }),
       ...(operation.shape === 'async' && { [CORRELATION_HEADER]: ref('headers', 'CorrelationId') }),
       ...(operation.method === 'POST' && { 'Idempotency-Replayed': ref('headers', 'IdempotencyReplayed') }),
     },

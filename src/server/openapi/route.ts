@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { sendCompressed } from '../http/compression.ts';
 
 /** `GET /openapi.json`: built on the first request, since nobody else needs it, and kept as text. */
 export function mountOpenApi(app: FastifyInstance): void {
   let text: Promise<string> | undefined;
-  app.get('/openapi.json', async (_request, reply) => {
+  app.get('/openapi.json', async (request, reply) => {
     text ??= build();
-    return reply.type('application/json; charset=utf-8').send(await text);
+    return sendCompressed(request, reply.type('application/json; charset=utf-8'), await text);
   });
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { connection, molar } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
@@ -29,9 +29,24 @@ const BODIES: readonly Case[] = [
   ['an envelope without data', body('{"result":[]}'), NO_ENVELOPE],
   ['UTF-16', body(Buffer.from(WHOLE, 'utf16le')), NO_ENVELOPE],
   ['Latin-1', body(LATIN_1), /not valid UTF-8/],
-  ['gzip', body(gzipSync(WHOLE), { 'content-encoding': 'gzip' }), /not asked for \(gzip\)/],
-  ['truncated gzip', body(gzipSync(WHOLE).subarray(0, 20), { 'content-encoding': 'gzip' }), /not asked for \(gzip\)/],
-  ['a gzip bomb', body(gzipSync(Buffer.alloc(20_000_000)), { 'content-encoding': 'gzip' }), /not asked for \(gzip\)/],
+  ['lzma', body(gzipSync(WHOLE), { 'content-encoding': 'lzma' }), /does not know \(lzma\)/],
+  [
+    'truncated gzip',
+    body(gzipSync(WHOLE).subarray(0, 20), { 'content-encoding': 'gzip' }),
+    /cut off or damaged \(gzip\)/,
+  ],
+  ['JSON called gzip', body(WHOLE, { 'content-encoding': 'gzip' }), /cut off or damaged \(gzip\)/],
+  [
+    'gzip and more',
+    body(Buffer.concat([gzipSync(WHOLE), gzipSync(WHOLE)]), { 'content-encoding': 'gzip' }),
+    NO_ENVELOPE,
+  ],
+  ['a gzip bomb', body(gzipSync(Buffer.alloc(20_000_000)), { 'content-encoding': 'gzip' }), /1000 times larger/],
+  [
+    'a brotli bomb',
+    body(brotliCompressSync(Buffer.alloc(20_000_000)), { 'content-encoding': 'br' }),
+    /1000 times larger/,
+  ],
   ['a body without end', endless('{"data":[', `${' '.repeat(65_535)}\n`), /larger than 64 MiB/],
   ['a list without end', endless('{"data":[{"id":1}', ',{"id":1}'.repeat(8000)), /larger than 64 MiB/],
   [

@@ -11,6 +11,16 @@ import { answer, clientOf, Script, success } from '../transport/script.ts';
 const list = operationOf(patients, 'list');
 const rows = (ids: readonly number[]) => ids.map((id) => ({ id }));
 
+/** What a server says in the head of a full page that ends with an id: nothing, that id, or another one. */
+type Linking = (last: number) => number | undefined;
+const LINKING: Readonly<Record<string, Linking>> = {
+  nothing: () => undefined,
+  'the last id': (last) => last,
+  'an id too high': (last) => last + 7,
+  'an id too low': (last) => last - 3,
+  'any id': (last) => (last * 7919) % 5000,
+};
+
 /** A server that has these ids, answers in an order of its own and counts how many requests it has at once. */
 class PagingServer {
   readonly queries: { lastId: number; pageSize: number }[] = [];
@@ -18,11 +28,17 @@ class PagingServer {
   most = 0;
   private readonly ids: number[];
   private readonly before: (query: { lastId: number; pageSize: number }) => void;
+  private readonly linked: Linking;
   private turns = 0;
 
-  constructor(ids: number[], before: (query: { lastId: number; pageSize: number }) => void = () => {}) {
+  constructor(
+    ids: number[],
+    before: (query: { lastId: number; pageSize: number }) => void = () => {},
+    linked: Linking = () => undefined,
+  ) {
     this.ids = ids;
     this.before = before;
+    this.linked = linked;
   }
 
   readonly send: Send = async (request: OutgoingRequest) => {
@@ -34,7 +50,9 @@ class PagingServer {
     this.atOnce--;
     request.signal?.throwIfAborted();
     this.before(asked);
-    return success(rows(this.ids.filter((id) => id > asked.lastId).slice(0, asked.pageSize)));
+    const page = this.ids.filter((id) => id > asked.lastId).slice(0, asked.pageSize);
+    const told = page.length === asked.pageSize ? this.linked(page.at(-1) ?? 0) : undefined;
+    return success(rows(page), {}, told === undefined ? {} : { link: `<?lastId=${told}>; rel="next"` });
   };
 }
 
@@ -63,10 +81,32 @@ describe('walkParallel', () => {
     expect(await walk(new PagingServer(ids))).toEqual(rows(ids));
   });
 
-  it('has several requests at once, never more than asked for', async () => {
-    const server = new PagingServer(upTo(2000));
-    await walk(server, { parallel: 3 });
-    expect(server.most).toBe(3);
+  it.each(Object.entries(LINKING))('has several requests at once where heads tell %s', async (_what, linked) => {
+    const server = new PagingServer(upTo(2000), undefined, linked);
+    expect(await walk(server, { parallel: 3 })).toEqual(rows(upTo(2000)));
+    const isRight = [undefined, 5].includes(linked(5));
+    // What was asked for behind a wrong id is let go of, once.
+    expect(server.most).toBeLessThanOrEqual(isRight ? 3 : 6);
+    expect(server.queries.length).toBeLessThan(isRight ? 210 : 220);
+    expect(server.most).toBeGreaterThan(1);
+  });
+
+  it('asks for what comes next while the records of a page are on their way', async () => {
+    const server = new PagingServer(upTo(1000), undefined, (last) => last);
+    let [waiting, most] = [0, 0];
+    const slowly: Send = async (request) => {
+      const { body, ...head } = await server.send(request);
+      const slow = async function* () {
+        most = Math.max(most, ++waiting);
+        for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
+        waiting--;
+        yield* body;
+      };
+      return { ...head, body: slow() };
+    };
+    expect(await walk({ send: slowly }, { parallel: 2 })).toEqual(rows(upTo(1000)));
+    expect(most).toBeGreaterThan(2);
+    expect(server.most).toBe(2);
   });
 
   it('asks one page after another for what one page holds', async () => {
@@ -75,13 +115,16 @@ describe('walkParallel', () => {
     expect(server.queries.map(({ lastId }) => lastId)).toEqual([0, 1_000_000]);
   });
 
-  it('does not ask much more often than a walk one after another', async () => {
-    for (const step of [1, 3, 1000]) {
-      const server = new PagingServer(upTo(3000 * step, step));
-      await walk(server);
-      expect(server.queries.length).toBeLessThan(2 * 300);
-    }
-  });
+  it.each(Object.entries(LINKING).slice(0, 2))(
+    'does not ask much more often than a walk one after another, where heads tell %s',
+    async (_what, linked) => {
+      for (const step of [1, 3, 1000]) {
+        const server = new PagingServer(upTo(3000 * step, step), undefined, linked);
+        await walk(server);
+        expect(server.queries.length).toBeLessThan(2 * 300);
+      }
+    },
+  );
 
   it('goes on after an id, to a limit', async () => {
     const from = { lastId: '500', fetched: 500 };
@@ -170,13 +213,14 @@ describe('walkParallel', () => {
       parallel: fc.integer({ min: 2, max: 9 }),
       limit: fc.option(fc.integer({ min: 1, max: 350 }), { nil: undefined }),
     });
+    const heads = fc.constantFrom(...Object.values(LINKING));
     await fc.assert(
-      fc.asyncProperty(gaps, numbers, async (steps, given) => {
+      fc.asyncProperty(gaps, numbers, heads, async (steps, given, linked) => {
         let last = 0;
         const ids = steps.map((step) => (last += step));
-        expect(await walk(new PagingServer(ids), given)).toEqual(rows(ids.slice(0, given.limit)));
+        expect(await walk(new PagingServer(ids, undefined, linked), given)).toEqual(rows(ids.slice(0, given.limit)));
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 });

@@ -123,6 +123,74 @@ describe('walkPages', () => {
       const script = new Script(told(1, 1), problem(403, 'auth.scope', null, 'No.'));
       await expect(walk(script, { pageSize: 1 })).rejects.toMatchObject({ status: 403 });
     });
+
+    describe('by the head of an answer', () => {
+      const linked = (link: string, ...ids: number[]) => success(rows(...ids), {}, { link });
+      const next = (id: number | string) => `<?filter=a&lastId=${id}&pageSize=1>; rel="next"`;
+
+      it('while its records are still on their way', async () => {
+        const script = new Script(() => ({ ...linked(next(1)), body: slow() }), success(rows(2)), success([]));
+        let asked = 0;
+        async function* slow() {
+          yield Buffer.from('{"data":[{"id":1}]');
+          await settled();
+          asked = script.requests.length;
+          yield Buffer.from('}');
+        }
+        expect(await walk(script, { pageSize: 1 })).toEqual(rows(1, 2));
+        expect(asked).toBe(2);
+        expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '1', '2']);
+      });
+
+      it('once, where the end of the answer tells the same', async () => {
+        const both = success(rows(1), { meta: { pagination: { limit: 1, lastId: 1 } } }, { link: next(1) });
+        const script = new Script(both, success([]));
+        expect(await walk(script, { pageSize: 1 })).toEqual(rows(1));
+        expect(script.requests).toHaveLength(2);
+      });
+
+      it('and again, when the records end with another id', async () => {
+        const script = new Script(linked(next(9), 1, 2), success(rows(10)), success(rows(3)), success([]));
+        expect(await walk(script)).toEqual(rows(1, 2, 3));
+        expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '9', '2', '3']);
+      });
+
+      it('and again, after an answer that was cut off', async () => {
+        const cut = answer(200, '{"data":[{"id":1}]', { link: next(1) });
+        const script = new Script(cut, success(rows(2)), linked(next(1), 1), success([]));
+        expect(await walk(script, { pageSize: 1 })).toEqual(rows(1, 2));
+        expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '1', '0', '2']);
+      });
+
+      it.each([
+        ['https://other.example.com/api/v1/patients?lastId=5', '; rel=next'],
+        ['/api/v1/patients?filter=x%3D%3Ey&lastId=5', '; title="a"; rel="next"'],
+        ['?lastId=5', ' ; rel="next last"'],
+      ])('from <%s>%s', async (target, rest) => {
+        const script = new Script(linked(`<?lastId=1>; rel="first", <${target}>${rest}`, 4, 5), success([]));
+        const counts: number[] = [];
+        expect(await walk(script, { read: noting(script, counts) })).toEqual(rows(4, 5));
+        expect(counts).toEqual([2, 2]);
+      });
+
+      it.each([
+        '<?lastId=5>; rel="prev"',
+        '<?lastId=5>',
+        '?lastId=5; rel="next"',
+        '<?lastId=>; rel="next"',
+        '<?lastId=05>; rel="next"',
+        '<?lastId=-5>; rel="next"',
+        '<?page=2>; rel="next"',
+        '<?lastId=0>; rel="next"',
+        `<?lastId=${'5'.repeat(40)}>; rel="next"`,
+        `${'<'.repeat(10_000)}?lastId=5; rel="next"`,
+      ])('but not from %.40s', async (link) => {
+        const script = new Script(linked(link, 4, 5), success([]));
+        const counts: number[] = [];
+        expect(await walk(script, { read: noting(script, counts) })).toEqual(rows(4, 5));
+        expect(counts).toEqual([1, 2]);
+      });
+    });
   });
 
   it.each<[string, Step[], string]>([

@@ -79,16 +79,20 @@ describe('an attempt', () => {
   });
 
   it.each([
-    ['gzip', 'The answer is in an encoding that was not asked for (gzip). (HTTP 200)'],
-    ['a\u001b[31m', 'The answer is in an encoding that was not asked for (a\u001b[31m). (HTTP 200)'],
-  ])('names the encoding %j of an answer that cannot be read', async (encoding, message) => {
-    const send: Send = async () => ({
-      status: 200,
-      headers: { 'content-encoding': encoding },
-      body: chunks(Buffer.from([0x1f, 0x8b, 0x08])),
-    });
-    const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
-    expect(result.failure?.message).toBe(message);
+    [200, [{ link: '<?lastId=2>; rel="next"' }]],
+    [201, [{ link: '<?lastId=2>; rel="next"' }]],
+    [404, []],
+    [302, []],
+  ])('tells the head of an answer of %i before its body comes', async (status, told) => {
+    const heads: unknown[] = [];
+    const body = async function* () {
+      expect(heads).toEqual(told);
+      yield Buffer.from('ok');
+    };
+    const send: Send = async () => ({ status, headers: { link: '<?lastId=2>; rel="next"' }, body: body() });
+    const deps = { send, clock: new SleepLog(), timeout: 1000 };
+    await attempt(deps, { ...REQUEST, onHead: (headers) => heads.push(headers) }, accept);
+    expect(heads).toEqual(told);
   });
 
   it('ends when bytes come, one at a time, for longer than the timeout', async () => {
@@ -156,6 +160,19 @@ describe('an attempt', () => {
     const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
     expect(result.value).toBeUndefined();
     expect(result.failure?.message).toBe(message);
+  });
+
+  it('shares a signal with any number of others, without a warning of a leak', async () => {
+    const warnings: unknown[] = [];
+    const note = (warning: unknown) => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    const send: Send = async () => ({ status: 200, headers: {}, body: chunks('ok') });
+    const deps = { send, clock: new SleepLog(), timeout: 1000 };
+    await Promise.all(Array.from({ length: 20 }, () => attempt(deps, { ...REQUEST, signal }, accept)));
+    await new Promise((done) => setImmediate(done));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 
   it('gives up with the reason of the caller', async () => {
