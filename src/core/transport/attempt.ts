@@ -59,7 +59,7 @@ export async function attempt<T>(
     const value = await made(accept, body);
     if (isSuccess(response) && value === undefined) throw new Malformed('The answer is not an envelope of the API.');
     return {
-      end: { kind: 'answered', status, fromApi: value !== undefined },
+      end: { kind: 'answered', status },
       headers,
       value,
       notice: notice(status, headers['x-request-id']),
@@ -103,7 +103,7 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
     // What a failing gateway writes below its status does not matter; the status is the answer.
     const end: AttemptEnd =
       response.status >= 300
-        ? { kind: 'answered', status: response.status, fromApi: false }
+        ? { kind: 'answered', status: response.status }
         : { kind: 'lost', sent: true, permanent: cause instanceof Unreadable };
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
