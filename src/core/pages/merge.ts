@@ -1,4 +1,4 @@
-import { idOf, type Page, type Row } from './page.ts';
+import { idOf, type Row } from './page.ts';
 import type { WalkedPage } from './walkplace.ts';
 
 /**
@@ -65,7 +65,10 @@ class Side {
 }
 
 function inOrder(rows: readonly Row[]): readonly Row[] {
-  const byId = new Map<Page['firstId'], Row>();
-  for (const row of rows) if (!byId.has(String(idOf(row)))) byId.set(String(idOf(row)), row);
+  const byId = new Map<string, Row>();
+  for (const row of rows) {
+    const id = String(idOf(row));
+    if (!byId.has(id)) byId.set(id, row);
+  }
   return [...byId.values()].toSorted((a, b) => ((idOf(a) ?? 0n) < (idOf(b) ?? 0n) ? -1 : 1));
 }

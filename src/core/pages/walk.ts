@@ -4,6 +4,7 @@ import { walkNumbered } from './numbered.ts';
 import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
 import { walkUnpaged } from './unpaged.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
+import { WalkStop } from './walkstop.ts';
 
 /**
  * Every page of a bulk read (contract §5): by cursor in ascending id order, or as its endpoint has it (`walkNumbered`,
@@ -33,7 +34,7 @@ async function* walkCursor(client: ApiClient, operation: Operation, options: Wal
       yield page;
     }
   } finally {
-    walk.stop();
+    walk.stop.end();
   }
 }
 
@@ -49,6 +50,7 @@ interface Asked {
 
 class Walk {
   left: number;
+  readonly stop: WalkStop;
   private last: bigint;
   private fetched: number;
   private ahead: Asked | undefined;
@@ -56,7 +58,6 @@ class Walk {
   private readonly client: ApiClient;
   private readonly operation: Operation;
   private readonly options: WalkOptions;
-  private readonly stopping = new AbortController();
 
   constructor(client: ApiClient, operation: Operation, options: WalkOptions) {
     const { from = START, limit = Number.POSITIVE_INFINITY } = options;
@@ -67,8 +68,7 @@ class Walk {
     this.fetched = from.fetched;
     this.left = limit - from.fetched;
     this.size = new PageSize(options.pageSize);
-    options.signal?.addEventListener('abort', this.relay, { once: true });
-    if (options.signal?.aborted) this.relay();
+    this.stop = new WalkStop(options.signal);
   }
 
   async fetch(): Promise<WalkedPage> {
@@ -94,7 +94,7 @@ class Walk {
         asked.announced = id;
         this.goAhead(asked);
       },
-      signal: this.stopping.signal,
+      signal: this.stop.signal,
     });
     const asked: Asked = { after, page, announced: after, isWanted: false };
     // Its failure surfaces where the page is awaited.
@@ -110,11 +110,4 @@ class Walk {
     const isEarly = isWanted && this.left >= 2 * this.size.current;
     if (isEarly && announced > after && this.ahead?.after !== announced) this.ahead = this.ask(announced);
   }
-
-  stop(): void {
-    this.options.signal?.removeEventListener('abort', this.relay);
-    this.stopping.abort(new Error('The walk has ended.'));
-  }
-
-  private readonly relay = () => this.stopping.abort(this.options.signal?.reason);
 }
