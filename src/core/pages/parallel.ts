@@ -66,7 +66,7 @@ class RangeWalk {
       question: options,
       size: new PageSize(options.pageSize),
       signal: this.stop.signal,
-      areIdsTold: true,
+      areIdsRight: true,
       onAsked: () => {
         this.reading--;
         this.fill();
