@@ -11,7 +11,7 @@ import { partPath, targetOf } from '../../core/exports/keptpart.ts';
 import type { LineForm } from '../../core/lines/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { readComplete } from '../../core/pages/complete.ts';
-import { countOf } from '../../core/pages/countall.ts';
+import { countOperationOf } from '../../core/pages/countall.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageQuestion } from '../../core/pages/page.ts';
 import type { Proof } from '../../core/pages/proof.ts';
@@ -86,7 +86,7 @@ export function pagesOf(
     ...{ limit, pageSize, serverDefaults, now, signal },
     filter: increment === undefined ? reading.filter : increment.filter,
     fields: askedFields(reading),
-    count: countOf(reading.resource, reading.filter),
+    count: countOperationOf(reading.resource, reading.filter),
     parallel: wishes.parallel,
   });
 }

@@ -2,6 +2,7 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
+import { readCount } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
@@ -12,13 +13,11 @@ import { inSlices, isTimeout, sliceKey } from './slices.ts';
 /** The count of an answer under either of its names (D18), as a number or its digits; undefined where there is none. */
 export function totalOf({ data }: Pick<ApiAnswer, 'data'>): number | undefined {
   const record = isPlainObject(data) ? data : {};
-  const total = record.totalCount ?? record.total;
-  if (typeof total !== 'number' && !(typeof total === 'string' && /^\d{1,15}$/.test(total))) return undefined;
-  return Number(total);
+  return readCount(record.totalCount ?? record.total);
 }
 
 /** The operation that counts what a resource lists, where the API has one that takes the filter. */
-export function countOf({ operations }: Resource, filter: string | undefined): Operation | undefined {
+export function countOperationOf({ operations }: Resource, filter: string | undefined): Operation | undefined {
   const { count } = operations;
   const terms = parseFilter(filter ?? '');
   return terms.every(({ key }) => Object.hasOwn(count?.filters ?? {}, key)) ? count : undefined;

@@ -1,5 +1,6 @@
 import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { readCount } from '../count.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
 import { SeenIds } from './seenids.ts';
@@ -33,6 +34,6 @@ export async function* walkUnpaged(
 
 function isFull({ rows, meta }: Page): boolean {
   const { limit } = isPlainObject(meta?.pagination) ? meta.pagination : {};
-  const size = Number(limit);
-  return rows.length > 0 && Number.isSafeInteger(size) && size > 0 && rows.length >= size;
+  const size = readCount(limit);
+  return rows.length > 0 && size !== undefined && size > 0 && rows.length >= size;
 }

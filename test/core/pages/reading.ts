@@ -1,7 +1,7 @@
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
 import { type CompleteOptions, readComplete } from '../../../src/core/pages/complete.ts';
-import { countOf } from '../../../src/core/pages/countall.ts';
+import { countOperationOf } from '../../../src/core/pages/countall.ts';
 import type { Proof } from '../../../src/core/pages/proof.ts';
 import type { WalkPlace } from '../../../src/core/pages/walkplace.ts';
 import { clientOf, type Script } from '../transport/script.ts';
@@ -37,7 +37,7 @@ export async function read(
   let proof: Proof | undefined;
   const client = clientOf({ send: service.send } as Script);
   const pages = readComplete(client, operationOf(resource, 'list'), {
-    count: countOf(resource, options.filter),
+    count: countOperationOf(resource, options.filter),
     now: () => NOW,
     signal: new AbortController().signal,
     pageSize: 50,
