@@ -34,7 +34,7 @@ export async function workingDay(launcher: Launcher, say: Say, now: Date, signal
   await molar('agingbalances', 'report', '--location', 'ALL', '--totals-only', '--format', 'table');
   await fileScans(launcher, molar, say, patient);
   await say(
-    '\nKeep half an hour free every other Monday at eight. Times go in as the clock of the location, its zone in --timezone, and come out in UTC.\n',
+    '\nKeep half an hour free every other Monday at eight. Times go in as the clock of the location shows them, its zone in --timezone; JSON has instants, a table local times.\n',
   );
   const { from, until } = mondays(now);
   const meeting = [
