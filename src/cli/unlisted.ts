@@ -16,7 +16,7 @@ const NOTHING = 'If the id is right, the service does not have it, and the speci
 /** The failure of an operation that the specification does not list, where a service may lack it: says so (D23, D27). */
 export function asUnlisted(cause: unknown, { id, method, path, unlisted }: Operation): unknown {
   if (!unlisted || !(cause instanceof ApiFailure) || !WITHOUT_ROUTE.includes(cause.status)) return cause;
-  // A code of ours tells that the route is there.
+  // A code of ours means that the route exists.
   if (isFailureCode(cause.code) && cause.code !== 'route.unknown' && cause.code !== 'route.method') return cause;
   const message = `${cause.message} The specification does not list ${method} ${API_PREFIX}${path}; a service need not have it.`;
   return reworded(cause, { message, hint: INSTEAD[id] ?? NOTHING });

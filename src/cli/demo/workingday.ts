@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { type Finished, type Launcher, runMolar } from './children.ts';
 import { samplePdf, samplePng } from './samples.ts';
 
-/** The first location of the demo practice, and its time zone, which the API does not tell. */
+/** The first location of the demo practice, and its time zone, which the API does not give. */
 const LOCATION = { id: '1000000000001', zone: 'America/Denver' };
 const ZONE = ['--timezone', LOCATION.zone];
 

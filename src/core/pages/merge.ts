@@ -3,7 +3,7 @@ import type { WalkedPage } from './walkplace.ts';
 
 /**
  * The rows of several walks in ascending id order, each id once: what all of them bring together. The last id is a place
- * from which all of them can resume. Throws Unmergeable when one of them can no longer tell such a place.
+ * from which all of them can resume. Throws Unmergeable when one of them no longer has such a place.
  */
 export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]): AsyncGenerator<WalkedPage> {
   const sides = walks.map((walk) => new Side(walk));

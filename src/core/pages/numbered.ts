@@ -16,7 +16,7 @@ const MOST_REPEATS = 3;
 /**
  * Every row of an endpoint that counts pages (specification, Appointment histories): page 1, 2, … until one is empty, in
  * whatever order they come and however many rows a page has. Rows are remembered by id, so one that moves to the next
- * page while the walk goes on comes once. All pages of a walk have one size: after a timeout that repeats it starts over
+ * page during the walk comes once. All pages of a walk have one size: after a timeout that repeats it starts over
  * with a smaller one. Throws as `walkPages` does, and `pages.order` when the server gives the same page again.
  */
 export async function* walkNumbered(

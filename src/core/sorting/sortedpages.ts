@@ -2,7 +2,7 @@ import type { Row } from '../pages/page.ts';
 import type { RecordSpool } from '../stream/recordspool.ts';
 import type { Keyed, RowOrder } from './roworder.ts';
 
-/** Rows that are given out at a time. */
+/** Rows of a page. */
 const PAGE = 500;
 
 /** Characters of JSON that are sorted in memory at a time. */
@@ -14,7 +14,7 @@ interface Rows {
 
 export interface Sorting {
   readonly order: RowOrder;
-  /** Rows to give out at most; all where undefined. */
+  /** Rows to yield at most; all where undefined. */
   readonly limit: number | undefined;
   /** Called when the rows are too many for memory. */
   readonly openSpool: () => Promise<RecordSpool>;
@@ -23,7 +23,7 @@ export interface Sorting {
 }
 
 /**
- * Reads all pages, then gives their rows out in order. Memory holds one run; when there are more, sorted runs are
+ * Reads all pages, then yields their rows in order. Memory holds one run; when there are more, sorted runs are
  * written to a spool and merged (external merge sort). Equal rows keep the order they came in. Throws whatever the
  * pages throw, and a Failure with exit code 9 when the disk fails.
  */
@@ -37,7 +37,7 @@ export async function* sortedPages(pages: AsyncIterable<Rows>, sorting: Sorting)
     const run = held.map((text) => order.keyed(JSON.parse(text) as Row)).sort(order.compare);
     held = [];
     length = 0;
-    // What is behind the limit in one run is behind it in the whole result too.
+    // What is beyond the limit in one run is beyond it in the whole result.
     return run.slice(0, limit);
   };
   try {

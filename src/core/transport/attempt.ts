@@ -161,7 +161,7 @@ async function readBody({ headers, body }: IncomingResponse, memory: ByteText): 
   if (announced !== undefined && Number(announced) !== received)
     throw new Malformed(`The answer was cut off after ${received} of ${announced} bytes.`);
   if (isUtf8(text)) return text;
-  // An encoding that is unknown is told only now: servers give plain text names of this kind, `utf-8` for one.
+  // An unknown encoding is an error only now: servers give plain text names of this kind, `utf-8` for one.
   if (codings === undefined)
     throw new Unreadable(`The answer is in an encoding that molar does not know (${encoding}).`);
   throw new Malformed('The answer is not valid UTF-8.');
