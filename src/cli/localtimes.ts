@@ -1,7 +1,7 @@
 import type { WallClock } from '../catalog/fields/kind.ts';
 import type { Environment } from '../core/connection/settings.ts';
 import { LocalClock } from '../core/output/localclock.ts';
-import { checkZone, readZone } from './flags/zone.ts';
+import { readZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 
 interface Zone {
@@ -18,9 +18,7 @@ export class LocalTimes {
   private readonly env: Environment;
   private found: Zone | undefined;
 
-  /** Throws a Failure (exit 2) for a `--timezone` that is none. */
   constructor(flags: FlagValues, env: Environment) {
-    checkZone(flags);
     this.flags = flags;
     this.env = env;
   }

@@ -8,7 +8,6 @@ import { RowOrder } from '../core/sorting/roworder.ts';
 import { checkFieldNames } from './fieldnames.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
-import { checkZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { readSort, type SortPlan } from './sortplan.ts';
 
@@ -49,7 +48,6 @@ export function planRows(
   const toTerminal = isTTY && out === undefined;
   const format = chosenFormat(flags, toTerminal, 'csv');
   checkFormatFlags(flags, format, documents);
-  checkZone(flags);
   checkDestination(format, toTerminal);
   const selection = readSelection(flags, fields);
   const keys = readSort(flags, fields);

@@ -1,7 +1,7 @@
 import type { Fields } from '../catalog/record.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf } from '../core/output/columns.ts';
-import type { Row } from '../core/pages/page.ts';
+import type { RowPage } from '../core/pages/page.ts';
 import type { RowOrder, SortKey } from '../core/sorting/roworder.ts';
 import { sortedPages } from '../core/sorting/sortedpages.ts';
 import { RecordSpool } from '../core/stream/recordspool.ts';
@@ -46,12 +46,12 @@ function unordered(what: string) {
 }
 
 /** Pages in the order that was asked for; as they come without `--sort`. `onRead`: called with the rows read so far. */
-export function inOrder<Rows extends { readonly rows: readonly Row[] }>(
-  pages: AsyncIterable<Rows>,
+export function inOrder(
+  pages: AsyncIterable<RowPage>,
   sort: SortPlan | undefined,
   { temporaryFolder, newId }: Pick<Context, 'temporaryFolder' | 'newId'>,
   onRead: (rows: number) => void,
-): AsyncIterable<Pick<Rows, 'rows'>> {
+): AsyncIterable<RowPage> {
   if (sort === undefined) return pages;
   return sortedPages(counting(pages, onRead), {
     ...sort,
@@ -59,10 +59,7 @@ export function inOrder<Rows extends { readonly rows: readonly Row[] }>(
   });
 }
 
-async function* counting<Rows extends { readonly rows: readonly Row[] }>(
-  pages: AsyncIterable<Rows>,
-  onRead: (rows: number) => void,
-): AsyncGenerator<Rows> {
+async function* counting(pages: AsyncIterable<RowPage>, onRead: (rows: number) => void): AsyncGenerator<RowPage> {
   let total = 0;
   for await (const page of pages) {
     yield page;

@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
-import type { Row } from '../../core/pages/page.ts';
+import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
@@ -93,7 +93,7 @@ function checkFlags(flags: FlagValues, resource: Resource, keys: FilterKeys): vo
   });
 }
 
-async function* limited(pages: AsyncIterable<{ readonly rows: readonly Row[] }>, limit = Number.POSITIVE_INFINITY) {
+async function* limited(pages: AsyncIterable<RowPage>, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   for await (const { rows } of pages) {
     yield { rows: rows.slice(0, left) };

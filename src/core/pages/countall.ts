@@ -30,24 +30,32 @@ export interface Counted {
   readonly data: unknown;
 }
 
+export interface CountOptions {
+  /** UTC milliseconds. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Called with what could not be counted. */
+  readonly onUnproved: (what: string) => void;
+}
+
 /**
  * How many records match a filter, of any age (D48): with an early bound; where records may lack a date also without
- * it, and the larger counts; by slices of time where the service times out on all of it. `onUnproved` is called with
- * what could not be counted. Throws what a request throws, and a Failure with exit code 8 for an answer without a count.
+ * it, and the larger counts; by slices of time where the service times out on all of it. Throws what a request throws,
+ * and a Failure with exit code 8 for an answer without a count.
  */
 export async function countAll(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,
-  more: { readonly now: () => number; readonly signal: AbortSignal; readonly onUnproved: (what: string) => void },
+  options: CountOptions,
 ): Promise<Counted> {
   const bounded = withEarlyBound(filter, operation);
-  const whole = await countOnce(client, operation, bounded, more.signal).catch((cause: unknown) => {
-    if (isTimeout(cause)) return countSlices(client, operation, bounded, more);
+  const whole = await countOnce(client, operation, bounded, options.signal).catch((cause: unknown) => {
+    if (isTimeout(cause)) return countSlices(client, operation, bounded, options);
     throw cause;
   });
   if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
-  const plain = await countIfAllowed(client, operation, filter, more.signal);
+  const plain = await countIfAllowed(client, operation, filter, options.signal);
   return plain !== undefined && plain.total > whole.total ? plain : whole;
 }
 
@@ -97,14 +105,14 @@ async function countSlices(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,
-  more: Parameters<typeof countAll>[3],
+  options: CountOptions,
 ): Promise<Counted> {
   const key = sliceKey(operation);
   if (key === undefined) throw new PageTimeout();
   let total = 0;
   const count = async function* (slice: string) {
-    yield (await countOnce(client, operation, slice, more.signal)).total;
+    yield (await countOnce(client, operation, slice, options.signal)).total;
   };
-  for await (const part of inSlices(filter, key, more.now(), count, more.onUnproved)) total += part;
+  for await (const part of inSlices(filter, key, options.now(), count, options.onUnproved)) total += part;
   return { total, data: Object.fromEntries((operation.countNames ?? ['total']).map((name) => [name, total])) };
 }

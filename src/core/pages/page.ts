@@ -10,6 +10,11 @@ import { RETRYABLE_STATUSES } from '../transport/retry.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Some records. */
+export interface RowPage {
+  readonly rows: readonly Row[];
+}
+
 export interface Page {
   readonly rows: readonly Row[];
   readonly warnings: readonly Warning[];

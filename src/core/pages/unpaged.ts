@@ -2,7 +2,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readCount } from '../count.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
+import { cutPage, fetchPage, type Page, type PagePlace, PageSize } from './page.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 
@@ -20,7 +20,7 @@ export async function* walkUnpaged(
   const seen = new SeenIds(BigInt(from.lastId));
   const size = new PageSize(options.pageSize);
   let { fetched } = from;
-  let place: Parameters<typeof fetchPage>[2]['place'] = 'all';
+  let place: PagePlace = 'all';
   while (fetched < limit) {
     const page: Page = await fetchPage(client, operation, { question: options, place, size, signal });
     const fresh = cutPage(seen.fresh(page), limit - fetched);

@@ -1,4 +1,4 @@
-import type { Row } from '../pages/page.ts';
+import type { Row, RowPage } from '../pages/page.ts';
 import type { RecordSpool } from '../stream/recordspool.ts';
 import type { Keyed, RowOrder } from './roworder.ts';
 
@@ -7,10 +7,6 @@ const PAGE = 500;
 
 /** Characters of JSON that are sorted in memory at a time. */
 const RUN = 8 * 1024 * 1024;
-
-interface Rows {
-  readonly rows: readonly Row[];
-}
 
 export interface Sorting {
   readonly order: RowOrder;
@@ -27,7 +23,7 @@ export interface Sorting {
  * written to a spool and merged (external merge sort). Equal rows keep the order they came in. Throws whatever the
  * pages throw, and a Failure with exit code 9 when the disk fails.
  */
-export async function* sortedPages(pages: AsyncIterable<Rows>, sorting: Sorting): AsyncGenerator<Rows> {
+export async function* sortedPages(pages: AsyncIterable<RowPage>, sorting: Sorting): AsyncGenerator<RowPage> {
   const { order, limit = Number.POSITIVE_INFINITY, openSpool, runLength = RUN } = sorting;
   const runs: Run[] = [];
   let spool: RecordSpool | undefined;
@@ -101,7 +97,7 @@ class Run {
 }
 
 /** The rows of all runs in order, in pages, `limit` of them at most; of equal ones those of the earlier run first. */
-async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<Rows> {
+async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<RowPage> {
   /** Runs that have a head, in its order. */
   const waiting: { readonly run: Run; readonly place: number; readonly head: Keyed }[] = [];
   const enter = (run: Run, place: number, head: Keyed) => {
