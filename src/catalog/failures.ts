@@ -174,6 +174,11 @@ export class Refusal extends Error {
   }
 }
 
+/** Whether a code is one of ours (D5): other services may have codes of their own, or none. */
+export function isFailureCode(code: string): code is FailureCode {
+  return Object.hasOwn(FAILURES, code);
+}
+
 export function refusal(code: FailureCode, source: string | null, description: string): Refusal {
   return new Refusal([{ code, source, description }]);
 }

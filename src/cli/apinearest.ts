@@ -1,5 +1,5 @@
 import { API_PREFIX, allOperations } from '../catalog/catalog.ts';
-import { FAILURES } from '../catalog/failures.ts';
+import { isFailureCode } from '../catalog/failures.ts';
 import { Failure, reworded } from '../core/failure.ts';
 import { nearest } from './nearest.ts';
 
@@ -9,7 +9,7 @@ import { nearest } from './nearest.ts';
  */
 export function withNearestPath(cause: unknown, path: string): unknown {
   if (!(cause instanceof Failure) || cause.status !== 404) return cause;
-  if (Object.hasOwn(FAILURES, cause.code) && cause.code !== 'route.unknown') return cause;
+  if (isFailureCode(cause.code) && cause.code !== 'route.unknown') return cause;
   const near = nearestPath(path);
   const isTyped = `${API_PREFIX}/${near}` === path.split('?')[0];
   return near === undefined || isTyped ? cause : reworded(cause, { hint: `Did you mean ${near}?` });

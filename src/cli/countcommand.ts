@@ -3,7 +3,7 @@ import { operationOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import { countAll, countOnce } from '../core/pages/countall.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
-import { defaultsFlag, filterFlags, readFilter } from './flags/filters.ts';
+import { defaultsFlag, filterFlags } from './flags/filters.ts';
 import { namedFormat, outputFlags } from './flags/output.ts';
 import { zoneFlagsFor } from './flags/zone.ts';
 import { isOn } from './flagvalues.ts';
@@ -24,7 +24,7 @@ export abstract class CountCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { operation, resource } = this;
-    const filter = await this.inLocalTime(flags, (times) => readFilter(flags, operation.filters ?? {}, times));
+    const filter = await this.filterOf(flags, operation.filters);
     const client = await this.connect(flags);
     const { signal, clock } = this.context;
     let unproved: string | undefined;

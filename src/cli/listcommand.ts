@@ -55,7 +55,7 @@ export abstract class ListCommand extends ResourceCommand {
     const { context, resource } = this;
     const note = (text: string) => this.note(text);
     const connections = this.connections(flags);
-    const filterOf = (keys: FilterKeys) => this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+    const filterOf = (keys: FilterKeys) => this.filterOf(flags, keys);
     await listAsync(resource, { context, flags, connections, note, filterOf });
   }
 

@@ -1,13 +1,11 @@
 import type { WallClock } from '../catalog/fields/kind.ts';
 import type { Environment } from '../core/connection/settings.ts';
 import { LocalClock } from '../core/output/localclock.ts';
-import { instantIn } from '../core/zonetime.ts';
-import { checkZone, readZone } from './flags/zone.ts';
+import { readZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 
 interface Zone {
   readonly clock: LocalClock;
-  readonly instantOf: (wall: WallClock) => number;
   readonly isComputers: boolean;
 }
 
@@ -20,15 +18,13 @@ export class LocalTimes {
   private readonly env: Environment;
   private found: Zone | undefined;
 
-  /** Throws a Failure (exit 2) for a `--timezone` that is none. */
   constructor(flags: FlagValues, env: Environment) {
-    checkZone(flags);
     this.flags = flags;
     this.env = env;
   }
 
   /** UTC milliseconds of a wall-clock time. Throws a Failure (exit 9) when the configuration cannot be read. */
-  readonly instantOf = (wall: WallClock): number => this.zone().instantOf(wall);
+  readonly instantOf = (wall: WallClock): number => this.zone().clock.instantOf(wall);
 
   /** Local date `YYYY-MM-DD` and second of the day of an instant in UTC milliseconds. */
   placeOf(instant: number): { readonly date: string; readonly second: number } {
@@ -46,8 +42,7 @@ export class LocalTimes {
   private zone(): Zone {
     if (this.found !== undefined) return this.found;
     const { zone, isComputers } = readZone(this.flags, { env: this.env });
-    const clock = new LocalClock(zone);
-    this.found = { clock, instantOf: instantIn(clock), isComputers };
+    this.found = { clock: new LocalClock(zone), isComputers };
     return this.found;
   }
 }

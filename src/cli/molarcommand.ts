@@ -6,6 +6,7 @@ import type { ApiClient } from '../core/transport/client.ts';
 import { withConfiguredDefaults } from './configdefaults.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
+import { checkZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { LocalTimes } from './localtimes.ts';
 import { type TypedLine, withNextStep } from './nextstep.ts';
@@ -49,6 +50,7 @@ export abstract class MolarCommand extends Command {
     const { flags, args } = await this.parse(this.ctor);
     const { env, streams } = this.context;
     this.given = { flags: withConfiguredDefaults(flags, this.ctor.flags ?? {}, env, streams.stdout.isTTY), args };
+    checkZone(this.given.flags);
     return this.given;
   }
 

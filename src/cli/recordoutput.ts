@@ -8,7 +8,7 @@ import { terminalSafe } from '../core/output/terminalsafe.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { Context } from './context.ts';
 import { checkFormatFlags, chosenFormat } from './flags/output.ts';
-import { checkZone, readClock, zoneText } from './flags/zone.ts';
+import { readClock, zoneText } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
 import { Notes } from './notes.ts';
 import { readSelection } from './rowplan.ts';
@@ -27,7 +27,6 @@ export function planRecord(flags: FlagValues, fields: Fields, context: Context):
   if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
   const format = chosenFormat(flags, context.streams.stdout.isTTY && out === undefined, 'json');
   checkFormatFlags(flags, format);
-  checkZone(flags);
   return { format, selection: readSelection(flags, fields), out };
 }
 

@@ -4,13 +4,16 @@ import { operationOf } from '../catalog/catalog.ts';
 import type { Operation, Resource } from '../catalog/define.ts';
 import { isPlainObject } from '../catalog/fields/kind.ts';
 import { asId } from '../catalog/fields/numbers.ts';
+import type { FilterKeys } from '../catalog/filter/check.ts';
 import type { Fields } from '../catalog/record.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
+import { readFilter } from './flags/filters.ts';
 import { outputFlags } from './flags/output.ts';
 import { zoneFlags } from './flags/zone.ts';
+import type { FlagValues } from './flagvalues.ts';
 import { type CommandInput, MolarCommand } from './molarcommand.ts';
 import { asUnlisted } from './unlisted.ts';
 
@@ -35,6 +38,11 @@ export abstract class ResourceCommand extends MolarCommand {
   /** Fields of the records that the operation answers with. */
   protected get fields(): Fields {
     return this.operation.fields ?? this.resource.fields;
+  }
+
+  /** The filter that the flags ask for, of these keys, in the zone of this command line. Throws a Refusal. */
+  protected filterOf(flags: FlagValues, keys: FilterKeys = {}): Promise<string | undefined> {
+    return this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
   }
 }
 

@@ -5,11 +5,11 @@ import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf, selectedNames } from '../core/output/columns.ts';
 import type { Format } from '../core/output/format.ts';
 import { RowOrder } from '../core/sorting/roworder.ts';
+import { checkFieldNames } from './fieldnames.ts';
 import { wholeNumber } from './flags/numbers.ts';
 import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from './flags/output.ts';
-import { checkZone } from './flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
-import { checkNames, readSort, type SortPlan } from './sortplan.ts';
+import { readSort, type SortPlan } from './sortplan.ts';
 
 /** Records shown on a terminal when nothing else is asked for (contract §2). */
 export const TERMINAL_LIMIT = 100;
@@ -48,7 +48,6 @@ export function planRows(
   const toTerminal = isTTY && out === undefined;
   const format = chosenFormat(flags, toTerminal, 'csv');
   checkFormatFlags(flags, format, documents);
-  checkZone(flags);
   checkDestination(format, toTerminal);
   const selection = readSelection(flags, fields);
   const keys = readSort(flags, fields);
@@ -77,7 +76,7 @@ export function planRows(
 export function readSelection(flags: FlagValues, fields: Fields): string[] | undefined {
   const text = textFlag(flags, 'fields');
   if (text === undefined) return undefined;
-  checkNames(text, fields, '--fields');
+  checkFieldNames(text, fields, '--fields');
   if (text.replaceAll(',', '').trim() === '') throw usageFailure('--fields must name fields.', { source: '--fields' });
   return selectedNames(text);
 }

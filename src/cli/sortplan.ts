@@ -1,15 +1,13 @@
-import { Refusal } from '../catalog/failures.ts';
-import { readFieldSelection, selectableNames } from '../catalog/fieldselection.ts';
 import type { Fields } from '../catalog/record.ts';
 import { usageFailure } from '../core/failure.ts';
 import { type Column, columnsOf } from '../core/output/columns.ts';
-import type { Row } from '../core/pages/page.ts';
+import type { RowPage } from '../core/pages/page.ts';
 import type { RowOrder, SortKey } from '../core/sorting/roworder.ts';
 import { sortedPages } from '../core/sorting/sortedpages.ts';
 import { RecordSpool } from '../core/stream/recordspool.ts';
 import type { Context } from './context.ts';
+import { checkFieldNames } from './fieldnames.ts';
 import { type FlagValues, textFlags } from './flagvalues.ts';
-import { nearest } from './nearest.ts';
 
 /** What `--sort` asks for. */
 export interface SortPlan {
@@ -34,7 +32,7 @@ function keyColumns(name: string, fields: Fields): Column[] {
   if (name === '' || name === 'ALL') {
     throw usageFailure('--sort takes fields, such as lastName or -lastModified.', { source: '--sort' });
   }
-  checkNames(name, fields, '--sort');
+  checkFieldNames(name, fields, '--sort');
   const kind = Object.hasOwn(fields, name) ? fields[name]?.kind : undefined;
   const [part] = kind?.parts ?? [];
   if (part !== undefined) throw unordered(`${name} is a link; sort by ${name}.${part}`);
@@ -47,31 +45,13 @@ function unordered(what: string) {
   return usageFailure(`--sort takes fields with one value: ${what}.`, { source: '--sort' });
 }
 
-/** Refuses unknown names, with the nearest known one. */
-export function checkNames(text: string, fields: Fields, source: string): void {
-  try {
-    readFieldSelection(text, fields, source);
-  } catch (cause) {
-    if (!(cause instanceof Refusal)) throw cause;
-    throw new Refusal(
-      cause.problems.map((problem) => {
-        const near = nearest(problem.description.split(' ')[0] ?? '', selectableNames(fields));
-        const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
-        const known =
-          source === '--sort' ? problem.description.replace('Fields: ALL, ', 'Fields: ') : problem.description;
-        return { ...problem, description: `${known}${suggestion}` };
-      }),
-    );
-  }
-}
-
 /** Pages in the order that was asked for; as they come without `--sort`. `onRead`: called with the rows read so far. */
-export function inOrder<Rows extends { readonly rows: readonly Row[] }>(
-  pages: AsyncIterable<Rows>,
+export function inOrder(
+  pages: AsyncIterable<RowPage>,
   sort: SortPlan | undefined,
   { temporaryFolder, newId }: Pick<Context, 'temporaryFolder' | 'newId'>,
   onRead: (rows: number) => void,
-): AsyncIterable<Pick<Rows, 'rows'>> {
+): AsyncIterable<RowPage> {
   if (sort === undefined) return pages;
   return sortedPages(counting(pages, onRead), {
     ...sort,
@@ -79,10 +59,7 @@ export function inOrder<Rows extends { readonly rows: readonly Row[] }>(
   });
 }
 
-async function* counting<Rows extends { readonly rows: readonly Row[] }>(
-  pages: AsyncIterable<Rows>,
-  onRead: (rows: number) => void,
-): AsyncGenerator<Rows> {
+async function* counting(pages: AsyncIterable<RowPage>, onRead: (rows: number) => void): AsyncGenerator<RowPage> {
   let total = 0;
   for await (const page of pages) {
     yield page;

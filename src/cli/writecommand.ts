@@ -23,7 +23,7 @@ export function writeFlags(resource: Resource, mode: 'create' | 'update'): FlagI
 export abstract class WriteCommand extends ResourceCommand {
   protected abstract readonly mode: 'create' | 'update';
 
-  /** What the resource wants of a body beside its fields; `times` tells the zone of times given without one. */
+  /** What the resource wants of a body beside its fields; `times` gives the zone of times given without one. */
   protected bodyRules(_flags: FlagValues, _times: LocalTimes): BodyRules {
     return {};
   }

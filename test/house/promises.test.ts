@@ -57,6 +57,7 @@ describe('molar help reliability', () => {
     expect(rowsOf(['Long runs']).map(([run]) => scripts[run.replace('npm run ', '')] !== undefined)).toEqual([
       true,
       true,
+      true,
     ]);
   });
 });

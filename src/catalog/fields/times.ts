@@ -161,7 +161,7 @@ export function formatInstant(milliseconds: number): string {
 export const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
 
 /** An instant as it is sent: like `formatInstant`, but milliseconds only where there are any (D50). */
-export function wireInstant(instant: string): string {
+function wireInstant(instant: string): string {
   return instant.replace(/\.000Z$/, 'Z');
 }
 

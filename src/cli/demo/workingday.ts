@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { type Finished, type Launcher, runMolar } from './children.ts';
 import { samplePdf, samplePng } from './samples.ts';
 
-/** The first location of the demo practice, and its time zone, which the API does not tell. */
+/** The first location of the demo practice, and its time zone, which the API does not give. */
 const LOCATION = { id: '1000000000001', zone: 'America/Denver' };
 const ZONE = ['--timezone', LOCATION.zone];
 
@@ -34,7 +34,7 @@ export async function workingDay(launcher: Launcher, say: Say, now: Date, signal
   await molar('agingbalances', 'report', '--location', 'ALL', '--totals-only', '--format', 'table');
   await fileScans(launcher, molar, say, patient);
   await say(
-    '\nKeep half an hour free every other Monday at eight. Times go in as the clock of the location, its zone in --timezone, and come out in UTC.\n',
+    '\nKeep half an hour free every other Monday at eight. Times go in as the clock of the location shows them, its zone in --timezone; JSON has instants, a table local times.\n',
   );
   const { from, until } = mondays(now);
   const meeting = [

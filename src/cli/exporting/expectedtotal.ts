@@ -1,6 +1,6 @@
 import { pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
-import { countOf, totalOf } from '../../core/pages/countall.ts';
+import { countOperationOf, totalOf } from '../../core/pages/countall.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { RowProgress } from '../rowprogress.ts';
 
@@ -15,7 +15,7 @@ export async function expectedTotal(
   signal: AbortSignal,
   progress: RowProgress,
 ): Promise<void> {
-  const count = countOf(resource, filter);
+  const count = countOperationOf(resource, filter);
   if (count === undefined) return;
   try {
     const answer = await client.request({ method: 'GET', path: pathOf(count), query: { filter }, signal });

@@ -126,7 +126,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
       );
       if (failure === undefined || !isOn(flags, 'json')) {
         const changes = changesLine(run);
-        for (const line of changes === undefined ? [] : [changes]) await this.note(line);
+        if (changes !== undefined) await this.note(changes);
         await this.note(folderLine(run, folder));
       }
       if (failure !== undefined) throw failure;

@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { changesTime } from '../../core/exports/changesfile.ts';
@@ -6,6 +5,7 @@ import type { Left } from '../../core/exports/exporttask.ts';
 import { type FinishedFile, type FolderState, readState, writeState } from '../../core/exports/folderstate.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { type Failure, isInterruption } from '../../core/failure.ts';
+import { exists } from '../../core/output/replacement.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
 import { isResumable } from '../flags/exports.ts';
@@ -152,11 +152,4 @@ async function stillStands(before: FinishedFile, planned: PlannedFile, order: Fo
 function endsAll(failure: Failure): boolean {
   if (isInterruption(failure) || failure.code === 'run.overtime') return true;
   return failure.status === 401 || failure.code.startsWith('network.') || failure.code === 'local.file';
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -65,7 +65,7 @@ export async function runFolder(order: FolderExport, facts: Pick<FolderRun, 'url
   }
 }
 
-/** Whether the run before was of a molar that put changes in the place of whole files: it told no kind of file. */
+/** Whether the run before was of a version that replaced whole files by changes: its summary has no kinds of files. */
 async function hasReplacedFiles(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, 'summary.json'), 'utf8').catch(() => '');
   const summary = jsonOf(text);

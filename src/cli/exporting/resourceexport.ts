@@ -11,7 +11,7 @@ import { partPath, targetOf } from '../../core/exports/keptpart.ts';
 import type { LineForm } from '../../core/lines/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { readComplete } from '../../core/pages/complete.ts';
-import { countOf } from '../../core/pages/countall.ts';
+import { countOperationOf } from '../../core/pages/countall.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageQuestion } from '../../core/pages/page.ts';
 import type { Proof } from '../../core/pages/proof.ts';
@@ -61,11 +61,6 @@ export async function incrementOf(reading: Reading, context: Context): Promise<I
   return Increment.open(bookmarks, place, filter, context.clock.now());
 }
 
-/** A filter of a reading as it is sent: with an early date bound where a service may add a late one (D48). */
-function boundedFilter({ operation, serverDefaults }: Reading, filter: string | undefined): string | undefined {
-  return serverDefaults ? filter : withEarlyBound(filter, operation);
-}
-
 /** Lines for a reading that looks into no record. */
 export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Promise<LineForm | undefined> {
   return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
@@ -86,7 +81,7 @@ export function pagesOf(
     ...{ limit, pageSize, serverDefaults, now, signal },
     filter: increment === undefined ? reading.filter : increment.filter,
     fields: askedFields(reading),
-    count: countOf(reading.resource, reading.filter),
+    count: countOperationOf(reading.resource, reading.filter),
     parallel: wishes.parallel,
   });
 }
@@ -213,9 +208,13 @@ function columnsHash({ format, columns }: RowPlan): string {
   return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
 }
 
-/** The filter to send: with the bound of the bookmark where there is one. */
+/**
+ * The filter to send: with the bound of the bookmark where there is one, and an early date bound where a service may add
+ * a late one (D48).
+ */
 export function filterOf(reading: Reading, increment: Increment | undefined): string | undefined {
-  return boundedFilter(reading, increment === undefined ? reading.filter : increment.filter);
+  const filter = increment === undefined ? reading.filter : increment.filter;
+  return reading.serverDefaults ? filter : withEarlyBound(filter, reading.operation);
 }
 
 /** What a client sends from now on: exports into one folder share it. */

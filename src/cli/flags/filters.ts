@@ -84,7 +84,7 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags ask for as it is sent, undefined for none. `times` tells the zone of dates and times given
+ * The filter that the flags ask for as it is sent, undefined for none. `times` gives the zone of dates and times given
  * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
  * Refusal that names each flag at fault.
  */

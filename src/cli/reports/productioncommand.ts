@@ -13,7 +13,7 @@ import type { ApiClient } from '../../core/transport/client.ts';
 import { onePage } from '../calculatedcommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
-import { checkZone, readClock, zoneFlags } from '../flags/zone.ts';
+import { readClock, zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
 import { writeRows } from '../rowoutput.ts';
@@ -55,7 +55,6 @@ export abstract class ProductionCommand extends ResourceCommand {
 
   override async run(): Promise<void> {
     const { flags: given } = await this.input();
-    checkZone(given);
     // The zone is part of the question too.
     const flags = isOn(given, 'utc') ? { ...given, utc: false, timezone: 'UTC' } : given;
     const { context } = this;

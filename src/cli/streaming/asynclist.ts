@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
-import type { Row } from '../../core/pages/page.ts';
+import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
@@ -25,7 +25,7 @@ export interface AsyncListing {
 }
 
 /** Records that an async endpoint answers with itself (specification, Limits). */
-const TEN = 10;
+const FIRST_ANSWER = 10;
 
 /** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
 const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
@@ -54,10 +54,15 @@ export async function listAsync(
         const client = await connections.client();
         const policy = connections.retryPolicy();
         const rows = await deliveredRows(resource, wanted, { context, client, policy, note }).catch(async (cause) => {
-          // Whoever has another list is told of it.
+          // The failure names the list where there is one.
           if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
           await note(`${cause.message} The ${resource.many} are asked for ten at a time.`);
-          return walkPages(client, operation, { filter, fields: plan.fields, pageSize: TEN, signal: context.signal });
+          return walkPages(client, operation, {
+            filter,
+            fields: plan.fields,
+            pageSize: FIRST_ANSWER,
+            signal: context.signal,
+          });
         });
         return limited(rows, plan.limit);
       } finally {
@@ -88,7 +93,7 @@ function checkFlags(flags: FlagValues, resource: Resource, keys: FilterKeys): vo
   });
 }
 
-async function* limited(pages: AsyncIterable<{ readonly rows: readonly Row[] }>, limit = Number.POSITIVE_INFINITY) {
+async function* limited(pages: AsyncIterable<RowPage>, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   for await (const { rows } of pages) {
     yield { rows: rows.slice(0, left) };

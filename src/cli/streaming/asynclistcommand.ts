@@ -2,7 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
-import { filterFlags, readFilter } from '../flags/filters.ts';
+import { filterFlags } from '../flags/filters.ts';
 import { rowFlags } from '../flags/output.ts';
 import { commonFlags, ResourceCommand } from '../resourcecommand.ts';
 import { asyncFlag } from './asyncflag.ts';
@@ -25,7 +25,7 @@ export abstract class AsyncListCommand extends ResourceCommand {
     const { context } = this;
     const note = (text: string) => this.note(text);
     const connections = this.connections(flags);
-    const filterOf = (keys: FilterKeys) => this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+    const filterOf = (keys: FilterKeys) => this.filterOf(flags, keys);
     await listAsync(this.resource, { context, flags, connections, note, filterOf });
   }
 }

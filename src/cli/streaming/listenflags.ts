@@ -5,7 +5,7 @@ import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messagefo
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { wholeNumber } from '../flags/numbers.ts';
-import { checkZone, zoneFlags } from '../flags/zone.ts';
+import { zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 
 const choice = { helpGroup: 'MESSAGES' };
@@ -91,7 +91,6 @@ export interface ListenWishes {
 
 /** Reads the flags. Throws a Failure (exit 2). */
 export function readListenWishes(flags: FlagValues, isTTY: boolean): ListenWishes {
-  checkZone(flags);
   const name = textFlag(flags, 'name');
   if (textFlag(flags, 'amqp') !== undefined && textFlag(flags, 'from') !== undefined) {
     throw usageFailure('--from goes with the stream of the API: a broker keeps messages only for queues, by --name.', {

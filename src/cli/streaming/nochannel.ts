@@ -3,12 +3,13 @@ import type { Resource } from '../../catalog/define.ts';
 import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { readingRefused } from '../../core/doctor/probes.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
+import { WITHOUT_ROUTE } from '../../core/transport/apifailure.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 
-/** Answers of a service that has no such route, does not give it to this token, or does not take GET there. */
-const WITHOUT_ROUTE: readonly number[] = [400, 403, 404, 405, 406, 410, 415, 501];
+/** Answers of a service that has no such route, does not give it to this token, or has something else there. */
+const NO_CHANNEL: readonly number[] = [...WITHOUT_ROUTE, 400, 403, 406, 410, 415];
 
-/** What a connection says that brought no answer, or one that is no stream. */
+/** Codes of a connection that brought no answer, or one that is no stream. */
 const NO_STREAM: readonly string[] = ['network.unreachable', 'response.malformed'];
 
 /**
@@ -22,8 +23,8 @@ export async function asNoChannel(
   signal: AbortSignal,
 ): Promise<unknown> {
   if (!(cause instanceof Failure)) return cause;
-  const isOurs = cause.status === null ? NO_STREAM.includes(cause.code) : WITHOUT_ROUTE.includes(cause.status);
-  if (!isOurs) return cause;
+  const meansNoChannel = cause.status === null ? NO_STREAM.includes(cause.code) : NO_CHANNEL.includes(cause.status);
+  if (!meansNoChannel) return cause;
   try {
     const refusal = await readingRefused(client, signal);
     const answered = cause.status === null ? cause.message : `It answered HTTP ${cause.status}.`;

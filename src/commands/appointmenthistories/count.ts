@@ -4,7 +4,7 @@ import { CountCommand, countFlags } from '../../cli/countcommand.ts';
 export default class AppointmenthistoriesCount extends CountCommand {
   static override summary = 'Count appointment histories';
   static override description =
-    'Without a date filter every change is listed: molar sends an early date bound, so that the server applies none of its own. --server-defaults leaves that to the server.';
+    'Without a date filter every change is counted: molar sends an early date bound, so that the server applies none of its own. --server-defaults leaves that to the server.';
   static override examples = [
     '<%= config.bin %> appointmenthistories count',
     '<%= config.bin %> appointmenthistories count --appointment 5000000000001',

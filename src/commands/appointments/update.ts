@@ -5,7 +5,7 @@ import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
 export default class AppointmentsUpdate extends UpdateCommand {
   static override summary = 'Change an appointment; only what is given changes';
   static override description =
-    "Setting the status to BROKEN or NO_SHOW makes a missed appointment; leaving them stamps when it was rescheduled. Times without a zone stand in that of --timezone, else in this computer's.";
+    "Setting the status to BROKEN or NO_SHOW makes a missed appointment; leaving them stamps when it was rescheduled. Times without a zone stand in that of --timezone, else the configured one (molar config set timezone), else this computer's.";
   static override examples = [
     '<%= config.bin %> appointments update 5000000000001 --status CONFIRMED',
     '<%= config.bin %> appointments update 5000000000001 --start 2026-11-25T10:30 --duration 45',

@@ -4,7 +4,7 @@ export default class Export extends ExportFolderCommand {
   static override summary = 'Export several resources into a folder, a file each';
   static override description = [
     'Every file is replaced only when it is whole, and has a receipt beside it; summary.json says how the run went.',
-    'With --since-last the files hold what changed since the last complete run under that name. A run that stopped goes on with --resume. A second run into the same folder is refused while the first one lasts.',
+    'With --since-last NAME the first run writes whole files, and each later one writes what changed since the last complete run of that name to files of their own. --resume continues a run that stopped. A second run into the same folder is refused while the first one lasts.',
   ].join('\n\n');
   static override examples = [
     '<%= config.bin %> export patients transactions appointments --to ./nightly',

@@ -52,7 +52,7 @@ export async function probeScopes(client: ApiClient, signal: AbortSignal, now: n
   ];
 }
 
-/** How the API refuses to read, undefined where it does not: tells a service that lacks one route from no service at all. */
+/** How the API refuses to read, undefined where it does not: a service may lack one route, an address may be of no service at all. */
 export function readingRefused(client: ApiClient, signal: AbortSignal): Promise<ApiFailure | undefined> {
   return refusalOf(client, MODEL, signal);
 }

@@ -1,6 +1,6 @@
-import { access, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { exists, guarded, ignoreMissing } from '../output/replacement.ts';
 import { journalPath } from './journal.ts';
 import { partPath } from './keptpart.ts';
 
@@ -56,11 +56,4 @@ async function unfinished(path: string): Promise<string[]> {
   });
   const isJournal = (time: string) => names.includes(basename(journalPath(partPath(changesPath(path, time)))));
   return [...new Set(times)].filter(isJournal).toSorted();
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

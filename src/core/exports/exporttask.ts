@@ -2,7 +2,7 @@ import type { Warning } from '../../catalog/failures.ts';
 import type { LockOwner } from '../lockfile.ts';
 import type { Formatter } from '../output/format.ts';
 import type { Sink } from '../output/sink.ts';
-import type { Row } from '../pages/page.ts';
+import type { Row, RowPage } from '../pages/page.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
@@ -20,11 +20,6 @@ export interface ExportStart {
   readonly onWarnings: (warnings: readonly Warning[]) => void;
   /** To be called with how the pages were proved to be complete. */
   readonly onProof: (proof: Proof) => void;
-}
-
-/** Some records of an export. */
-export interface RowPage {
-  readonly rows: readonly Row[];
 }
 
 /** One export to a file. */

@@ -109,15 +109,15 @@ export function checkIncrementFilter(filter: string | undefined): void {
   }
 }
 
-/** How far this clock may be ahead of that of a service which never tells its time. */
-const UNTOLD = 24 * 60 * 60_000;
+/** How far this clock may be ahead of that of a service which sends no `Date`. */
+const UNKNOWN_CLOCK = 24 * 60 * 60_000;
 
 /**
  * The earliest time, in UTC milliseconds of the service's clock, at which reading can have begun: ours or the service's,
  * whichever is behind.
  */
 export function readingBegan(ourTime: number, serverTime: number | undefined): number {
-  return serverTime === undefined ? ourTime - UNTOLD : Math.min(ourTime, serverTime);
+  return serverTime === undefined ? ourTime - UNKNOWN_CLOCK : Math.min(ourTime, serverTime);
 }
 
 /** Whether a list can tell what changed since a time. */

@@ -51,7 +51,7 @@ export const EXPORTS: Page = {
       heading: 'Only what changed',
       blocks: [
         '--since-last NAME brings every record on the first run, then those modified since the last complete run began, less 5 minutes. Records of these minutes that came before and are still the same are left out. The bookmark moves last, when all files are whole: a run that failed, or whose reader went away, changes nothing.',
-        'Changes never replace a whole file. The first run of a name writes patients.csv; each later one writes what changed to a file of its own, named for the start of the run (UTC), such as patients.changes.2026-11-22T05-00-00Z.csv, and no file when nothing changed. "kind" in receipts and summary.json is whole or changes. list --since-last NAME --out FILE does the same beside FILE. An interrupted run goes on with --resume in the file that it began.',
+        'Changes never replace a whole file. The first run of a name writes patients.csv; each later one writes what changed to a file of its own, named for the start of the run (UTC), such as patients.changes.2026-11-22T05-00-00Z.csv, and no file when nothing changed. "kind" in receipts and summary.json is whole or changes. list --since-last NAME --out FILE does the same beside FILE. --resume continues an interrupted run in the file that it began.',
         'To keep a copy up to date, load the whole file once, then each file of changes in the order of their names: each record replaces the one with its id. To make the whole file anew, reset the bookmark and run the line again.',
         `These have no filter for changes and come whole each time: ${whole.join(', ')}.`,
         { code: ['molar export bookmarks list', 'molar export bookmarks reset nightly'] },

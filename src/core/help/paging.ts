@@ -24,7 +24,7 @@ export const PAGING: Page = {
     {
       heading: 'Complete or an error',
       blocks: [
-        'Pages follow the last id of the page before, with the same filter, until a page is empty. Ids must increase: a repeat or a step back is an error (exit 8), never output that is silently short. A page that fails, fails the command.',
+        'Pages follow the last id of the page before, with the same filter, until a page is empty. Ids must increase: a repeat or a step back is an error (exit 8), never output that is silently short; a list of events that a service orders otherwise is read by page number. A page that fails, fails the command.',
         `Read by page number, since the API has no ids to follow there: ${byPage.join(', ')}. Their rows may come in any order and are remembered by id. All pages of such a list have one size: when a page keeps timing out, the list is read again from the start with smaller pages.`,
       ],
     },
@@ -58,7 +58,8 @@ export const PAGING: Page = {
     {
       heading: 'Retries',
       blocks: [
-        'Reads, and writes whose outcome is known, are tried again after 408, 429, 500, 502, 503, 504 and connection failures, as long as Retry-After says or with growing pauses. --max-retries counts the retries after the first attempt. 408 also halves the page size, except in lists that are read by page number.',
+        'Reads, updates and deletes are tried again after 408, 429, 500, 502, 503, 504 and connection failures, after the time that Retry-After says or with growing pauses. --max-retries counts the retries after the first attempt. 408 also halves the page size, except in lists that are read by page number.',
+        'Of a POST only 429 and a connection that was never made are known outcomes: it is sent again. After 408, any 5xx, a connection that broke and an answer that is none, the server is asked first whether the record is there (molar help reliability).',
       ],
     },
   ],

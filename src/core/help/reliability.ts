@@ -10,6 +10,10 @@ const LONG_RUNS: readonly (readonly [run: string, found: string])[] = [
     'npm run test:fuzz',
     '101,001 wrong requests, files, imports and connections: none was answered with 500, and none hung or ended the server.',
   ],
+  [
+    'npm run test:faithful',
+    'Seeded runs of lists, counts, exports, files of changes, downloads and creates against a second service, written from the specification alone: what the specification leaves open is chosen by chance, and so are its faults. What the client brought is compared with what that service has: nothing may be missing without a word, doubled or made up, and no request may leave the specification.',
+  ],
 ];
 
 /** What data goes through when something breaks: promises, their limits, and the tests that keep them (contract §5, §6). */
@@ -102,7 +106,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Every record once',
-              'An export ends with an empty page only; a page that fails fails the export, and ids that repeat or step back are an error. Tests: test/core/pages/walk.test.ts, test/core/pages/parallel.test.ts, test/acceptance/faults-exports.test.ts.',
+              'A list ends with an empty page only; a page that fails, fails the command, and ids that repeat or step back are an error where a list is read by its ids. What came is compared with the own count of the service, whatever that leaves out by itself: too few records are looked for once more, and are an error then (molar help paging). Tests: test/core/pages/walk.test.ts, test/core/pages/parallel.test.ts, test/core/pages/complete.test.ts, test/faithful/runs.test.ts, test/acceptance/faults-exports.test.ts.',
             ],
             [
               'Compressed answers',

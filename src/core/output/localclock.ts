@@ -1,4 +1,5 @@
-import { parseInstant } from '../../catalog/fields/times.ts';
+import type { WallClock } from '../../catalog/fields/kind.ts';
+import { parseInstant, utcMilliseconds } from '../../catalog/fields/times.ts';
 
 const DAY = 86_400_000;
 
@@ -52,6 +53,25 @@ export class LocalClock {
       second: second === ':00' ? '' : second,
       offset: isDoubled ? ` ${offsetText(offset)}` : '',
     };
+  }
+
+  /**
+   * UTC milliseconds of what the clocks show. A time that they leave out moves forward by the gap; of one that they show
+   * twice it is the first (D39).
+   */
+  instantOf(wall: WallClock): number {
+    const asUtc = utcMilliseconds(wall);
+    const before = this.aheadAt(asUtc - DAY);
+    // The offset before a change makes the earlier instant of a doubled time, and moves a skipped one forward.
+    const early = asUtc - before;
+    if (this.aheadAt(early) === before) return early;
+    const after = this.aheadAt(asUtc + DAY);
+    const late = asUtc - after;
+    return this.aheadAt(late) === after ? late : early;
+  }
+
+  private aheadAt(instant: number): number {
+    return this.of(instant).wall - instant;
   }
 
   private steadyOffset(day: number): number | undefined {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, rename, stat, unlink } from 'node:fs/promises';
+import { access, type FileHandle, lstat, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf, Failure, fileFailure } from '../failure.ts';
 
@@ -10,6 +10,14 @@ export async function guarded<T>(doing: string, work: () => Promise<T>): Promise
   } catch (cause) {
     throw cause instanceof Failure ? cause : fileFailure(doing, cause);
   }
+}
+
+/** Whether there is a file, or a folder, that this user can see. */
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 const MOST_LINKS = 40;

@@ -29,12 +29,12 @@ const UNDATED = 'The server does not count them, so there may be some without a 
  * compared with the service's own count, and looked for once more where there are too few. In ascending id order where
  * the service has one. Throws `pages.incomplete` (exit 8) when fewer rows came than are counted, and whatever a walk throws.
  */
-export async function* readComplete(
+export function readComplete(
   client: ApiClient,
   operation: Operation,
   options: CompleteOptions,
 ): AsyncGenerator<WalkedPage> {
-  yield* new CompleteRead(client, operation, options).pages();
+  return new CompleteRead(client, operation, options).pages();
 }
 
 class CompleteRead {

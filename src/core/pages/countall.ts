@@ -2,6 +2,7 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
+import { readCount } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
@@ -12,13 +13,11 @@ import { inSlices, isTimeout, sliceKey } from './slices.ts';
 /** The count of an answer under either of its names (D18), as a number or its digits; undefined where there is none. */
 export function totalOf({ data }: Pick<ApiAnswer, 'data'>): number | undefined {
   const record = isPlainObject(data) ? data : {};
-  const total = record.totalCount ?? record.total;
-  if (typeof total !== 'number' && !(typeof total === 'string' && /^\d{1,15}$/.test(total))) return undefined;
-  return Number(total);
+  return readCount(record.totalCount ?? record.total);
 }
 
 /** The operation that counts what a resource lists, where the API has one that takes the filter. */
-export function countOf({ operations }: Resource, filter: string | undefined): Operation | undefined {
+export function countOperationOf({ operations }: Resource, filter: string | undefined): Operation | undefined {
   const { count } = operations;
   const terms = parseFilter(filter ?? '');
   return terms.every(({ key }) => Object.hasOwn(count?.filters ?? {}, key)) ? count : undefined;
@@ -31,24 +30,32 @@ export interface Counted {
   readonly data: unknown;
 }
 
+export interface CountOptions {
+  /** UTC milliseconds. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Called with what could not be counted. */
+  readonly onUnproved: (what: string) => void;
+}
+
 /**
  * How many records match a filter, of any age (D48): with an early bound; where records may lack a date also without
- * it, and the larger counts; by slices of time where the service times out on all of it. `onUnproved` is called with
- * what could not be counted. Throws what a request throws, and a Failure with exit code 8 for an answer without a count.
+ * it, and the larger counts; by slices of time where the service times out on all of it. Throws what a request throws,
+ * and a Failure with exit code 8 for an answer without a count.
  */
 export async function countAll(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,
-  more: { readonly now: () => number; readonly signal: AbortSignal; readonly onUnproved: (what: string) => void },
+  options: CountOptions,
 ): Promise<Counted> {
   const bounded = withEarlyBound(filter, operation);
-  const whole = await countOnce(client, operation, bounded, more.signal).catch((cause: unknown) => {
-    if (isTimeout(cause)) return countSlices(client, operation, bounded, more);
+  const whole = await countOnce(client, operation, bounded, options.signal).catch((cause: unknown) => {
+    if (isTimeout(cause)) return countSlices(client, operation, bounded, options);
     throw cause;
   });
   if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
-  const plain = await countIfAllowed(client, operation, filter, more.signal);
+  const plain = await countIfAllowed(client, operation, filter, options.signal);
   return plain !== undefined && plain.total > whole.total ? plain : whole;
 }
 
@@ -98,14 +105,14 @@ async function countSlices(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,
-  more: Parameters<typeof countAll>[3],
+  options: CountOptions,
 ): Promise<Counted> {
   const key = sliceKey(operation);
   if (key === undefined) throw new PageTimeout();
   let total = 0;
   const count = async function* (slice: string) {
-    yield (await countOnce(client, operation, slice, more.signal)).total;
+    yield (await countOnce(client, operation, slice, options.signal)).total;
   };
-  for await (const part of inSlices(filter, key, more.now(), count, more.onUnproved)) total += part;
+  for await (const part of inSlices(filter, key, options.now(), count, options.onUnproved)) total += part;
   return { total, data: Object.fromEntries((operation.countNames ?? ['total']).map((name) => [name, total])) };
 }

@@ -23,7 +23,7 @@ export function withEarlyBound(filter: string | undefined, operation: Operation)
 }
 
 /** A date as a bound on a key: as it is, or as the instant at which it begins in UTC, by the key's own type (D50). */
-export function boundOf(date: string, key: FilterKey | undefined): string {
+function boundOf(date: string, key: FilterKey | undefined): string {
   return key?.value.name === 'date' ? date : `${date}T00:00:00Z`;
 }
 

@@ -1,9 +1,9 @@
-import { idOf, type Page, type Row } from './page.ts';
+import { idOf, type Row } from './page.ts';
 import type { WalkedPage } from './walkplace.ts';
 
 /**
  * The rows of several walks in ascending id order, each id once: what all of them bring together. The last id is a place
- * from which all of them can resume. Throws Unmergeable when one of them can no longer tell such a place.
+ * from which all of them can resume. Throws Unmergeable when one of them no longer has such a place.
  */
 export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]): AsyncGenerator<WalkedPage> {
   const sides = walks.map((walk) => new Side(walk));
@@ -65,7 +65,10 @@ class Side {
 }
 
 function inOrder(rows: readonly Row[]): readonly Row[] {
-  const byId = new Map<Page['firstId'], Row>();
-  for (const row of rows) if (!byId.has(String(idOf(row)))) byId.set(String(idOf(row)), row);
+  const byId = new Map<string, Row>();
+  for (const row of rows) {
+    const id = String(idOf(row));
+    if (!byId.has(id)) byId.set(id, row);
+  }
   return [...byId.values()].toSorted((a, b) => ((idOf(a) ?? 0n) < (idOf(b) ?? 0n) ? -1 : 1));
 }

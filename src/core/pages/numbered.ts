@@ -4,6 +4,7 @@ import type { ApiClient } from '../transport/client.ts';
 import { cutPage, fetchPage, isAscending, type Page, PageSize, PageTimeout } from './page.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions, type WalkPlace } from './walkplace.ts';
+import { WalkStop } from './walkstop.ts';
 
 /** Timeouts of one page after which the walk starts over with pages of half the size, and how often it does so. */
 const MOST_TIMEOUTS = 3;
@@ -15,7 +16,7 @@ const MOST_REPEATS = 3;
 /**
  * Every row of an endpoint that counts pages (specification, Appointment histories): page 1, 2, … until one is empty, in
  * whatever order they come and however many rows a page has. Rows are remembered by id, so one that moves to the next
- * page while the walk goes on comes once. All pages of a walk have one size: after a timeout that repeats it starts over
+ * page during the walk comes once. All pages of a walk have one size: after a timeout that repeats it starts over
  * with a smaller one. Throws as `walkPages` does, and `pages.order` when the server gives the same page again.
  */
 export async function* walkNumbered(
@@ -28,12 +29,13 @@ export async function* walkNumbered(
   try {
     yield* walk.pages();
   } finally {
-    walk.stop();
+    walk.stop.end();
   }
 }
 
 class NumberedWalk {
   left: number;
+  readonly stop: WalkStop;
   private halvings = 0;
   private place: WalkPlace | undefined;
   private fetched: number;
@@ -42,7 +44,6 @@ class NumberedWalk {
   private readonly client: ApiClient;
   private readonly operation: Operation;
   private readonly options: WalkOptions;
-  private readonly stopping = new AbortController();
 
   constructor(client: ApiClient, operation: Operation, options: WalkOptions) {
     const { from = START, limit = Number.POSITIVE_INFINITY, pageSize } = options;
@@ -54,8 +55,7 @@ class NumberedWalk {
     this.left = limit - from.fetched;
     this.seen = options.seen ?? new SeenIds(BigInt(from.lastId));
     this.size = new PageSize(pageSize);
-    options.signal?.addEventListener('abort', this.relay, { once: true });
-    if (options.signal?.aborted) this.relay();
+    this.stop = new WalkStop(options.signal);
   }
 
   async *pages(): AsyncGenerator<WalkedPage> {
@@ -79,13 +79,8 @@ class NumberedWalk {
     }
   }
 
-  stop(): void {
-    this.options.signal?.removeEventListener('abort', this.relay);
-    this.stopping.abort(new Error('The walk has ended.'));
-  }
-
   private fetch(page: number): Promise<Page> {
-    const { signal } = this.stopping;
+    const { signal } = this.stop;
     const { mostTimeouts = MOST_TIMEOUTS } = this.options;
     const question = { ...this.options, mostTimeouts };
     return fetchPage(this.client, this.operation, { question, place: { page }, size: this.size, signal });
@@ -111,8 +106,6 @@ class NumberedWalk {
     const message = `Page ${number} of ${this.operation.path} is the same as the one before it.`;
     return localFailure('pages.order', message, { requestId });
   }
-
-  private readonly relay = () => this.stopping.abort(this.options.signal?.reason);
 }
 
 function isSame(before: Page, page: Page): boolean {

@@ -10,6 +10,11 @@ import { RETRYABLE_STATUSES } from '../transport/retry.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Some records. */
+export interface RowPage {
+  readonly rows: readonly Row[];
+}
+
 export interface Page {
   readonly rows: readonly Row[];
   readonly warnings: readonly Warning[];
@@ -146,7 +151,7 @@ function isPassing(cause: unknown): boolean {
   return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
 }
 
-/** The last id by the `Link` to the next page (RFC 8288), as our server sends it. It may be another: the records tell. */
+/** The last id by the `Link` to the next page (RFC 8288), as our server sends it. It may be wrong: the records decide. */
 function linkedLastId(link = ''): bigint | undefined {
   const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
   const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
@@ -156,7 +161,7 @@ function linkedLastId(link = ''): bigint | undefined {
 /** Bytes at the end of a page that may tell its last id. */
 const TAIL = 256;
 
-/** The last id by `meta.pagination` (D17), as it stands at the end of a body. It may be another: the records tell. */
+/** The last id by `meta.pagination` (D17), as it stands at the end of a body. It may be wrong: the records decide. */
 function announcedLastId(body: Uint8Array): bigint | undefined {
   const tail = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1', body.length - TAIL);
   const id = /"lastId":"?([1-9]\d{0,30})[",}]/.exec(tail)?.[1];

@@ -4,6 +4,7 @@ import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
 import { IdRange, type Ranging } from './range.ts';
 import { walkPages } from './walk.ts';
 import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkplace.ts';
+import { WalkStop } from './walkstop.ts';
 
 export interface ParallelOptions extends WalkOptions {
   /** Requests at once; 1 walks one page after another. */
@@ -37,7 +38,7 @@ export async function* walkParallel(
       if (fetched >= limit) return;
     }
   } finally {
-    walk.stop();
+    walk.end();
   }
 }
 
@@ -48,8 +49,7 @@ class RangeWalk {
   private readonly ranging: Ranging;
   private readonly parallel: number;
   private readonly waiting: IdRange[] = [];
-  private readonly stopping = new AbortController();
-  private readonly outer: AbortSignal | undefined;
+  private readonly stop: WalkStop;
   private reading = 0;
   private ended = false;
   /** Where the next range begins, and how many ids it has. */
@@ -59,22 +59,20 @@ class RangeWalk {
   constructor(client: ApiClient, operation: Operation, options: ParallelOptions, start: bigint) {
     this.start = start;
     this.parallel = options.parallel;
-    this.outer = options.signal;
+    this.stop = new WalkStop(options.signal);
     this.ranging = {
       client,
       operation,
       question: options,
       size: new PageSize(options.pageSize),
-      signal: this.stopping.signal,
-      areIdsTold: true,
+      signal: this.stop.signal,
+      areIdsRight: true,
       onAsked: () => {
         this.reading--;
         this.fill();
       },
       onDone: (range) => this.done(range),
     };
-    options.signal?.addEventListener('abort', this.relay, { once: true });
-    if (options.signal?.aborted) this.relay();
   }
 
   async *pages(): AsyncGenerator<Page> {
@@ -88,13 +86,10 @@ class RangeWalk {
     }
   }
 
-  stop(): void {
-    this.outer?.removeEventListener('abort', this.relay);
-    this.stopping.abort(new Error('The walk has ended.'));
+  end(): void {
+    this.stop.end();
     for (const range of this.waiting) range.leave();
   }
-
-  private readonly relay = () => this.stopping.abort(this.outer?.reason);
 
   /**
    * Pages one after another up to the first full one: only then is there more to come, and known how dense ids are. A

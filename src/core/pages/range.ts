@@ -1,5 +1,6 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
+import { AskAhead } from './askahead.ts';
 import { cutPage, fetchPage, idOf, type Page, type PageQuestion, type PageSize } from './page.ts';
 
 /** What the ranges of one walk share. */
@@ -9,23 +10,16 @@ export interface Ranging {
   readonly question: PageQuestion;
   readonly size: PageSize;
   readonly signal: AbortSignal;
-  /** Answers have told the last ids of their pages as they are. One that did not ends all asking ahead. */
-  areIdsTold: boolean;
+  /** Answers have named the last ids of their pages as they are. One that did not ends all asking ahead. */
+  areIdsRight: boolean;
   /** Called once for each range, as soon as it has asked for its last page as far as that is known. */
   readonly onAsked: () => void;
-  /** Told when a range asks nothing more, before its last page can be taken. */
+  /** Called when a range asks nothing more, before its last page can be taken. */
   readonly onDone: (range: IdRange) => void;
 }
 
 /** Pages of a range kept before they are wanted; a range with more rows than expected waits then. */
 const KEPT_PAGES = 4;
-
-/** A page that has been asked for, and what its answer says is its last id; `after` until it came. */
-interface Asked {
-  readonly after: bigint;
-  readonly page: Promise<Page>;
-  announced: bigint;
-}
 
 /** The ids above `after` up to `to`, read page by page ahead of whoever takes them. */
 export class IdRange {
@@ -41,9 +35,6 @@ export class IdRange {
   private failure: { readonly cause: unknown } | undefined;
   private finished = false;
   private hasAsked = false;
-  /** The page that is waited for, and the one after it where that has been asked for. */
-  private current: Asked | undefined;
-  private ahead: Asked | undefined;
   private wake = () => {};
   private room = () => {};
 
@@ -90,14 +81,12 @@ export class IdRange {
   }
 
   private async readPages(ranging: Ranging): Promise<void> {
+    const asking = this.askingAhead(ranging);
     for (let last = this.after; last < this.to; ) {
       ranging.signal.throwIfAborted();
-      const asked = this.ahead?.after === last ? this.ahead : this.ask(ranging, last);
-      this.ahead = undefined;
-      this.current = asked;
-      this.goAhead(ranging, asked);
+      const asked = asking.take(last);
       const page = await asked.page;
-      if (asked.announced > last && page.lastId !== String(asked.announced)) ranging.areIdsTold = false;
+      if (asked.announced > last && page.lastId !== String(asked.announced)) ranging.areIdsRight = false;
       if (page.firstId === null || page.lastId === null) {
         this.ended = true;
         return;
@@ -111,27 +100,20 @@ export class IdRange {
     }
   }
 
-  private ask(ranging: Ranging, last: bigint): Asked {
+  private askingAhead(ranging: Ranging): AskAhead {
     const { client, operation, question, size, signal } = ranging;
-    const place = { after: last, most: Number(this.to - last) };
-    const onLastId = (id: bigint) => {
-      asked.announced = id;
-      this.goAhead(ranging, asked);
-    };
-    const page = fetchPage(client, operation, { question, place, size, onLastId, signal });
-    const asked: Asked = { after: last, page, announced: last };
-    // Its failure surfaces where the page is awaited.
-    page.catch(() => undefined);
-    return asked;
-  }
-
-  /** Asks for the page after the one that is waited for while its records are on their way, where there is room for both. */
-  private goAhead(ranging: Ranging, asked: Asked): void {
-    const { after, announced } = asked;
-    if (asked !== this.current || announced <= after) return;
-    if (!ranging.areIdsTold || this.pages.length >= KEPT_PAGES - 1) return;
-    if (announced >= this.to) this.release(ranging);
-    else if (this.ahead?.after !== announced) this.ahead = this.ask(ranging, announced);
+    return new AskAhead(
+      (after, onLastId) => {
+        const place = { after, most: Number(this.to - after) };
+        return fetchPage(client, operation, { question, place, size, onLastId, signal });
+      },
+      (lastId) => {
+        // Where there is room for both pages.
+        if (!ranging.areIdsRight || this.pages.length >= KEPT_PAGES - 1) return false;
+        if (lastId >= this.to) this.release(ranging);
+        return lastId < this.to;
+      },
+    );
   }
 
   private release({ onAsked }: Ranging): void {

@@ -10,10 +10,6 @@ export class SeenIds {
     this.floor = floor;
   }
 
-  get size(): number {
-    return this.ids.size;
-  }
-
   /** The page without the rows that came before; these count as seen from now on. */
   fresh<P extends Page>(page: P): P {
     const rows = page.rows.filter((row) => this.add(row));

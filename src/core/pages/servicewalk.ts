@@ -69,7 +69,7 @@ export class ServiceWalk {
     if (this.operation.newestFirst !== undefined) this.manners.isUnordered = true;
   }
 
-  /** The rows that match a filter, behind `from`; once they are out of order pages tell no place. Throws what no other way helps against. */
+  /** The rows that match a filter, after `from`; once they are out of order, pages have no place. Throws what no other way avoids. */
   async *walk(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
     let last = from;
     const isLocated = this.manners.isLocationRequired;

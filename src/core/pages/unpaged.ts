@@ -1,7 +1,8 @@
 import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { readCount } from '../count.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
+import { cutPage, fetchPage, type Page, type PagePlace, PageSize } from './page.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 
@@ -19,7 +20,7 @@ export async function* walkUnpaged(
   const seen = new SeenIds(BigInt(from.lastId));
   const size = new PageSize(options.pageSize);
   let { fetched } = from;
-  let place: Parameters<typeof fetchPage>[2]['place'] = 'all';
+  let place: PagePlace = 'all';
   while (fetched < limit) {
     const page: Page = await fetchPage(client, operation, { question: options, place, size, signal });
     const fresh = cutPage(seen.fresh(page), limit - fetched);
@@ -33,6 +34,6 @@ export async function* walkUnpaged(
 
 function isFull({ rows, meta }: Page): boolean {
   const { limit } = isPlainObject(meta?.pagination) ? meta.pagination : {};
-  const size = Number(limit);
-  return rows.length > 0 && Number.isSafeInteger(size) && size > 0 && rows.length >= size;
+  const size = readCount(limit);
+  return rows.length > 0 && size !== undefined && size > 0 && rows.length >= size;
 }

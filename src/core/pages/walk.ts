@@ -1,9 +1,11 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
+import { AskAhead } from './askahead.ts';
 import { walkNumbered } from './numbered.ts';
-import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
+import { cutPage, fetchPage, PageSize } from './page.ts';
 import { walkUnpaged } from './unpaged.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
+import { WalkStop } from './walkstop.ts';
 
 /**
  * Every page of a bulk read (contract §5): by cursor in ascending id order, or as its endpoint has it (`walkNumbered`,
@@ -33,88 +35,40 @@ async function* walkCursor(client: ApiClient, operation: Operation, options: Wal
       yield page;
     }
   } finally {
-    walk.stop();
+    walk.stop.end();
   }
-}
-
-/** A page that has been asked for. */
-interface Asked {
-  readonly after: bigint;
-  readonly page: Promise<Page>;
-  /** What its answer says is its last id; `after` until it came. */
-  announced: bigint;
-  /** The next page to yield. */
-  isWanted: boolean;
 }
 
 class Walk {
   left: number;
+  readonly stop: WalkStop;
   private last: bigint;
   private fetched: number;
-  private ahead: Asked | undefined;
-  private readonly size: PageSize;
-  private readonly client: ApiClient;
-  private readonly operation: Operation;
-  private readonly options: WalkOptions;
-  private readonly stopping = new AbortController();
+  private readonly asking: AskAhead;
 
   constructor(client: ApiClient, operation: Operation, options: WalkOptions) {
     const { from = START, limit = Number.POSITIVE_INFINITY } = options;
-    this.client = client;
-    this.operation = operation;
-    this.options = options;
     this.last = BigInt(from.lastId);
     this.fetched = from.fetched;
     this.left = limit - from.fetched;
-    this.size = new PageSize(options.pageSize);
-    options.signal?.addEventListener('abort', this.relay, { once: true });
-    if (options.signal?.aborted) this.relay();
+    this.stop = new WalkStop(options.signal);
+    const { signal } = this.stop;
+    const size = new PageSize(options.pageSize);
+    this.asking = new AskAhead(
+      (after, onLastId) => {
+        const place = { after, most: this.left };
+        return fetchPage(client, operation, { question: options, place, size, onLastId, signal });
+      },
+      // Near a limit the page may be the last.
+      () => this.left >= 2 * size.current,
+    );
   }
 
   async fetch(): Promise<WalkedPage> {
-    const { ahead } = this;
-    this.ahead = undefined;
-    // What was asked for behind another id than the last one comes to nothing.
-    const asked = ahead?.after === this.last ? ahead : this.ask(this.last);
-    asked.isWanted = true;
-    this.goAhead(asked);
-    const cut = cutPage(await asked.page, this.left);
+    const cut = cutPage(await this.asking.take(this.last).page, this.left);
     this.last = cut.lastId === null ? this.last : BigInt(cut.lastId);
     this.left -= cut.rows.length;
     this.fetched += cut.rows.length;
     return { ...cut, place: { lastId: this.last.toString(), fetched: this.fetched } };
   }
-
-  private ask(after: bigint): Asked {
-    const page = fetchPage(this.client, this.operation, {
-      question: this.options,
-      place: { after, most: this.left },
-      size: this.size,
-      onLastId: (id) => {
-        asked.announced = id;
-        this.goAhead(asked);
-      },
-      signal: this.stopping.signal,
-    });
-    const asked: Asked = { after, page, announced: after, isWanted: false };
-    // Its failure surfaces where the page is awaited.
-    page.catch(() => undefined);
-    return asked;
-  }
-
-  /**
-   * Asks for the page after one that has come, before its records are read: the server works on it meanwhile. Only
-   * for a page that is waited for, so that no more than one is ahead; and not near a limit, which may end the walk.
-   */
-  private goAhead({ after, announced, isWanted }: Asked): void {
-    const isEarly = isWanted && this.left >= 2 * this.size.current;
-    if (isEarly && announced > after && this.ahead?.after !== announced) this.ahead = this.ask(announced);
-  }
-
-  stop(): void {
-    this.options.signal?.removeEventListener('abort', this.relay);
-    this.stopping.abort(new Error('The walk has ended.'));
-  }
-
-  private readonly relay = () => this.stopping.abort(this.options.signal?.reason);
 }

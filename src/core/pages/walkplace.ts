@@ -23,7 +23,7 @@ export interface WalkPlace {
 
 export const START: WalkPlace = { lastId: '0', fetched: 0 };
 
-/** A page, and where the walk stands behind it; undefined where a later walk could not resume from there. */
+/** A page, and where the walk stands after it; undefined where a later walk could not resume from there. */
 export interface WalkedPage extends Page {
   readonly place: WalkPlace | undefined;
 }

@@ -14,7 +14,7 @@ export interface KnownStart {
 
 /**
  * The recurrence fields that say a rule. `from`: the date it counts from, that of the event when it is not given; null
- * in the fields when neither is known. Undefined when the rule needs what is not known; told to `complain`.
+ * in the fields when neither is known. Undefined when the rule needs what is not known; `complain` is called with what that is.
  */
 export function recurrenceOfDraft(
   draft: RuleDraft,

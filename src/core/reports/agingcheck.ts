@@ -57,9 +57,9 @@ class Check {
     else this.problems.push(problem());
   }
 
-  sum(name: string, told: number, sum: number, fractions: number): void {
-    const figures = () => `${name} is ${exactText(told)} but its guarantors add up to ${exactText(sum)}`;
-    this.differing(told - sum, fractions + Number(isFraction(told)), figures);
+  sum(name: string, stated: number, sum: number, fractions: number): void {
+    const figures = () => `${name} is ${exactText(stated)} but its guarantors add up to ${exactText(sum)}`;
+    this.differing(stated - sum, fractions + Number(isFraction(stated)), figures);
   }
 }
 
@@ -71,10 +71,10 @@ function checkBalance(check: Check, id: string, amounts: AgingAmounts): void {
   });
 }
 
-function checkParts(check: Check, name: string, told: unknown, parts: Row, fractions: Row): void {
-  if (typeof told !== 'object') throw new NotMoney(name);
+function checkParts(check: Check, name: string, stated: unknown, parts: Row, fractions: Row): void {
+  if (typeof stated !== 'object') throw new NotMoney(name);
   for (const [part, sum] of Object.entries(parts))
-    check.sum(`${name}.${part}`, amountIn(told as Row, part), sum as number, fractions[part] as number);
+    check.sum(`${name}.${part}`, amountIn(stated as Row, part), sum as number, fractions[part] as number);
 }
 
 /** How many amounts with fractions stand in each sum, under the names of the sums. */

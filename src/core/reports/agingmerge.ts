@@ -1,6 +1,6 @@
+import { readCount } from '../count.ts';
 import type { Row } from '../pages/page.ts';
 import { type AgingAmounts, added, BUCKETS, bucketOf, readAmounts, setDollars } from './agingmoney.ts';
-import { countOf } from './money.ts';
 
 /** One guarantor at one location. */
 export interface Guarantor {
@@ -18,7 +18,7 @@ export function readGuarantor(record: Row): Guarantor {
     firstName: textIn(record, 'firstName'),
     lastName: textIn(record, 'lastName'),
     amounts: readAmounts(record),
-    claimsPending: countOf(record.claimsPending) ?? 0,
+    claimsPending: readCount(record.claimsPending) ?? 0,
   };
 }
 

@@ -2,6 +2,7 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { readCount } from '../count.ts';
 import { localFailure } from '../failure.ts';
 import { inOrder } from '../inorder.ts';
 import type { Row } from '../pages/page.ts';
@@ -9,7 +10,6 @@ import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { checkSums } from './agingcheck.ts';
 import { type Guarantor, Guarantors, readGuarantor } from './agingmerge.ts';
 import { type AgingAmounts, type AgingMoney, added, moneyOf, NotMoney } from './agingmoney.ts';
-import { countOf } from './money.ts';
 
 export interface AgingQuestion {
   /** An id, or `ALL` for the whole organization in one. */
@@ -166,7 +166,7 @@ async function* numbers(first: number, last: number): AsyncGenerator<number> {
 
 function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
   const pagination = isPlainObject(meta?.pagination) ? meta.pagination : {};
-  const [limit, total] = [countOf(pagination.limit), countOf(pagination.total)];
+  const [limit, total] = [readCount(pagination.limit), readCount(pagination.total)];
   if (limit !== undefined && limit > 0 && total !== undefined) return { limit, total };
   const message = 'Page 1 of the aging report does not say how many transactions there are (meta.pagination).';
   throw localFailure('response.malformed', message, { requestId });
@@ -187,5 +187,5 @@ function readAnswer({ data, requestId }: ApiAnswer, name: string) {
 }
 
 function isRecord(value: unknown): value is Row {
-  return isPlainObject(value) && (typeof value.id === 'string' || countOf(value.id) !== undefined);
+  return isPlainObject(value) && (typeof value.id === 'string' || readCount(value.id) !== undefined);
 }

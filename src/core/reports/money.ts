@@ -45,12 +45,6 @@ export function exactText(parts: number): string {
   return `${parts < 0 ? '-' : ''}${dollarsText(cents)}${finer}`;
 }
 
-/** A whole number that is no negative one, as a number or as text; undefined for anything else. */
-export function countOf(value: unknown): number | undefined {
-  const count = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-}
-
 /** Dollars of whole cents, as a number with two decimals at most; never -0. */
 export function dollarsOf(cents: number): number {
   return cents / 100 || 0;

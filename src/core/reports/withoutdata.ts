@@ -1,4 +1,4 @@
-import { FAILURES } from '../../catalog/failures.ts';
+import { isFailureCode } from '../../catalog/failures.ts';
 import { readingRefused } from '../doctor/probes.ts';
 import { reworded } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
@@ -14,7 +14,7 @@ export function isWithoutData(failure: unknown): failure is ApiFailure {
  * says which of the two it is. Throws the failure of a request that every service has, where that is not found either.
  */
 export async function confirmWithoutData(failure: ApiFailure, client: ApiClient, signal: AbortSignal): Promise<void> {
-  if (Object.hasOwn(FAILURES, failure.code)) return;
+  if (isFailureCode(failure.code)) return;
   const refusal = await readingRefused(client, signal);
   if (refusal?.status !== 404) return;
   throw reworded(refusal, {

@@ -1,20 +1,16 @@
-import type { Row } from '../pages/page.ts';
+import type { Row, RowPage } from '../pages/page.ts';
 import type { RecordSpool } from '../stream/recordspool.ts';
 import type { Keyed, RowOrder } from './roworder.ts';
 
-/** Rows that are given out at a time. */
+/** Rows of a page. */
 const PAGE = 500;
 
 /** Characters of JSON that are sorted in memory at a time. */
 const RUN = 8 * 1024 * 1024;
 
-interface Rows {
-  readonly rows: readonly Row[];
-}
-
 export interface Sorting {
   readonly order: RowOrder;
-  /** Rows to give out at most; all where undefined. */
+  /** Rows to yield at most; all where undefined. */
   readonly limit: number | undefined;
   /** Called when the rows are too many for memory. */
   readonly openSpool: () => Promise<RecordSpool>;
@@ -23,11 +19,11 @@ export interface Sorting {
 }
 
 /**
- * Reads all pages, then gives their rows out in order. Memory holds one run; when there are more, sorted runs are
+ * Reads all pages, then yields their rows in order. Memory holds one run; when there are more, sorted runs are
  * written to a spool and merged (external merge sort). Equal rows keep the order they came in. Throws whatever the
  * pages throw, and a Failure with exit code 9 when the disk fails.
  */
-export async function* sortedPages(pages: AsyncIterable<Rows>, sorting: Sorting): AsyncGenerator<Rows> {
+export async function* sortedPages(pages: AsyncIterable<RowPage>, sorting: Sorting): AsyncGenerator<RowPage> {
   const { order, limit = Number.POSITIVE_INFINITY, openSpool, runLength = RUN } = sorting;
   const runs: Run[] = [];
   let spool: RecordSpool | undefined;
@@ -37,7 +33,7 @@ export async function* sortedPages(pages: AsyncIterable<Rows>, sorting: Sorting)
     const run = held.map((text) => order.keyed(JSON.parse(text) as Row)).sort(order.compare);
     held = [];
     length = 0;
-    // What is behind the limit in one run is behind it in the whole result too.
+    // What is beyond the limit in one run is beyond it in the whole result.
     return run.slice(0, limit);
   };
   try {
@@ -101,7 +97,7 @@ class Run {
 }
 
 /** The rows of all runs in order, in pages, `limit` of them at most; of equal ones those of the earlier run first. */
-async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<Rows> {
+async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<RowPage> {
   /** Runs that have a head, in its order. */
   const waiting: { readonly run: Run; readonly place: number; readonly head: Keyed }[] = [];
   const enter = (run: Run, place: number, head: Keyed) => {

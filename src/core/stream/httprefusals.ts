@@ -1,7 +1,7 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { Failure, localFailure, reworded } from '../failure.ts';
-import { ApiFailure } from '../transport/apifailure.ts';
+import { ApiFailure, WITHOUT_ROUTE } from '../transport/apifailure.ts';
 import { isCertificateProblem } from '../transport/attempt.ts';
 import { redirectTarget } from '../transport/client.ts';
 import { readEnvelope } from '../transport/envelope.ts';
@@ -46,13 +46,10 @@ export async function asRefused(
     return localFailure('response.malformed', `The answer is no stream (HTTP ${status}).`, { requestId });
   const text = await reading(beginningOf(response)).catch(() => '');
   const failure = new ApiFailure(status, readEnvelope(text)?.errors ?? [], requestId);
-  if (WITHOUT_STREAM.includes(status))
+  if (WITHOUT_ROUTE.includes(status))
     return reworded(failure, { message: `${failure.message} ${NO_STREAM}`, hint: SEE });
   return RETRYABLE_STATUSES.includes(status) ? new Lost(failure, retryAfterOf(headers, now)) : failure;
 }
-
-/** Answers of a service that has no such route. */
-const WITHOUT_STREAM: readonly number[] = [404, 405, 501];
 
 const NO_STREAM = `There is no stream at GET ${API_PREFIX}${STREAM_PATH}: the specification leaves the transport of its channel open.`;
 const SEE = 'Check the address (MOLAR_URL, --url); where the service publishes to a message broker, --amqp reads that.';

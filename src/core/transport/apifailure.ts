@@ -1,5 +1,8 @@
-import { exitCodeOf, FAILURES, type FailureCode } from '../../catalog/failures.ts';
+import { exitCodeOf, FAILURES, type FailureCode, isFailureCode } from '../../catalog/failures.ts';
 import { Failure, type FailureItem } from '../failure.ts';
+
+/** Statuses of a service that does not have what was asked for at all: neither this path nor this method. */
+export const WITHOUT_ROUTE: readonly number[] = [404, 405, 501];
 
 /** The server answered with something other than success (D5). */
 export class ApiFailure extends Failure {
@@ -61,7 +64,7 @@ const HINTS: Partial<Record<FailureCode, string>> = {
 function hintOf(code: string, status: number): string | null {
   const own = HINTS[code as FailureCode];
   if (own !== undefined) return own;
-  if (Object.hasOwn(FAILURES, code)) return FAILURES[code as FailureCode].next;
+  if (isFailureCode(code)) return FAILURES[code].next;
   if (status === 401) return NEW_TOKEN;
   if (status === 403) return HINTS['auth.organization_forbidden'] ?? null;
   if (status === 404) return 'Check the id, the organization and the URL.';

@@ -60,7 +60,7 @@ export async function attempt<T>(
     const value = await made(accept, body);
     if (isSuccess(response) && value === undefined) throw new Malformed('The answer is not an envelope of the API.');
     return {
-      end: { kind: 'answered', status, fromApi: value !== undefined },
+      end: { kind: 'answered', status },
       headers,
       value,
       notice: notice(status, headers['x-request-id']),
@@ -97,7 +97,7 @@ function lost<T>(response: IncomingResponse | undefined, cause: unknown, notice:
     // What a failing gateway writes below its status does not matter; the status is the answer.
     const end: AttemptEnd =
       response.status >= 300
-        ? { kind: 'answered', status: response.status, fromApi: false }
+        ? { kind: 'answered', status: response.status }
         : { kind: 'lost', sent: true, permanent: cause instanceof Unreadable };
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
@@ -155,7 +155,7 @@ async function readBody({ headers, body }: IncomingResponse, memory: ByteText): 
   if (announced !== undefined && Number(announced) !== received)
     throw new Malformed(`The answer was cut off after ${received} of ${announced} bytes.`);
   if (isUtf8(text)) return text;
-  // An encoding that is unknown is told only now: servers give plain text names of this kind, `utf-8` for one.
+  // An unknown encoding is an error only now: servers give plain text names of this kind, `utf-8` for one.
   if (codings === undefined)
     throw new Unreadable(`The answer is in an encoding that molar does not know (${encoding}).`);
   throw new Malformed('The answer is not valid UTF-8.');

@@ -17,9 +17,9 @@ export const DEFAULT_RETRY: RetryPolicy = { maxRetries: 5, base: 500, ceiling: 2
 /** Statuses of which another try may give something else. 400, 401, 403 and 404 never are. */
 export const RETRYABLE_STATUSES: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-/** What became of one attempt. `refused`: answered, whole. `lost`: no whole answer. */
+/** How one attempt ended. `answered`: with a status. `lost`: without a whole answer. */
 export type AttemptEnd =
-  | { readonly kind: 'answered'; readonly status: number; readonly fromApi: boolean }
+  | { readonly kind: 'answered'; readonly status: number }
   /** `sent`: the body may have reached the server. `permanent`: trying again cannot help. */
   | { readonly kind: 'lost'; readonly sent: boolean; readonly permanent: boolean };
 
@@ -43,8 +43,8 @@ export interface Verdict {
  *
  * GET changes nothing. PUT sets given values and DELETE removes one record, so a second one leaves what the first
  * left. A POST makes something each time, and only a clear no allows another: a connection that never carried the
- * whole body, or a status below 500. A timeout, any 5xx and an answer that is none may hide that it was done: a server
- * can fail after it stored, and a gateway cannot know.
+ * whole body, or 429. A timeout, any 5xx and an answer that is none may hide that it was done: a server can fail after
+ * it stored, and a gateway cannot know.
  */
 export function judge(end: AttemptEnd, traits: RequestTraits): Verdict {
   if (end.kind === 'lost') return { again: !end.permanent, unclear: end.sent && !traits.repeatable };

@@ -33,7 +33,7 @@ const IN_A_THREAD: Readonly<Record<Coding, (body: Buffer) => Promise<Buffer>>> =
 
 /**
  * Sends a body, compressed where it is long enough and the caller takes it (D51). Never for a body that holds a secret
- * beside what others wrote: its length would tell of the secret (BREACH).
+ * beside what others wrote: its length would reveal the secret (BREACH).
  */
 export function sendCompressed(
   request: FastifyRequest,

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LocalClock, minuteText, secondText } from '../../../src/core/output/localclock.ts';
+import { zoneClock } from '../../../src/server/recurrence/zoneclock.ts';
 
 describe('LocalClock', () => {
   it.each([
@@ -44,5 +46,34 @@ describe('LocalClock', () => {
     const clock = new LocalClock('America/Denver');
     expect(secondText('2026-11-24T15:00:07.999Z', clock)).toBe('2026-11-24 08:00:07');
     expect(secondText('2026-11-24T15:00:00.999Z', clock)).toBe('2026-11-24 08:00');
+  });
+});
+
+const ZONES = ['America/Denver', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Pacific/Apia', 'UTC'];
+
+describe('the wall clock of a zone', () => {
+  it('reads and is read as that of the server', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ZONES),
+        fc.integer({ min: Date.UTC(1990, 0, 1), max: Date.UTC(2060, 0, 1) }),
+        (zone, at) => {
+          const clock = new LocalClock(zone);
+          expect(clock.of(at).wall).toBe(zoneClock(zone).wallOf(at));
+          const wall = new Date(at);
+          const digits = {
+            year: wall.getUTCFullYear(),
+            month: wall.getUTCMonth() + 1,
+            day: wall.getUTCDate(),
+            hour: wall.getUTCHours(),
+            minute: wall.getUTCMinutes(),
+            second: wall.getUTCSeconds(),
+            millisecond: wall.getUTCMilliseconds(),
+          };
+          expect(clock.instantOf(digits)).toBe(zoneClock(zone).instantOf(at));
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });

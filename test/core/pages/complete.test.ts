@@ -9,8 +9,8 @@ import { patients } from '../../../src/catalog/resources/patients.ts';
 import { scheduleTemplateReasons } from '../../../src/catalog/resources/scheduletemplatereasons.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
 import { readComplete } from '../../../src/core/pages/complete.ts';
-import { countOf } from '../../../src/core/pages/countall.ts';
-import { answer, clientOf, type Script } from '../transport/script.ts';
+import { countOperationOf } from '../../../src/core/pages/countall.ts';
+import { answer, clientOf } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 import { DAY, idsOf, NOW, PROVED, read, sorted, spread } from './reading.ts';
 
@@ -128,9 +128,9 @@ describe('readComplete', () => {
     };
     const service = new FakeService(rows, { instead, ownSize: 3 });
     const ids: number[] = [];
-    const client = clientOf({ send: service.send } as Script);
+    const client = clientOf(service);
     const signal = new AbortController().signal;
-    const options = { count: countOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
+    const options = { count: countOperationOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
     for await (const page of readComplete(client, operationOf(patients, 'list'), options))
       ids.push(...page.rows.map(({ id }) => Number(id)));
     expect(ids).toEqual([...idsOf(rows), 1007]);
@@ -146,9 +146,9 @@ describe('readComplete', () => {
     };
     const service = new FakeService(rows, { instead });
     const ids: number[] = [];
-    const client = clientOf({ send: service.send } as Script);
+    const client = clientOf(service);
     const signal = new AbortController().signal;
-    const options = { count: countOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
+    const options = { count: countOperationOf(patients, undefined), now: () => NOW, signal, pageSize: 50, parallel: 1 };
     const reading = async () => {
       for await (const page of readComplete(client, operationOf(patients, 'list'), options))
         ids.push(...page.rows.map(({ id }) => Number(id)));

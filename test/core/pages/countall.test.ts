@@ -4,7 +4,7 @@ import type { Resource } from '../../../src/catalog/define.ts';
 import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { countAll, totalOf } from '../../../src/core/pages/countall.ts';
-import { clientOf, type Script } from '../transport/script.ts';
+import { clientOf } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 
 const DAY = 86_400_000;
@@ -15,7 +15,7 @@ const ROWS: FakeRow[] = Array.from({ length: 40 }, (_, at) => ({
 
 async function count(resource: Resource, habits: Habits, rows = ROWS) {
   const unproved: string[] = [];
-  const client = clientOf({ send: new FakeService(rows, habits).send } as Script);
+  const client = clientOf(new FakeService(rows, habits));
   const { total } = await countAll(client, operationOf(resource, 'count'), undefined, {
     now: () => Date.parse('2026-11-22T12:00:00Z'),
     signal: new AbortController().signal,

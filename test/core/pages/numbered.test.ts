@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
 import { readComplete } from '../../../src/core/pages/complete.ts';
-import { answer, clientOf, type Script } from '../transport/script.ts';
+import { answer, clientOf } from '../transport/script.ts';
 import { FakeService, type Habits } from './fakeservice.ts';
 import { idsOf, NOW, read, sorted, spread } from './reading.ts';
 
@@ -42,7 +42,7 @@ describe('a walk by page numbers', () => {
     };
     const service = new FakeService(rows, habits);
     const ids: number[] = [];
-    const client = clientOf({ send: service.send } as Script);
+    const client = clientOf(service);
     const options = { now: () => NOW, signal: new AbortController().signal, pageSize: 50, parallel: 1 };
     const count = operationOf(appointmentHistories, 'count');
     const pages = readComplete(client, operationOf(appointmentHistories, 'list'), { ...options, count });

@@ -58,7 +58,7 @@ class PagingServer {
 
 async function walk(server: { send: Send }, options: Partial<ParallelOptions> = {}): Promise<Row[]> {
   const all: Row[] = [];
-  const script = { send: server.send } as Script;
+  const script = { send: server.send };
   for await (const page of walkParallel(clientOf(script), list, { pageSize: 10, parallel: 4, ...options })) {
     all.push(...page.rows);
   }
@@ -134,7 +134,7 @@ describe('walkParallel', () => {
   it('tells where it stands with every page', async () => {
     const server = new PagingServer(upTo(100));
     const places: unknown[] = [];
-    for await (const { place, rows: some } of walkParallel(clientOf(server as unknown as Script), list, {
+    for await (const { place, rows: some } of walkParallel(clientOf(server), list, {
       pageSize: 10,
       parallel: 4,
     })) {
@@ -174,7 +174,7 @@ describe('walkParallel', () => {
       return lastId >= 500 ? answer(403, '') : server.send(request);
     };
     const seen: Row[] = [];
-    const script = { send } as Script;
+    const script = { send };
     const work = async () => {
       for await (const page of walkParallel(clientOf(script), list, { pageSize: 10, parallel: 4 }))
         seen.push(...page.rows);

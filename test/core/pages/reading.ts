@@ -1,10 +1,10 @@
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
 import { type CompleteOptions, readComplete } from '../../../src/core/pages/complete.ts';
-import { countOf } from '../../../src/core/pages/countall.ts';
+import { countOperationOf } from '../../../src/core/pages/countall.ts';
 import type { Proof } from '../../../src/core/pages/proof.ts';
 import type { WalkPlace } from '../../../src/core/pages/walkplace.ts';
-import { clientOf, type Script } from '../transport/script.ts';
+import { clientOf } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 
 export const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -35,9 +35,9 @@ export async function read(
   const ids: number[] = [];
   const places: (WalkPlace | undefined)[] = [];
   let proof: Proof | undefined;
-  const client = clientOf({ send: service.send } as Script);
+  const client = clientOf(service);
   const pages = readComplete(client, operationOf(resource, 'list'), {
-    count: countOf(resource, options.filter),
+    count: countOperationOf(resource, options.filter),
     now: () => NOW,
     signal: new AbortController().signal,
     pageSize: 50,

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   bar,
   centsOf,
-  countOf,
   dollarsOf,
   dollarsText,
   exactText,
@@ -85,20 +84,6 @@ describe('parts of a cent', () => {
         expect(partsOf(String(decimal(cents)))).toBe(cents * PARTS_OF_CENT + 0);
       }),
     );
-  });
-});
-
-describe('countOf', () => {
-  it.each([
-    [3, 3],
-    ['3', 3],
-    ['', undefined],
-    [-1, undefined],
-    ['1.5', undefined],
-    [2 ** 60, undefined],
-    [null, undefined],
-  ])('reads %s as %s', (value, count) => {
-    expect(countOf(value)).toBe(count);
   });
 });
 

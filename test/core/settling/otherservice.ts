@@ -1,8 +1,6 @@
-import { ApiClient } from '../../../src/core/transport/client.ts';
-import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import type { ApiClient } from '../../../src/core/transport/client.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../../../src/core/transport/send.ts';
-import { staticToken } from '../../../src/core/transport/token.ts';
-import { answer, SleepLog } from '../transport/script.ts';
+import { answer, clientOf, SleepLog } from '../transport/script.ts';
 
 export type Stored = { readonly id: number; readonly [name: string]: unknown };
 
@@ -69,15 +67,7 @@ export class OtherService {
   }
 
   client(): ApiClient {
-    return new ApiClient({
-      baseUrl: 'https://api.example.com',
-      organization: 'org-1',
-      token: staticToken('secret'),
-      send: this.send,
-      retry: DEFAULT_RETRY,
-      clock: this.clock,
-      random: () => 0,
-    });
+    return clientOf(this, { clock: this.clock, random: () => 0 });
   }
 
   readonly send: Send = async ({ method, url, body }) => {

@@ -68,7 +68,7 @@ describe.each(CODINGS)('an answer in %s', (name, encode) => {
     ['pieces of 7 bytes', 7],
   ])('is decoded from %s', async (_, size) => {
     const { value, end } = await received(name, inPieces(encoded, size), encoded.length);
-    expect(end).toEqual({ kind: 'answered', status: 200, fromApi: true });
+    expect(end).toEqual({ kind: 'answered', status: 200 });
     expect(value).toBe(TEXT);
   });
 

@@ -14,8 +14,7 @@ import {
 const READ: RequestTraits = { repeatable: true, keyed: false };
 const POST: RequestTraits = { repeatable: false, keyed: true };
 const REPLACING: RequestTraits = { repeatable: true, keyed: true };
-const api = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: true });
-const gateway = (status: number): AttemptEnd => ({ kind: 'answered', status, fromApi: false });
+const answered = (status: number): AttemptEnd => ({ kind: 'answered', status });
 const lost = (sent: boolean, permanent = false): AttemptEnd => ({ kind: 'lost', sent, permanent });
 
 const STOP = { again: false, unclear: false };
@@ -26,41 +25,39 @@ const CHECK = { again: false, unclear: true };
 
 describe('judge', () => {
   it.each<[string, AttemptEnd, RequestTraits, Verdict]>([
-    ['a read that succeeded', api(200), READ, STOP],
+    ['a read that succeeded', answered(200), READ, STOP],
     ['a read whose answer is too large', lost(true, true), READ, STOP],
     ['a write whose answer is too large', lost(true, true), POST, CHECK],
-    ['a read with 408', api(408), READ, RETRY],
-    ['a read with 429', api(429), READ, RETRY],
-    ['a read with 500', api(500), READ, RETRY],
-    ['a read with 502 of a gateway', gateway(502), READ, RETRY],
-    ['a read with 503', api(503), READ, RETRY],
-    ['a read with 504 of a gateway', gateway(504), READ, RETRY],
-    ['a read with 501', api(501), READ, STOP],
-    ['a read with 400', api(400), READ, STOP],
-    ['a read with 401', api(401), READ, STOP],
-    ['a read with 403', api(403), READ, STOP],
-    ['a read with 404', api(404), READ, STOP],
-    ['a read with 409', api(409), READ, STOP],
+    ['a read with 408', answered(408), READ, RETRY],
+    ['a read with 429', answered(429), READ, RETRY],
+    ['a read with 500', answered(500), READ, RETRY],
+    ['a read with 502 of a gateway', answered(502), READ, RETRY],
+    ['a read with 503', answered(503), READ, RETRY],
+    ['a read with 504 of a gateway', answered(504), READ, RETRY],
+    ['a read with 501', answered(501), READ, STOP],
+    ['a read with 400', answered(400), READ, STOP],
+    ['a read with 401', answered(401), READ, STOP],
+    ['a read with 403', answered(403), READ, STOP],
+    ['a read with 404', answered(404), READ, STOP],
+    ['a read with 409', answered(409), READ, STOP],
     ['a read that was cut off', lost(true), READ, RETRY],
     ['a read over an untrusted certificate', lost(false, true), READ, STOP],
-    ['a POST that succeeded', api(201), POST, STOP],
-    ['a POST with 400', api(400), POST, STOP],
-    ['a POST with 401', api(401), POST, STOP],
-    ['a POST over the rate limit', api(429), POST, RETRY],
-    ['a POST that failed inside the API', api(500), POST, SETTLE],
-    ['a POST that a gateway says failed', gateway(500), POST, SETTLE],
-    ['a POST that the server cannot do', api(501), POST, CHECK],
-    ['a POST not taken yet', api(503), POST, SETTLE],
-    ['a POST that a gateway did not take', gateway(503), POST, SETTLE],
-    ['a POST with a status of no standard', gateway(520), POST, CHECK],
-    ['a POST that timed out', api(408), POST, SETTLE],
-    ['a POST behind a gateway that got no answer', gateway(502), POST, SETTLE],
-    ['a POST behind a gateway that waited too long', gateway(504), POST, SETTLE],
-    ['a POST whose first copy still runs', api(409), POST, RETRY],
+    ['a POST that succeeded', answered(201), POST, STOP],
+    ['a POST with 400', answered(400), POST, STOP],
+    ['a POST with 401', answered(401), POST, STOP],
+    ['a POST over the rate limit', answered(429), POST, RETRY],
+    ['a POST that failed', answered(500), POST, SETTLE],
+    ['a POST that the server cannot do', answered(501), POST, CHECK],
+    ['a POST not taken yet', answered(503), POST, SETTLE],
+    ['a POST with a status of no standard', answered(520), POST, CHECK],
+    ['a POST that timed out', answered(408), POST, SETTLE],
+    ['a POST behind a gateway that got no answer', answered(502), POST, SETTLE],
+    ['a POST behind a gateway that waited too long', answered(504), POST, SETTLE],
+    ['a POST whose first copy still runs', answered(409), POST, RETRY],
     ['a POST that never left', lost(false), POST, RETRY],
     ['a POST without an answer', lost(true), POST, SETTLE],
     ['a POST that replaces, without an answer', lost(true), REPLACING, RETRY],
-    ['a POST that replaces, after a failure', api(500), REPLACING, RETRY],
+    ['a POST that replaces, after a failure', answered(500), REPLACING, RETRY],
   ])('%s', (_name, end, traits, expected) => {
     expect(judge(end, traits)).toEqual(expected);
   });

@@ -104,13 +104,13 @@ export class SleepLog implements Clock {
 }
 
 /** A client of a script; jitter is always the whole step. */
-export function clientOf(script: Script, options: Partial<ClientOptions> = {}): ApiClient {
+export function clientOf({ send }: Pick<Script, 'send'>, options: Partial<ClientOptions> = {}): ApiClient {
   let ids = 0;
   return new ApiClient({
     baseUrl: 'https://api.example.com',
     organization: 'org-1',
     token: staticToken('secret'),
-    send: script.send,
+    send,
     retry: DEFAULT_RETRY,
     clock: new SleepLog(),
     random: () => 1,

@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
 import { operationOf, pathOf } from '../../../catalog/catalog.ts';
 import { EXIT, FAILURES } from '../../../catalog/failures.ts';
-import { formatFilter, type RawTerm } from '../../../catalog/filter/grammar.ts';
+import { formatFilter } from '../../../catalog/filter/grammar.ts';
 import { patients } from '../../../catalog/resources/patients.ts';
 import { Failure } from '../../failure.ts';
+import { askLocated } from '../../pages/everything.ts';
 import { walkPages } from '../../pages/walk.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
@@ -59,30 +60,17 @@ function noteOf(failure: Failure): string {
     : `Not all patients could be looked up, so the server will tell which of them do not exist. ${failure.message}`;
 }
 
-/** Asks without a location, as the specification allows, and for all of them where the server requires one (D12). */
 async function listedPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal): Promise<Set<string>> {
-  try {
-    return await listed(ids, [], client, signal);
-  } catch (cause) {
-    if (!(cause instanceof ApiFailure) || cause.status !== 400) throw cause;
-    return listed(ids, [{ key: 'preferredLocation.id', operator: '->', values: ['ALL'] }], client, signal);
-  }
-}
-
-async function listed(
-  ids: readonly string[],
-  more: readonly RawTerm[],
-  client: ApiClient,
-  signal?: AbortSignal,
-): Promise<Set<string>> {
+  const operation = operationOf(patients, 'list');
   const found = new Set<string>();
   for (let start = 0; start < ids.length; start += BATCH) {
     const values = ids.slice(start, start + BATCH);
-    const filter = formatFilter([{ key: 'id', operator: '->', values }, ...more]);
-    const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
-    for await (const { rows } of walkPages(client, operationOf(patients, 'list'), asked)) {
-      for (const { id } of rows) found.add(String(id));
-    }
+    await askLocated(formatFilter([{ key: 'id', operator: '->', values }]), operation.filters, async (filter) => {
+      const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
+      for await (const { rows } of walkPages(client, operation, asked)) {
+        for (const { id } of rows) found.add(String(id));
+      }
+    });
   }
   return found;
 }

@@ -15,7 +15,7 @@ export interface Sought {
   readonly source: { readonly size: number };
 }
 
-/** Whether a document is of the owner; one that does not tell its owner was listed as the owner's. */
+/** Whether a document is of the owner; one without that field was listed as the owner's. */
 export function isOfOwner(document: Row, { owner }: Sought): boolean {
   const link = document[owner.field];
   return link === undefined || (isPlainObject(link) && String(link.id) === owner.id);
@@ -44,7 +44,7 @@ function escaped(text: string): string {
 }
 
 /**
- * Whether a stored document has the tags and the date that are wanted, as far as it tells them; tags added since do not
+ * Whether a stored document has the tags and the date that are wanted, as far as it has these fields; tags added since do not
  * matter. A date may be missing: the specification has none in the body of a POST.
  */
 export function hasWishes(document: Row, { fields }: Sought): boolean {

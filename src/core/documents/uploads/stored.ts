@@ -173,6 +173,6 @@ export class StoredDocuments {
 
 interface Listed {
   readonly id: string;
-  /** Undefined where the list does not tell it. */
+  /** Undefined where the list leaves it out. */
   readonly name: string | undefined;
 }

@@ -155,7 +155,7 @@ class Run {
     return this.uploading.stored.find(this.target, { asWished: true });
   }
 
-  /** Notes what a POST left behind that failed: the client has looked where an attempt left that open. */
+  /** Notes what a failed POST may have stored: the client has looked on the server where an attempt left that open. */
   private settle(cause: unknown): void {
     if (!(cause instanceof Failure) || this.uploading.signal?.aborted) return;
     this.inDoubt = cause.code === 'network.outcome_unknown';

@@ -13,10 +13,13 @@ interface Patients {
   readonly one?: number;
   /** Rows that the list gives at most. */
   readonly most?: number;
+  /** The list refuses a filter that names no location (D12). */
+  readonly wantsLocation?: boolean;
 }
 
 /** A client of a service that has some patients. */
-function clientOf(known: readonly number[], { unlisted = [], list = 200, one = 200, most = 500 }: Patients = {}) {
+function clientOf(known: readonly number[], habits: Patients = {}) {
+  const { unlisted = [], list = 200, one = 200, most = 500, wantsLocation = false } = habits;
   const asked: URLSearchParams[] = [];
   const confirmed: string[] = [];
   const envelope = (status: number, data: unknown) => {
@@ -38,7 +41,9 @@ function clientOf(known: readonly number[], { unlisted = [], list = 200, one = 2
       }
       asked.push(searchParams);
       if (list !== 200) return envelope(list, null);
-      const [, wanted = ''] = /^id->\[(.*)\]$/.exec(searchParams.get('filter') ?? '') ?? [];
+      const filter = searchParams.get('filter') ?? '';
+      if (wantsLocation && !filter.endsWith(',preferredLocation.id->["ALL"]')) return envelope(400, null);
+      const [, wanted = ''] = /^id->\[([\d,]*)\]/.exec(filter) ?? [];
       const after = Number(searchParams.get('lastId'));
       const ids = wanted.split(',').map(Number);
       const found = known.filter((each) => ids.includes(each) && each > after).sort((first, other) => first - other);
@@ -75,6 +80,7 @@ describe('the owners of documents', () => {
     ['that the list leaves out', { unlisted: [5, 6, 7, 8] }],
     ['of a list with pages of its own size', { most: 1 }],
     ['of a list that has none', { most: 0 }],
+    ['of a list that wants a filter on locations', { wantsLocation: true }],
   ])('are known %s', async (_name, habits) => {
     const { client, confirmed } = clientOf([1, 2, 3, 4], habits);
     const all = [1, 2, 3, 4, ...(habits.unlisted ?? [])];
