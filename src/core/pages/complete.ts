@@ -21,8 +21,8 @@ export interface CompleteOptions extends ServiceWalkOptions {
   readonly onProof?: (proof: Proof) => void;
 }
 
-/** What an early bound leaves out, which only a count could show. */
-const UNDATED = 'The server does not count them, so there may be some without a date.';
+/** Passes over counted pages after the first, until one brings nothing new. */
+const MOST_PASSES = 3;
 
 /**
  * Every record that matches a filter, whatever the service would leave out by itself (D48), with a proof: the rows are
@@ -37,6 +37,9 @@ export function readComplete(
   return new CompleteRead(client, operation, options).pages();
 }
 
+/** What a service counts for each of several filters; undefined where it does not count. */
+type Counts = readonly (number | undefined)[];
+
 class CompleteRead {
   private readonly client: ApiClient;
   private readonly operation: Operation;
@@ -46,6 +49,8 @@ class CompleteRead {
   private readonly ids: IdLog;
   private place: WalkPlace;
   private rows: number;
+  /** What was counted before the first of pages that are counted. */
+  private before: Counts = [];
 
   constructor(client: ApiClient, operation: Operation, options: CompleteOptions) {
     this.client = client;
@@ -61,6 +66,7 @@ class CompleteRead {
     const { filter, serverDefaults = false, limit = Number.POSITIVE_INFINITY } = this.options;
     if (this.rows >= limit) return;
     const filters = serverDefaults ? [filter] : this.filters();
+    if (this.service.isNumbered) this.before = await this.counts(filters);
     for await (const page of this.counting(this.all(filters))) {
       yield page;
       if (this.rows >= limit) break;
@@ -122,17 +128,21 @@ class CompleteRead {
     const filters = mayLackUndated ? [...whole, filter] : whole;
     let counts = await this.counts(filters);
     const [dated, plain] = counts;
-    const lacks = mayLackUndated && plain === undefined ? UNDATED : null;
     // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
-    if (mayLackUndated && plain !== undefined && plain !== dated) yield* this.looked(this.undated(whole[0]));
-    for (const look of [() => this.behindTheLast(whole), () => this.fromTheStart(filters)]) {
+    if (mayLackUndated && (plain === undefined || plain !== dated)) yield* this.looked(this.undated(whole[0]));
+    if (most(counts) === 0 && !this.service.isOrderKnown) yield* this.looked(this.afterTheLast(whole));
+    if (this.service.isNumbered && !isSame(counts, this.before)) {
+      yield* this.looked(this.untilSettled(filters));
+      counts = await this.counts(filters);
+    }
+    for (const look of [() => this.afterTheLast(whole), () => this.fromTheStart(filters)]) {
       if (this.rows >= Math.min(most(counts), limit)) break;
       yield* this.looked(look());
       counts = await this.counts(filters);
     }
     const counted = most(counts);
     if (this.rows < Math.min(counted, limit)) throw incomplete(counted, this.rows);
-    const unproved = this.service.unread ?? lacks;
+    const { unread: unproved } = this.service;
     if (counts.some((count) => count !== undefined)) this.prove('count', counted, unproved);
     else this.prove(this.operation.dateLimit === undefined ? 'walk' : 'bound', null, unproved);
   }
@@ -153,9 +163,17 @@ class CompleteRead {
   }
 
   /** Rows that were added since the walk ended; all pages again where they have no order. */
-  private behindTheLast(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+  private afterTheLast(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     this.service.distrustOrder();
     return this.all(filters);
+  }
+
+  /** All rows but those that came, until there are none: one that was deleted meanwhile may have hidden another. */
+  private async *untilSettled(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+    for (let passes = 0, before = -1; passes < MOST_PASSES && this.rows > before; passes++) {
+      before = this.rows;
+      yield* this.fromTheStart(filters);
+    }
   }
 
   /** All rows but those that came: some may have been added before the last id, since ids need not rise. */
@@ -165,8 +183,7 @@ class CompleteRead {
     return this.oneAfterAnother(filters);
   }
 
-  /** What the service counts for each filter; undefined where it does not count. */
-  private async counts(filters: readonly (string | undefined)[]): Promise<readonly (number | undefined)[]> {
+  private async counts(filters: readonly (string | undefined)[]): Promise<Counts> {
     const { count, signal } = this.options;
     if (count === undefined) return [];
     const counting = filters.map(async (filter) => {
@@ -188,8 +205,13 @@ class CompleteRead {
 }
 
 /** The largest of the counts; 0 where none is known. */
-function most(counts: readonly (number | undefined)[]): number {
+function most(counts: Counts): number {
   return Math.max(0, ...counts.map((count) => count ?? 0));
+}
+
+/** Whether counts are known and the same as before. */
+function isSame(counts: Counts, before: Counts): boolean {
+  return counts.length > 0 && counts.every((count, at) => count !== undefined && count === before[at]);
 }
 
 function incomplete(counted: number, rows: number): Failure {

@@ -56,6 +56,10 @@ export async function countAll(
   });
   if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
   const plain = await countIfAllowed(client, operation, filter, options.signal);
+  if (plain?.total === whole.total) return whole;
+  const number = ({ total }: Counted) => total.toLocaleString('en-US');
+  const inAll = plain === undefined ? 'does not count the others' : `${number(plain)} in all`;
+  options.onUnproved(`The server counts ${number(whole)} with a date, and ${inAll}: there may be more without a date.`);
   return plain !== undefined && plain.total > whole.total ? plain : whole;
 }
 

@@ -1,9 +1,9 @@
 import type { Operation } from '../../catalog/define.ts';
 import { localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, isAscending, type Page, PageSize, PageTimeout } from './page.ts';
+import { cutPage, fetchPage, type Page, PageSize, PageTimeout } from './page.ts';
 import { SeenIds } from './seenids.ts';
-import { START, type WalkedPage, type WalkOptions, type WalkPlace } from './walkplace.ts';
+import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 import { WalkStop } from './walkstop.ts';
 
 /** Timeouts of one page after which the walk starts over with pages of half the size, and how often it does so. */
@@ -16,8 +16,8 @@ const MOST_REPEATS = 3;
 /**
  * Every row of an endpoint that counts pages (specification, Appointment histories): page 1, 2, … until one is empty, in
  * whatever order they come and however many rows a page has. Rows are remembered by id, so one that moves to the next
- * page during the walk comes once. All pages of a walk have one size: after a timeout that repeats it starts over
- * with a smaller one. Throws as `walkPages` does, and `pages.order` when the server gives the same page again.
+ * page during the walk comes once; no last id tells which came, so no later walk resumes here. All pages of a walk have
+ * one size: after a timeout that repeats it starts over with a smaller one. Throws as `walkPages` does, and `pages.order` when the server gives the same page again.
  */
 export async function* walkNumbered(
   client: ApiClient,
@@ -37,8 +37,6 @@ class NumberedWalk {
   left: number;
   readonly stop: WalkStop;
   private halvings = 0;
-  private place: WalkPlace | undefined;
-  private fetched: number;
   private readonly seen: SeenIds;
   private readonly size: PageSize;
   private readonly client: ApiClient;
@@ -50,8 +48,6 @@ class NumberedWalk {
     this.client = client;
     this.operation = operation;
     this.options = options;
-    this.place = from;
-    this.fetched = from.fetched;
     this.left = limit - from.fetched;
     this.seen = options.seen ?? new SeenIds(BigInt(from.lastId));
     this.size = new PageSize(pageSize);
@@ -74,7 +70,8 @@ class NumberedWalk {
       next = this.fetch(number + 1);
       next.catch(() => undefined);
       const fresh = cutPage(this.seen.fresh(page), this.left);
-      if (fresh.rows.length > 0) yield { ...fresh, place: this.placeAfter(fresh) };
+      this.left -= fresh.rows.length;
+      if (fresh.rows.length > 0) yield { ...fresh, place: undefined };
       if (this.left === 0) return;
     }
   }
@@ -90,16 +87,6 @@ class NumberedWalk {
   private smaller(cause: unknown): undefined {
     if (!(cause instanceof PageTimeout) || this.size.current === 1 || this.halvings++ === MOST_HALVINGS) throw cause;
     this.size.shrink(this.size.current);
-  }
-
-  /** A later walk can resume from here only while rows have come in ascending order, so that the last id tells which came. */
-  private placeAfter({ rows, lastId }: Page): WalkPlace | undefined {
-    this.left -= rows.length;
-    this.fetched += rows.length;
-    const { place, fetched } = this;
-    const isOrdered = place !== undefined && lastId !== null && isAscending(rows, BigInt(place.lastId));
-    this.place = isOrdered ? { lastId, fetched } : undefined;
-    return this.place;
   }
 
   private stuck(number: number, { requestId }: Page) {

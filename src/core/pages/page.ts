@@ -200,17 +200,6 @@ function idsOf(
   return { firstId: String(idOf(first)), lastId: String(idOf(last)) };
 }
 
-/** Whether the ids of rows strictly increase from `after` on. */
-export function isAscending(rows: readonly Row[], after: bigint): boolean {
-  let before = after;
-  return rows.every((row) => {
-    const id = idOf(row) ?? 0n;
-    const isAfter = id > before;
-    before = id;
-    return isAfter;
-  });
-}
-
 /** The id of a record exactly, from a number or text (D1); undefined for anything that is not a whole number above 0. */
 export function idOf({ id }: Row): bigint | undefined {
   if (typeof id === 'number') return Number.isSafeInteger(id) && id > 0 ? BigInt(id) : undefined;

@@ -1,7 +1,7 @@
 import type { Operation } from '../../catalog/define.ts';
 import { Failure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { forAllLocations, isRefused, mayWantLocation } from './everything.ts';
+import { forAllLocations, isRefused, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
 import { walkNumbered } from './numbered.ts';
 import { type ParallelOptions, walkParallel } from './parallel.ts';
 import { SeenIds } from './seenids.ts';
@@ -23,6 +23,8 @@ interface Manners {
   isLocationRequired: boolean;
   /** Asked by cursor it does not order by id: pages are counted instead. */
   isUnordered: boolean;
+  /** A page of several rows has come in the order of their ids. */
+  hasShownOrder: boolean;
 }
 
 /** A walk that failed: what it asked for, how far it came, and whether it named the locations. */
@@ -49,7 +51,7 @@ export class ServiceWalk {
     operation: Operation,
     options: ServiceWalkOptions,
     from: WalkPlace,
-    manners: Manners = { isLocationRequired: false, isUnordered: false },
+    manners: Manners = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
   ) {
     this.client = client;
     this.operation = operation;
@@ -67,6 +69,16 @@ export class ServiceWalk {
   /** From now on no cursor is trusted where a service may order otherwise: rows may have been passed over. */
   distrustOrder(): void {
     if (this.operation.newestFirst !== undefined) this.manners.isUnordered = true;
+  }
+
+  /** Whether pages are counted: a row that is deleted moves others to a page that may have been read already. */
+  get isNumbered(): boolean {
+    return this.manners.isUnordered || this.operation.paging?.style === 'pages';
+  }
+
+  /** Whether what came shows the order that it has: pages of one row each do not. */
+  get isOrderKnown(): boolean {
+    return this.operation.newestFirst === undefined || this.isNumbered || this.manners.hasShownOrder;
   }
 
   /** The rows that match a filter, after `from`; once they are out of order, pages have no place. Throws what no other way avoids. */
@@ -93,6 +105,7 @@ export class ServiceWalk {
     if (manners.isUnordered) return yield* walkNumbered(this.client, operation, question);
     const isByNumber = operation.paging?.style === 'pages';
     for await (const page of walkParallel(this.client, operation, question)) {
+      manners.hasShownOrder ||= page.rows.length > 1;
       yield seen === undefined || isByNumber ? page : seen.fresh(page);
     }
   }
@@ -133,6 +146,8 @@ export class ServiceWalk {
     const onUnread = (what: string) => {
       this.unread = what;
     };
+    const isForUndated = mayBeUndated(operation.dateLimit) && withEarlyBound(filter, operation) !== filter;
+    if (isForUndated) onUnread('The server timed out on all of them at once, so there may be some without a date.');
     const pages = inSlices(filter, key, this.options.now(), read, onUnread);
     for await (const page of pages) yield { ...this.seen.fresh(page), place: undefined };
   }

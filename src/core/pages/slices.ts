@@ -52,6 +52,7 @@ export async function* inSlices<T>(
     ]);
   let from = span.from;
   if (from === undefined || from < FIRST) {
+    if (span.to !== undefined && span.to <= FIRST) return yield* read(of(undefined, undefined));
     try {
       yield* read(of(undefined, FIRST));
     } catch (cause) {

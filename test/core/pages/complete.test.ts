@@ -68,6 +68,30 @@ describe('readComplete', () => {
     expect(proof).toMatchObject({ by: 'count', counted: 42 });
   });
 
+  it('brings what has no change time where nothing is counted, and for a limit that is not reached', async () => {
+    const rows: FakeRow[] = [...spread(30), { id: 1001 }, { id: 5000 }];
+    const uncounted = await read(patients, rows, { counts: false });
+    expect(sorted(uncounted.ids)).toEqual(sorted(idsOf(rows)));
+    expect(uncounted.proof).toEqual({ by: 'bound', counted: null, unproved: null });
+    const limited = await read(patients, rows, {}, { limit: 100 });
+    expect([sorted(limited.ids), limited.proof]).toEqual([sorted(idsOf(rows)), PROVED(32)]);
+    expect((await read(patients, rows, {}, { limit: 31 })).ids).toHaveLength(31);
+  });
+
+  it('says that missed appointments without a start may lack where all of them time out', async () => {
+    const rows: FakeRow[] = [...spread(20), { id: 2 }];
+    const instead: Habits['instead'] = ({ filter }) => (filter === undefined ? answer(408, '') : undefined);
+    const { ids, proof } = await read(missedAppointments, rows, { key: 'start', instead });
+    expect(ids).toEqual(idsOf(spread(20)));
+    expect(proof).toMatchObject({ by: 'bound', unproved: expect.stringContaining('without a date') });
+  });
+
+  it('does not take pages of one row for a list in order', async () => {
+    const rows = spread(20);
+    const habits: Habits = { key: 'start', newestFirst: true, ownSize: 1, counts: false };
+    expect(sorted((await read(events, rows, habits)).ids)).toEqual(idsOf(rows));
+  });
+
   it('brings missed appointments with and without a start, of which nobody counts', async () => {
     const rows: FakeRow[] = [
       { id: 1, start: '2019-01-01T08:00:00Z' },

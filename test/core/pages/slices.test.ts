@@ -39,6 +39,11 @@ describe('inSlices', () => {
     expect(read.every((slice) => slice.startsWith('patientStatus==NEW,'))).toBe(true);
   });
 
+  it('asks for no more than what lies before an early end', async () => {
+    const { read } = await sliced('lastModified<1970-01-01T00:00:00Z', 5000 * 365 * DAY);
+    expect(read).toEqual(['lastModified<1970-01-01T00:00:00Z']);
+  });
+
   it('keeps to the bounds that the filter has, whatever they include', async () => {
     const { read, unread } = await sliced(
       'lastModified>2025-01-01T00:00:00Z,lastModified<=2026-02-03T04:05:06Z',
