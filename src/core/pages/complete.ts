@@ -60,7 +60,7 @@ class CompleteRead {
   async *pages(): AsyncGenerator<WalkedPage> {
     const { filter, serverDefaults = false, limit = Number.POSITIVE_INFINITY } = this.options;
     if (this.rows >= limit) return;
-    const filters = serverDefaults ? [filter] : await this.filters();
+    const filters = serverDefaults ? [filter] : this.filters();
     for await (const page of this.counting(this.all(filters))) {
       yield page;
       if (this.rows >= limit) break;
@@ -70,18 +70,16 @@ class CompleteRead {
     else yield* this.proven(filters);
   }
 
-  /** Filters that bring everything together. */
-  private async filters(): Promise<readonly (string | undefined)[]> {
-    const { filter, limit, count, signal } = this.options;
+  /** Filters that bring everything together, or all but what only a count can show. */
+  private filters(): readonly (string | undefined)[] {
+    const { filter, count } = this.options;
     const whole = wholeFilters(filter, this.operation);
-    const [bounded] = whole;
-    const isBounded = whole.length === 1 && bounded !== filter;
-    if (!isBounded || limit !== undefined || !mayBeUndated(this.operation.dateLimit)) return whole;
-    if (count === undefined) return [bounded, filter];
-    const plain = await countIfAllowed(this.client, count, filter, signal);
-    const dated = await countIfAllowed(this.client, count, bounded, signal);
-    // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
-    return plain !== undefined && plain.total !== dated?.total ? [bounded, filter] : whole;
+    return this.mayLackUndated(whole) && count === undefined ? [...whole, filter] : whole;
+  }
+
+  /** Whether records without a date may exist that the bound of the only filter leaves out. */
+  private mayLackUndated([first, ...more]: readonly (string | undefined)[]): boolean {
+    return more.length === 0 && first !== this.options.filter && mayBeUndated(this.operation.dateLimit);
   }
 
   /** Cuts the pages at the limit, and keeps count. */
@@ -118,19 +116,40 @@ class CompleteRead {
   }
 
   /** Compares the rows with the count, and looks for what is missing. */
-  private async *proven(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
-    let counted = await this.counted(filters);
-    for (const look of [() => this.behindTheLast(filters), () => this.fromTheStart(filters)]) {
-      if (counted === undefined || this.rows >= counted) break;
-      yield* unresumable(this.counting(look()));
-      counted = await this.counted(filters);
+  private async *proven(whole: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+    const { filter, limit = Number.POSITIVE_INFINITY } = this.options;
+    const mayLackUndated = this.mayLackUndated(whole);
+    const filters = mayLackUndated ? [...whole, filter] : whole;
+    let counts = await this.counts(filters);
+    const [dated, plain] = counts;
+    const lacks = mayLackUndated && plain === undefined ? UNDATED : null;
+    // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
+    if (mayLackUndated && plain !== undefined && plain !== dated) yield* this.looked(this.undated(whole[0]));
+    for (const look of [() => this.behindTheLast(whole), () => this.fromTheStart(filters)]) {
+      if (this.rows >= Math.min(most(counts), limit)) break;
+      yield* this.looked(look());
+      counts = await this.counts(filters);
     }
-    if (counted === undefined) {
-      this.proveUncounted(filters);
-      return;
+    const counted = most(counts);
+    if (this.rows < Math.min(counted, limit)) throw incomplete(counted, this.rows);
+    const unproved = this.service.unread ?? lacks;
+    if (counts.some((count) => count !== undefined)) this.prove('count', counted, unproved);
+    else this.prove(this.operation.dateLimit === undefined ? 'walk' : 'bound', null, unproved);
+  }
+
+  /** Pages of a look for more, which no later run can begin at. */
+  private looked(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
+    return unresumable(this.counting(pages));
+  }
+
+  /** Rows that have no date: those of the plain filter that the bounded one did not bring. */
+  private async *undated(bounded: string | undefined): AsyncGenerator<WalkedPage> {
+    if (this.options.from !== undefined && this.options.from.fetched > 0) {
+      // Which rows an earlier run brought is known by their last id alone, and rows without a date may lie before it.
+      this.service.seen = new SeenIds();
+      for await (const _page of this.service.walk(bounded, START));
     }
-    if (this.rows < counted) throw incomplete(counted, this.rows);
-    this.prove('count', counted, this.service.unread);
+    yield* this.fromTheStart([this.options.filter]);
   }
 
   /** Rows that were added since the walk ended; all pages again where they have no order. */
@@ -146,34 +165,31 @@ class CompleteRead {
     return this.oneAfterAnother(filters);
   }
 
-  private proveUncounted(filters: readonly (string | undefined)[]): void {
-    const { dateLimit } = this.operation;
-    const isBounded = filters.length === 1 && filters[0] !== this.options.filter;
-    const mayLack = isBounded && mayBeUndated(dateLimit) ? UNDATED : null;
-    this.prove(dateLimit === undefined ? 'walk' : 'bound', null, this.service.unread ?? mayLack);
-  }
-
-  /** The most that any of the filters counts; undefined where none is counted. */
-  private async counted(filters: readonly (string | undefined)[]): Promise<number | undefined> {
+  /** What the service counts for each filter; undefined where it does not count. */
+  private async counts(filters: readonly (string | undefined)[]): Promise<readonly (number | undefined)[]> {
     const { count, signal } = this.options;
-    let most: number | undefined;
-    if (count === undefined) return undefined;
-    try {
-      for (const filter of filters) {
-        const counted = await countIfAllowed(this.client, count, this.service.located(filter), signal);
-        if (counted !== undefined) most = Math.max(most ?? 0, counted.total);
+    if (count === undefined) return [];
+    const counting = filters.map(async (filter) => {
+      try {
+        return (await countIfAllowed(this.client, count, this.service.located(filter), signal))?.total;
+      } catch (cause) {
+        signal.throwIfAborted();
+        // All pages have come: what cannot be counted is not proved, and not lost.
+        if (!(cause instanceof Failure)) throw cause;
+        return undefined;
       }
-    } catch (cause) {
-      signal.throwIfAborted();
-      // All pages have come: what cannot be counted is not proved, and not lost.
-      if (!(cause instanceof Failure)) throw cause;
-    }
-    return most;
+    });
+    return Promise.all(counting);
   }
 
   private prove(by: Proof['by'], counted: number | null, unproved: string | null): void {
     this.options.onProof?.({ by, counted, unproved });
   }
+}
+
+/** The largest of the counts; 0 where none is known. */
+function most(counts: readonly (number | undefined)[]): number {
+  return Math.max(0, ...counts.map((count) => count ?? 0));
 }
 
 function incomplete(counted: number, rows: number): Failure {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { ByteText } from '../bytetext.ts';
 import { codeOf, Failure, localFailure } from '../failure.ts';
-import { acceptEncodingFor, codingsOf, decoded, Undecodable } from './decoding.ts';
+import { ACCEPTED, codingsOf, decoded, Undecodable } from './decoding.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';
 import {
@@ -52,7 +52,8 @@ export async function attempt<T>(
   const memory = spare.pop() ?? new ByteText(SMALLEST_BODY);
   let response: IncomingResponse | undefined;
   try {
-    response = await deps.send(deadline.guard(withAcceptEncoding(request)));
+    const asked = { ...request, headers: { 'accept-encoding': ACCEPTED, ...request.headers } };
+    response = await deps.send(deadline.guard(asked));
     if (isSuccess(response)) request.onHead?.(response.headers);
     const body = await readBody(response, memory);
     const { status, headers } = response;
@@ -79,13 +80,6 @@ export async function attempt<T>(
 }
 
 const isSuccess = ({ status }: IncomingResponse) => status >= 200 && status < 300;
-
-function withAcceptEncoding(request: OutgoingRequest): OutgoingRequest {
-  const accepted = acceptEncodingFor(request.url);
-  return accepted === undefined
-    ? request
-    : { ...request, headers: { 'accept-encoding': accepted, ...request.headers } };
-}
 
 /** Bytes of memory for a body at first, and the most that is kept for the next. */
 const SMALLEST_BODY = 64 * 1024;

@@ -1,6 +1,5 @@
 import { versions } from 'node:process';
 import type { BrotliDecompress, Gunzip, Inflate } from 'node:zlib';
-import { isLoopback } from './address.ts';
 import { watchedBody } from './watchedbody.ts';
 
 type Zlib = typeof import('node:zlib');
@@ -35,12 +34,8 @@ const DECODERS: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
   }),
 };
 
-const ACCEPTED = hasZstandard ? 'zstd, br, gzip' : 'br, gzip';
-
-/** The `Accept-Encoding` of a request (D51); none to this machine, where compression takes longer than the way. */
-export function acceptEncodingFor(url: string): string | undefined {
-  return isLoopback(new URL(url).hostname) ? undefined : ACCEPTED;
-}
+/** The `Accept-Encoding` of every request to the API (D51). */
+export const ACCEPTED = hasZstandard ? 'zstd, br, gzip' : 'br, gzip';
 
 /** More are no answer of a server but an attempt to keep the client busy. */
 const MOST_CODINGS = 5;

@@ -80,14 +80,13 @@ describe('patients list in a pipe', () => {
   it('logs requests without their values when asked', async () => {
     const script = new ListScript(answer(429, '', { 'retry-after': '2' }), success([ann]), success([]));
     const { stderr } = await list([...FIELDS, '--verbose', '--filter', 'lastName==Secretname'], { script });
-    expect(stderr).toBe(
+    expect(stderr.replaceAll(/ \d+ ms /g, ' 0 ms ')).toBe(
       [
-        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
-        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 429 0 ms req-1',
         'Attempt 1 of 6 failed: HTTP 429 Next in 2.0 s.',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
+        'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
         'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',
         '',
       ].join('\n'),

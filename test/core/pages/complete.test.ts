@@ -45,9 +45,16 @@ describe('readComplete', () => {
   it('brings what has no change time, where the service shows that there is such', async () => {
     const rows: FakeRow[] = [...spread(30), { id: 1001 }, { id: 5000 }];
     const { ids, proof, places } = await read(patients, rows, {});
-    expect(ids).toEqual(sorted(idsOf(rows)));
+    expect(ids).toEqual([...idsOf(spread(30)), 1001, 5000]);
     expect(proof).toEqual(PROVED(32));
-    expect(places.at(-1)).toEqual({ lastId: '5000', fetched: 32 });
+    expect(places.at(-1)).toBeUndefined();
+  });
+
+  it('brings what has no change time before the place that it resumes from', async () => {
+    const rows: FakeRow[] = [...spread(30), { id: 1001 }, { id: 5000 }];
+    const { ids, proof } = await read(patients, rows, {}, { from: { lastId: '1027', fetched: 10 }, pageSize: 3 });
+    expect(ids).toEqual([...idsOf(spread(30)).slice(10), 1001, 5000]);
+    expect(proof).toEqual(PROVED(32));
   });
 
   it('brings what has no change time from a service that times out on wide ranges', async () => {
@@ -133,8 +140,8 @@ describe('readComplete', () => {
     const rows = spread(20);
     let counts = 0;
     const instead: Habits['instead'] = (_query, path) => {
-      if (!path.endsWith('/totalcount') || ++counts < 3) return undefined;
-      if (counts === 3) service.rows = [...rows, { id: 9000, lastModified: '2026-11-22T11:00:00Z' }];
+      if (!path.endsWith('/totalcount')) return undefined;
+      if (++counts === 1) service.rows = [...rows, { id: 9000, lastModified: '2026-11-22T11:00:00Z' }];
       return answer(200, { data: { total: 22 } });
     };
     const service = new FakeService(rows, { instead });

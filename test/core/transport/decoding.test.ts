@@ -240,17 +240,10 @@ async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 describe('a request', () => {
   const accepted = zstdCompressSync === undefined ? 'br, gzip' : 'zstd, br, gzip';
 
-  it.each([
-    ['https://api.example.com/x', accepted],
-    ['http://192.0.2.7:4010/x', accepted],
-    ['https://localhost.example.com/x', accepted],
-    ['http://localhost:4010/x', undefined],
-    ['http://127.0.0.1:4010/x', undefined],
-    ['http://[::1]:4010/x', undefined],
-  ])('to %s asks for %s', async (url, asked) => {
+  it.each(['https://api.example.com/x', 'http://127.0.0.1:4010/x'])('to %s asks for what it can read', async (url) => {
     const script = new Script(answer(200, '{"data":[]}'));
     await attempt({ send: script.send, clock: new SleepLog(), timeout: 1000 }, { ...REQUEST, url }, String);
-    expect(script.requests[0]?.headers['accept-encoding']).toBe(asked);
+    expect(script.requests[0]?.headers['accept-encoding']).toBe(accepted);
   });
 
   it('asks for what its caller says', async () => {

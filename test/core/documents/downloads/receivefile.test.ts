@@ -244,6 +244,7 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 
 /** Gives nothing until it is aborted. */
 async function* silent(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  signal?.throwIfAborted();
   await new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)));
   yield Buffer.alloc(0);
 }
