@@ -3,6 +3,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import { isPlainObject } from '../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../core/failure.ts';
+import { jsonOf } from '../core/jsontext.ts';
 import type { Row } from '../core/pages/page.ts';
 import { ApiFailure } from '../core/transport/apifailure.ts';
 import type { ApiClient, Query } from '../core/transport/client.ts';
@@ -30,16 +31,8 @@ export const deleteFlags: FlagInput = {
  */
 function readDeletion(body: Uint8Array): Envelope | undefined {
   const text = bodyText(body);
-  const isDone = text.trim() === '' || isPlainObject(parsed(text));
+  const isDone = text.trim() === '' || isPlainObject(jsonOf(text));
   return readEnvelope(text) ?? (isDone ? { data: null, warnings: [], errors: [], meta: null } : undefined);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Ids named in a question; of more only the number is told. */

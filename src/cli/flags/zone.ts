@@ -18,7 +18,7 @@ export const zoneFlags = {
     helpGroup,
     helpValue: 'ZONE',
     summary:
-      "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; this computer's when not given",
+      "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the configured one, else this computer's",
   }),
   utc: Flags.boolean({ helpGroup, summary: 'Same as --timezone UTC' }),
 };
@@ -28,7 +28,7 @@ export function zoneFlagsFor(keys: FilterKeys): FlagInput {
   if (Object.values(keys).every(({ value }) => value.name !== 'dateTime')) return {};
   const { timezone, utc } = zoneFlags;
   const summary =
-    "Time zone of dates and times given without one, such as America/Denver; this computer's when not given";
+    "Time zone of dates and times given without one, such as America/Denver; else the configured one, else this computer's";
   return { timezone: { ...timezone, summary }, utc };
 }
 

@@ -40,7 +40,6 @@ class ExportRun {
   private readonly world: ExportWorld;
   private readonly file: ExportFile;
   private readonly startedAt: string;
-  private readonly filter: string | undefined;
   private readonly earlier: Effort;
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
@@ -58,7 +57,6 @@ class ExportRun {
     this.file = file;
     this.checkpointed = world.owner.clock.now();
     this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
-    this.filter = earlier === undefined ? task.filter : (earlier.sentFilter ?? undefined);
     this.progress = progressOf(earlier);
     this.resumable = this.progress;
     this.earlier = {
@@ -158,7 +156,7 @@ class ExportRun {
     const receipt = receiptOf(task.path, {
       kind: task.kind,
       identity: task.identity,
-      sentFilter: this.filter ?? null,
+      sentFilter: task.filter ?? null,
       progress,
       effort: this.effort(),
       mark,
@@ -194,7 +192,7 @@ class ExportRun {
     return {
       version: 1,
       ...this.task.identity,
-      sentFilter: this.filter ?? null,
+      sentFilter: this.task.filter ?? null,
       columns: this.task.columns,
       startedAt: this.startedAt,
       readFrom: this.readFrom === undefined ? null : new Date(this.readFrom).toISOString(),

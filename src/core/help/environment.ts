@@ -42,7 +42,7 @@ export const ENVIRONMENT: Page = {
             ['HTTPS_PROXY, HTTP_PROXY', 'Proxy for https:// and http:// addresses.'],
             ['NO_PROXY', 'Hosts that are reached without a proxy.'],
             ['NODE_EXTRA_CA_CERTS', 'PEM file of certificates to trust as well; --ca-cert.'],
-            ['TZ', "This computer's time zone, in which dates and times without one are taken; --timezone."],
+            ['TZ', "This computer's time zone, unless --timezone or molar config set timezone names another."],
             ['NO_COLOR', 'No colours, also on a terminal; TERM=dumb does the same.'],
           ],
         },

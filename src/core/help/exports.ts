@@ -75,7 +75,7 @@ export const EXPORTS: Page = {
       heading: 'Faster',
       blocks: [
         '--parallel N asks for N pages at once and writes the same bytes. All requests together stay at the rate that the server allows. Memory does not grow with the number of records.',
-        'Answers of other machines are asked for in compressed form: brotli and gzip, and Zstandard with Node 22.15 or newer. Where a server compresses, an export over a slow line takes a fifth of the time or less.',
+        'Answers are asked for in compressed form: brotli and gzip, and Zstandard with Node 22.15 or newer. Where a server compresses, an export over a slow line takes a fifth of the time or less.',
       ],
     },
   ],
