@@ -1,8 +1,12 @@
 import { idOf, type Page, type Row } from './page.ts';
 
+/** A Set of more throws a RangeError. */
+const MOST_OF_A_SET = 2 ** 24 - 1;
+
 /** The ids that came in a walk whose pages may repeat rows, so that each row comes out once. */
 export class SeenIds {
-  private readonly ids = new Set<number | bigint>();
+  private readonly full: Set<number | bigint>[] = [];
+  private ids = new Set<number | bigint>();
   private readonly floor: bigint;
 
   /** Every id up to `floor` counts as seen: an earlier walk in ascending order has brought them. */
@@ -28,6 +32,11 @@ export class SeenIds {
   addId(id: bigint): boolean {
     if (id <= this.floor) return false;
     const key = id <= Number.MAX_SAFE_INTEGER ? Number(id) : id;
+    if (this.ids.size === MOST_OF_A_SET) {
+      this.full.push(this.ids);
+      this.ids = new Set();
+    }
+    if (this.full.some((ids) => ids.has(key))) return false;
     const { size } = this.ids;
     return this.ids.add(key).size > size;
   }
