@@ -39,7 +39,7 @@ export const LOCAL_FAILURES = {
   },
   'pages.incomplete': {
     exit: EXIT.network,
-    next: 'The output is not complete. Run it again; if the count is what is wrong, --server-defaults leaves it to the server which records it brings.',
+    next: 'The output is not complete. Run it again. If it is the count that is wrong, --server-defaults compares nothing; then ask for old records with a filter of your own (molar help paging).',
   },
   'stream.incomplete': {
     exit: EXIT.network,

@@ -25,7 +25,7 @@ export const PAGING: Page = {
       heading: 'Complete or an error',
       blocks: [
         'Pages follow the last id of the page before, with the same filter, until a page is empty. Ids must increase: a repeat or a step back is an error (exit 8), never output that is silently short; a list of events that a service orders otherwise is read by page number. A page that fails, fails the command.',
-        `Read by page number, since the API has no ids to follow there: ${byPage.join(', ')}. Their rows may come in any order and are remembered by id. All pages of such a list have one size: when a page keeps timing out, the list is read again from the start with smaller pages.`,
+        `Read by page number, since the API has no ids to follow there: ${byPage.join(', ')}. Their rows may come in any order and are remembered by id. All pages of such a list have one size: when a page keeps timing out, the list is read again from the start with smaller pages. A record that is deleted meanwhile moves others to a page that was read already, so the pages are read again, for what is new, unless the count stayed the same.`,
       ],
     },
     {
@@ -33,7 +33,7 @@ export const PAGING: Page = {
       blocks: [
         'Of these a service may leave out old records when no date is asked for. molar therefore adds a filter that asks for records of any age, in lists, counts and exports; --server-defaults leaves it to the service which records it brings.',
         { rows: limited },
-        'A bound on a date leaves out records without that date. Where there may be such records, molar compares the counts with and without the bound, or asks both ways and merges the answers by id.',
+        'A bound on a date leaves out records without that date. Where there may be such records, molar compares the counts with and without the bound and brings what is missing at the end, or, where nothing is counted, asks both ways.',
         'A service that times out (408) on a wide range is asked slice by slice of time. A service that requires a filter on locations is asked for all of them.',
       ],
     },
