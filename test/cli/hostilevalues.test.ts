@@ -55,7 +55,7 @@ function pagesOf(resource: Resource, verb: string, value: unknown): Script {
     resource.name === 'agingbalances' ? { ...record, patientReports: [record, { ...record, id: '2' }] } : [record];
   const meta = { pagination: { page: 1, limit: 1000, total: 1 }, [POISON]: value };
   const none = () => success([]);
-  return new Script(success(rows, { ...around(value), meta }), none(), none(), none());
+  return new Script(success(rows, { ...around(value), meta }), ...Array.from({ length: 8 }, none));
 }
 
 const around = (value: unknown) => ({ warnings: [{ title: value, description: value, source: value }, value, POISON] });

@@ -256,6 +256,8 @@ describe('--since-last', () => {
     await list(argv, practice, { env });
     expect(practice.asked.map(([, { filter }]) => filter)).toEqual([
       'lastModified>=0001-01-01T00:00:00Z',
+      // Of those without a date nothing else tells whether there are any.
+      undefined,
       'lastModified>=2026-03-02T08:55:00.000Z',
     ]);
   });
