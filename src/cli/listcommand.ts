@@ -46,6 +46,7 @@ export abstract class ListCommand extends ResourceCommand {
     const { flags } = await this.input();
     if (isOn(flags, 'async')) return this.listAsync(flags);
     const reading = await this.inLocalTime(flags, (times) => this.reading(flags, times));
+    await this.warnOfQuotes(reading.filter);
     if (reading.plan.out === undefined) await this.show(reading, flags);
     else await this.export(reading, flags, reading.plan.out);
   }

@@ -10,7 +10,7 @@ import { localFailure, usageFailure } from '../core/failure.ts';
 import type { Row } from '../core/pages/page.ts';
 import type { ApiAnswer } from '../core/transport/client.ts';
 import { connectionFlags, talkFlags } from './flags/connection.ts';
-import { readFilter } from './flags/filters.ts';
+import { quotedWarning, readFilter } from './flags/filters.ts';
 import { outputFlags } from './flags/output.ts';
 import { zoneFlags } from './flags/zone.ts';
 import type { FlagValues } from './flagvalues.ts';
@@ -41,8 +41,16 @@ export abstract class ResourceCommand extends MolarCommand {
   }
 
   /** The filter that the flags ask for, of these keys, in the zone of this command line. Throws a Refusal. */
-  protected filterOf(flags: FlagValues, keys: FilterKeys = {}): Promise<string | undefined> {
-    return this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+  protected async filterOf(flags: FlagValues, keys: FilterKeys = {}): Promise<string | undefined> {
+    const filter = await this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
+    await this.warnOfQuotes(filter);
+    return filter;
+  }
+
+  /** Tells where a filter may not mean to the service what it says. */
+  protected async warnOfQuotes(filter: string | undefined): Promise<void> {
+    const warning = quotedWarning(filter);
+    if (warning !== undefined) await this.note(warning);
   }
 }
 

@@ -142,6 +142,17 @@ export function parseInstant(
   return utcMilliseconds(wall) - offset * 60_000 + finer;
 }
 
+/**
+ * What the clock shows in a date-time that names its own offset, as UTC milliseconds of the same digits; undefined for
+ * one in `Z`, which says nothing of a clock, for one without a zone, and for other text.
+ */
+export function writtenWall(value: string): number | undefined {
+  // Shorter text is a date and a time alone, whose minutes look like an offset after a space.
+  const wall = /^(.{16,}?)[+\- ]\d{2}:?\d{2}$/.exec(value)?.[1];
+  const shown = wall === undefined ? undefined : parseInstant(`${wall}Z`, {});
+  return typeof shown === 'number' ? Math.floor(shown) : undefined;
+}
+
 /** UTC milliseconds of a wall-clock time read as UTC; right for the years 1 to 99 too. */
 export function utcMilliseconds(wall: WallClock): number {
   const at = new Date(0);

@@ -1,7 +1,7 @@
 import { type Problem, Refusal } from '../failures.ts';
 import { hasLongRun } from '../fields/text.ts';
 import type { Operator } from '../operators.ts';
-import { parseFilter, type RawTerm } from './grammar.ts';
+import { isQuotedAlone, parseFilter, type RawTerm } from './grammar.ts';
 import type { FilterContext, FilterScalar, FilterValue } from './values.ts';
 
 /** A key that an endpoint can be filtered by. `shortcuts`: the command-line flags that stand for it. */
@@ -57,10 +57,16 @@ export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: F
   return terms.filter((term) => term !== undefined);
 }
 
-/** A term that passed the check as it is sent: each value in the form that the specification gives it (D50). */
+/**
+ * A term that passed the check as it is sent: each value in the form that the specification gives it (D50), and one that
+ * needs quotes in a list where the key takes one.
+ */
 export function wireTerm(term: RawTerm, keys: FilterKeys, context: FilterContext): RawTerm {
-  const { wire } = keys[term.key]?.value ?? {};
-  return wire === undefined ? term : { ...term, values: term.values.map((text) => wire(text, context)) };
+  const key = keys[term.key];
+  const wire = key?.value.wire;
+  const sent = wire === undefined ? term : { ...term, values: term.values.map((text) => wire(text, context)) };
+  const isListed = sent.operator === '==' && key?.operators.includes('->') && isQuotedAlone(sent);
+  return isListed ? { ...sent, operator: '->' } : sent;
 }
 
 function checkTerm(raw: RawTerm, keys: FilterKeys, context: FilterContext, problems: Problem[]): Term | undefined {

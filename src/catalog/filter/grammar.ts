@@ -47,10 +47,19 @@ export function formatTerm(term: RawTerm): string {
   return term.key + term.operator + quote(term.values[0] ?? '');
 }
 
-function quote(value: string): string {
+/** Whether a term has a value in quotes outside of a list, the only place for which the specification gives them. */
+export function isQuotedAlone({ operator, values }: RawTerm): boolean {
+  return operator !== '->' && values.some((value) => !isPlain(value));
+}
+
+/** Whether a value can be written without quotes. */
+function isPlain(value: string): boolean {
   // A leading = or > would be read as part of the operator before it.
-  const plain = value !== '' && value === value.trim() && !/^[=>]|[",[\]\\]/.test(value);
-  return plain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
+  return value !== '' && value === value.trim() && !/^[=>]|[",[\]\\]/.test(value);
+}
+
+function quote(value: string): string {
+  return isPlain(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
 function readTerm(reader: Reader): RawTerm {

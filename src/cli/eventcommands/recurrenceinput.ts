@@ -1,5 +1,5 @@
 import type { FailureCode, Problem } from '../../catalog/failures.ts';
-import { isDate, parseInstant } from '../../catalog/fields/times.ts';
+import { isDate } from '../../catalog/fields/times.ts';
 import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
 import type { RuleDraft } from '../../core/recurrence/draft.ts';
 import { type KnownStart, recurrenceOfDraft } from '../../core/recurrence/recurrence.ts';
@@ -57,10 +57,10 @@ export function withRecurrence(body: Body, { flags, mode, times }: Asking, probl
     const fields = recurrenceOfDraft(draft, from, start, complain);
     return fields && Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   };
-  const isPending =
-    mode === 'update' && others.start === undefined && (from === undefined || draft.end?.kind === 'time');
-  if (isPending) return { body: { ...others, recurrenceType: draft.pattern.type }, pending: ofStart };
-  return { body: { ...others, ...ofStart(startOf(body, times), problems) } };
+  const needsStart = from === undefined || draft.end?.kind === 'time';
+  if (needsStart && mode === 'update' && others.start === undefined)
+    return { body: { ...others, recurrenceType: draft.pattern.type }, pending: ofStart };
+  return { body: { ...others, ...ofStart(needsStart ? startOf(body, times) : {}, problems) } };
 }
 
 function telling(problems: Problem[]): Tell {
@@ -72,9 +72,8 @@ function telling(problems: Problem[]): Tell {
 
 /** What is known of the local start of an event with these fields; nothing of a start that is no date-time. */
 export function startOf({ start, allDay }: Body, times: LocalTimes): KnownStart {
-  const instant = typeof start === 'string' ? parseInstant(start.trim(), times) : undefined;
-  if (typeof instant !== 'number') return {};
-  const place = times.placeOf(Math.floor(instant));
+  const place = typeof start === 'string' ? times.placeOf(start.trim()) : undefined;
+  if (place === undefined) return {};
   return allDay === true ? { ...place, second: 0 } : place;
 }
 

@@ -33,20 +33,24 @@ export interface RecurrenceReading {
 export function recurrenceRules({ flags, times, event }: RecurrenceReading): BodyRules {
   const mode = event === undefined ? 'create' : 'update';
   let pending: RecurrenceOfStart | undefined;
+  let written: unknown;
+  // The values have the start in UTC; the offset that it was written with tells its day.
+  const placed = (values: Values, stored: Values = {}) =>
+    startOf({ ...stored, ...values, ...(typeof written === 'string' && { start: written }) }, times);
   return {
     complete(body, problems) {
       const read = withRecurrence(body, { flags, mode, times }, problems);
       pending = read.pending;
+      written = body.start;
       return read.body;
     },
     async finish(values, problems) {
       if (!changesRecurrence(values, flags, mode)) return values;
-      if (event === undefined)
-        return { ...values, recurrenceStart: values.recurrenceStart ?? startOf(values, times).date };
+      if (event === undefined) return { ...values, recurrenceStart: values.recurrenceStart ?? placed(values).date };
       if (pending === undefined && isWhole(values)) return values;
       const stored = readStored(await event(), times);
-      if (pending === undefined) return completed(values, stored, times);
-      const fields = pending(startOf({ ...stored, ...values }, times), problems);
+      if (pending === undefined) return completed(values, stored, () => placed(values, stored).date);
+      const fields = pending(placed(values, stored), problems);
       return fields === undefined ? values : { ...values, ...fields };
     },
     check: (values) => (changesRecurrence(values, flags, mode) ? checkWhole(values, flags) : []),
@@ -85,8 +89,8 @@ function readStored(event: Row, times: LocalTimes): Values {
   return readFields(eventFields as Fields, Object.fromEntries(known.map((name) => [name, event[name]])), context);
 }
 
-/** The values with what they leave out of the recurrence, as it is on the server. */
-function completed(values: Values, stored: Values, times: LocalTimes): Values {
+/** The values with what they leave out of the recurrence, as it is on the server; `day` gives the local date of the start. */
+function completed(values: Values, stored: Values, day: () => string | undefined): Values {
   const recurrenceType = values.recurrenceType ?? stored.recurrenceType;
   const missing = namesOf({ recurrenceType }).filter((name) => values[name] === undefined);
   const whole: Record<string, unknown> = { ...values };
@@ -94,8 +98,7 @@ function completed(values: Values, stored: Values, times: LocalTimes): Values {
   // What counts from a date is to end at most two years later, so a series that goes on counts from where it is changed.
   const [start, end] = [whole.recurrenceStart, whole.recurrenceEnd];
   const fits = typeof start === 'string' && typeof end === 'string' && endsInTime(start, end);
-  if (missing.includes('recurrenceStart') && !fits)
-    whole.recurrenceStart = startOf({ ...stored, ...values }, times).date;
+  if (missing.includes('recurrenceStart') && !fits) whole.recurrenceStart = day();
   return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
 }
 

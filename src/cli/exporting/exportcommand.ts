@@ -9,6 +9,7 @@ import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
+import { quotedWarning } from '../flags/filters.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
@@ -101,6 +102,9 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const files = await this.inLocalTime(flags, (times) =>
       planFiles(names, flags, { url, organization }, wishes, times),
     );
+    for (const warning of new Set(files.map(({ reading }) => quotedWarning(reading.filter)))) {
+      if (warning !== undefined) await this.note(warning);
+    }
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       throw fileFailure(`make the folder ${folder}`, cause);
     });

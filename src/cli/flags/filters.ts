@@ -4,7 +4,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate } from '../../catalog/fields/times.ts';
 import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } from '../../catalog/filter/check.ts';
-import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
 import { type FlagValues, textFlags } from '../flagvalues.ts';
@@ -109,6 +109,17 @@ export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterCon
   const terms = [...written, ...short];
   requireKeys(terms, keys);
   return terms.length === 0 ? undefined : formatFilter(terms.map((term) => wireTerm(term, keys, times)));
+}
+
+/**
+ * A warning where a filter as it is sent has values that only quotes can hold, outside of a list: a service that takes
+ * them for part of the value answers without an error. Names keys only, since values may be names of patients.
+ */
+export function quotedWarning(filter: string | undefined): string | undefined {
+  const terms = parseFilter(filter ?? '').filter(isQuotedAlone);
+  if (terms.length === 0) return undefined;
+  const names = [...new Set(terms.map(({ key, operator }) => key + operator))].join(', ');
+  return `Warning: a value of ${names} can only be sent in double quotes, which the API specifies for lists alone; the result may be wrong where the service takes them for part of the value.`;
 }
 
 function readTerms(text: string, keys: FilterKeys): RawTerm[] {

@@ -56,11 +56,14 @@ export async function listAsync(
         const rows = await deliveredRows(resource, wanted, { context, client, policy, note }).catch(async (cause) => {
           // The failure names the list where there is one.
           if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
-          await note(`${cause.message} The ${resource.many} are asked for ten at a time.`);
+          await note(
+            `${cause.message} The ${resource.many} are asked for ten at a time; each request may send all of them through a channel that others read, and the list is not compared with a count.`,
+          );
           return walkPages(client, operation, {
             filter,
             fields: plan.fields,
             pageSize: FIRST_ANSWER,
+            limit: plan.limit,
             signal: context.signal,
           });
         });

@@ -25,9 +25,10 @@ export const FILTERS: Page = {
       heading: 'Values',
       blocks: [
         'Put a value that holds a comma, quote or bracket in double quotes. Dates are written 2026-03-02, date-times 2026-03-02T14:30:00Z. Locations are ids, or ALL where a key takes it.',
+        'The API specifies those quotes for lists alone. Where a key takes ->, molar sends a list in place of ==; where it takes none, it sends the quotes and warns, since a service may take them for part of the value and find nothing.',
         "Where a key is a date-time, a date stands for the midnight it begins with. That midnight, and a time without a zone, is taken in the zone of --timezone, else in the configured one (molar config set timezone America/Denver), else in this computer's, and sent as an instant.",
         'Values are sent as the API spells them, in whatever letter case they were typed: active as ACTIVE, TRUE as true.',
-        { code: ['molar patients list --filter \'lastName=="Vega, Jr"\''] },
+        { code: ['molar documents list --filter \'tags->["X-Ray, left",Perio]\''] },
       ],
     },
     {

@@ -20,8 +20,10 @@ interface SortText {
   readonly exact: string;
 }
 
-/** A number, a boolean as 0 or 1, an id or an instant (UTC nanoseconds) as a bigint, or text; undefined for no value. */
+/** A number, a boolean as 0 or 1, a number in digits or an instant (UTC nanoseconds) as a bigint, or text; undefined for no value. */
 type SortValue = number | bigint | SortText | undefined;
+
+const NUMERIC_KINDS = new Set(['id', 'integer', 'number', 'dollars']);
 
 const ID: Column = { name: 'id', path: ['id'], isId: true };
 
@@ -67,9 +69,16 @@ function sortValue(value: unknown, { isId, kind }: Column): SortValue {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
   const text = cellText(value);
-  // Ids may come as text (D1); as numbers they might lose digits.
-  if (isId && /^\d+$/.test(text)) return BigInt(text);
+  // Numbers may come as their digits, ids above all (D1).
+  const number = isId || NUMERIC_KINDS.has(kind ?? '') ? numberOf(text.trim()) : undefined;
+  if (number !== undefined) return number;
   return (kind === 'dateTime' ? nanosecondsOf(text) : undefined) ?? sortText(text);
+}
+
+/** A number by its digits, a whole one as a bigint, which keeps all of them; undefined for other text. */
+function numberOf(digits: string): number | bigint | undefined {
+  if (/^-?\d+$/.test(digits)) return BigInt(digits);
+  return /^-?\d+\.\d+$/.test(digits) ? Number(digits) : undefined;
 }
 
 function sortText(exact: string): SortText {

@@ -38,6 +38,12 @@ describe('export to a folder', () => {
     });
   });
 
+  it('warns once of a value that only quotes can hold', async () => {
+    const { run } = await nightly();
+    const ran = await run([...BOTH, '--full-ids', '--filter', 'patients:lastName=="Lee, Jr"']);
+    expect(ran.stderr).toMatch(/^Warning: a value of lastName== can only [^\n]*\nExported 4 files [^\n]*\n$/);
+  });
+
   it('is silent with --quiet, and prints the summary with --json', async () => {
     const { run, read } = await nightly();
     expect(await run([...BOTH, '--quiet'])).toEqual({ exitCode: 0, stdout: '', stderr: '' });

@@ -3,7 +3,7 @@ import { allOperations, operationOf, RESOURCES } from '../../../src/catalog/cata
 import { Refusal } from '../../../src/catalog/failures.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { exampleTerm, filterFlags, readFilter } from '../../../src/cli/flags/filters.ts';
+import { exampleTerm, filterFlags, quotedWarning, readFilter } from '../../../src/cli/flags/filters.ts';
 import type { FlagValues } from '../../../src/cli/flagvalues.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 
@@ -64,6 +64,21 @@ describe('exampleTerm', () => {
   );
 });
 
+describe('quotedWarning', () => {
+  it.each([undefined, '', 'lastName==Lee', 'chartNumber.absent', 'tags->["a, b"]'])(
+    'has nothing to say of %s',
+    (filter) => {
+      expect(quotedWarning(filter)).toBeUndefined();
+    },
+  );
+
+  it('names each key once, and no value', () => {
+    const text = quotedWarning('lastName~="Lee, Jr",id->[5],lastName~="Li, Jr",title==" a"') ?? '';
+    expect(text).toContain('a value of lastName~=, title== can only be sent in double quotes');
+    expect(text).not.toMatch(/Lee|Li/);
+  });
+});
+
 describe('readFilter', () => {
   it.each<[string, FlagValues, string | undefined]>([
     ['nothing', {}, undefined],
@@ -97,6 +112,9 @@ describe('readFilter', () => {
     ['values in another letter case', { status: 'non-patient', gender: 'f' }, 'gender==F,patientStatus==NON-PATIENT'],
     ['ids with zeros', { location: ['005'], guarantor: '0042' }, 'preferredLocation.id->[5],primaryGuarantor.id==42'],
     ['all in small letters', { location: ['all'] }, 'preferredLocation.id->[ALL]'],
+    ['a list for what needs quotes, where the key takes one', { phone: '5, 6' }, 'phones.number->["5, 6"]'],
+    ['quotes where it takes none', { filter: ['lastName=="Lee, Jr"'] }, 'lastName=="Lee, Jr"'],
+    ['no list of what must not be', { filter: ['phones.number!="5, 6"'] }, 'phones.number!="5, 6"'],
     ['a phone number as written', { phone: '(303) 555-0100' }, 'phones.number==(303) 555-0100'],
   ])('takes %s', (_name, flags, expected) => {
     const clock = new LocalClock('America/Denver');

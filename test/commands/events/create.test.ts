@@ -180,6 +180,43 @@ describe('events create', () => {
     expect(recordOf(inTokyo).body).toMatchObject({ recurrenceStart: '2026-03-03', recurrenceDays: ['TUESDAY'] });
   });
 
+  it.each<[name: string, argv: readonly string[]]>([
+    ['in words', ['--recurrence', 'weekly', '--until', '2026-03-20']],
+    ['by a rule with an end in time', ['--recurrence', 'FREQ=WEEKLY;UNTIL=20260320T000000']],
+    [
+      'in single fields',
+      [
+        ...['--recurrence-type', 'WEEKLY', '--recurrence-end', '2026-03-20', '--recurrence-frequency', '1'],
+        ...['--recurrence-days', 'TUESDAY'],
+      ],
+    ],
+  ])('takes the day of a start with an offset as written: %s', async (_name, recurrence) => {
+    // In Denver, where the computer is, it is Monday still.
+    const start = ['--title', 'Late', '--start', '2026-03-03T08:00:00+09:00', '--location', DENVER];
+    const ran = await create(...start, ...recurrence, '--dry-run');
+    expect(recordOf(ran).body).toMatchObject({
+      start: '2026-03-02T23:00:00Z',
+      recurrenceStart: '2026-03-03',
+      recurrenceDays: ['TUESDAY'],
+    });
+    expect(ran.stderr).toBe('');
+    const [date, days] = ['2026-03-02', recurrence.includes('TUESDAY') ? ['TUESDAY'] : ['MONDAY']];
+    const named = await create(...start, ...recurrence, '--dry-run', '--timezone', 'America/New_York');
+    expect(recordOf(named).body).toMatchObject({ recurrenceStart: date, recurrenceDays: days });
+    expect(named.stderr).toBe('');
+  });
+
+  it('tells the zone in which it took the day of a start in UTC, where the day matters', async () => {
+    const start = ['--title', 'Late', '--start', '2026-03-03T02:00:00Z', '--location', DENVER, '--dry-run'];
+    const weekly = [...start, '--recurrence', 'weekly', '--until', '2026-03-20'];
+    expect((await create(...weekly)).stderr).toBe(
+      "The day and the time of day of the series are taken in America/Denver, this computer's; --timezone ZONE or molar config set timezone ZONE names another.\n",
+    );
+    expect((await create(...weekly, '--from', '2026-03-03')).stderr).toBe('');
+    expect((await create(...weekly, ...TOKYO)).stderr).toBe('');
+    expect((await create(...start)).stderr).toBe('');
+  });
+
   it('tells the zone it took, unless one was named', async () => {
     const note =
       "Dates and times without a zone are taken in America/Denver, this computer's; --timezone ZONE or molar config set timezone ZONE names another.\n";

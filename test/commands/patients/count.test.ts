@@ -27,6 +27,12 @@ describe('count', () => {
     ]);
   });
 
+  it('warns of a value that only quotes can hold', async () => {
+    const script = new Script(success({ total: 0 }), success({ total: 0 }));
+    const ran = await runCommand('patients:count', PatientsCount, ['--last-name', 'O, Brien'], { script });
+    expect(ran.stderr).toMatch(/^Warning: a value of lastName~= can only be sent in double quotes, [^\n]*\n$/);
+  });
+
   it.each<[string, readonly string[], string]>([
     ['the zone of --timezone', ['--timezone', 'Asia/Tokyo'], '2025-12-31T15:00:00Z'],
     ['the configured zone', [], '2026-01-01T05:00:00Z'],

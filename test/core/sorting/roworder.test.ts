@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { appointmentFields } from '../../../src/catalog/resources/appointments.ts';
 import { patientFields } from '../../../src/catalog/resources/patients.ts';
+import { transactionFields } from '../../../src/catalog/resources/transactions.ts';
 import { columnsOf } from '../../../src/core/output/columns.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { RowOrder } from '../../../src/core/sorting/roworder.ts';
 
-const FIELDS = { ...appointmentFields, ...patientFields };
+const FIELDS = { ...appointmentFields, ...transactionFields, ...patientFields };
 
 function sorted(keys: string, rows: readonly Row[]): Row[] {
   const order = keys.split(',').map((key) => {
@@ -21,6 +22,13 @@ const rowsOf = (field: string, all: readonly unknown[]) => all.map((value, at) =
 describe('RowOrder', () => {
   it.each<[string, string, unknown[], unknown[]]>([
     ['numbers by value', 'duration', [10, 9, -1, 2.5], [-1, 2.5, 9, 10]],
+    ['numbers by value where they come as digits', 'duration', ['100', '-5', 20, '7.5'], ['-5', '7.5', 20, '100']],
+    [
+      'dollars by value, and text that is no number after them',
+      'metBasic',
+      ['n/a', '1000.00', '-12.50', 99, '99.10', null],
+      ['-12.50', 99, '99.10', '1000.00', 'n/a', null],
+    ],
     ['false before true', 'isOutstanding', [true, false], [false, true]],
     [
       'instants by time, however they are written',
