@@ -66,7 +66,7 @@ export interface ApiRequest {
 }
 
 export interface ApiAnswer {
-  /** 404 only for a DELETE that was repeated because its first answer was lost: the record is gone. */
+  /** 404 only for a DELETE that was repeated because an earlier attempt may have been done: the record is gone. */
   readonly status: number;
   readonly data: unknown;
   readonly warnings: readonly Warning[];

@@ -2,7 +2,7 @@ import { type Failure, localFailure } from '../failure.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { Doubt, type LookUp, outcomeUnknown } from './doubt.ts';
 import type { Pacer } from './pacer.ts';
-import { judge, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
+import { judge, mayBeDone, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
 import type { OutgoingRequest, Send } from './send.ts';
 
 /** Time as a value: `now` in UTC milliseconds, `sleep` rejects with the signal's reason when it is aborted. */
@@ -101,7 +101,7 @@ export async function exchange<T>(deps: Exchange, request: Exchanging<T>): Promi
   for (let number = 1; ; number++) {
     const { result, verdict, wait, throttled } = await attemptInTurn(deps, request, number);
     deps.onAttempt?.(result.notice);
-    afterUnknown ||= result.end.kind === 'lost' && result.end.sent;
+    afterUnknown ||= mayBeDone(result.end);
     const isLast = !verdict.again || number >= attempts;
     if (verdict.unclear) doubt.open();
     if (isSuccess(result)) return concluded(result, afterUnknown);
