@@ -25,6 +25,8 @@ interface Habits {
   readonly show?: (record: Stored) => object;
   /** Milliseconds that a POST takes once it is done. */
   readonly takes?: number;
+  /** Milliseconds from the head of a list to its end. */
+  readonly listTakes?: number;
   /** The status of its lists. */
   readonly listStatus?: number;
   /** Records of a page. */
@@ -100,10 +102,16 @@ export class OtherService {
       .slice(0, pageSize);
     // What is done late is there from the second look on.
     if (page.length === 0 && ++this.lists === 1) for (const sent of this.late.splice(0)) this.add(sent);
-    return envelope(
+    const { body, ...head } = envelope(
       200,
       page.map((record) => this.shown(record)),
     );
+    return { ...head, body: this.slowly(body) };
+  }
+
+  private async *slowly(body: IncomingResponse['body']): IncomingResponse['body'] {
+    await this.clock.sleep(this.habits.listTakes ?? 0);
+    yield* body;
   }
 
   private shown(record: Stored): object {
