@@ -1,11 +1,12 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, formatTerm, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { localFailure } from '../failure.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { ApiClient } from '../transport/client.ts';
-import type { LookUp, Posted } from '../transport/doubt.ts';
+import type { Looks, Posted } from '../transport/doubt.ts';
 import { eventLikenesses } from './eventmeaning.ts';
 import { instantOf, isNothing, type Likeness, type Likenesses, likenesses } from './meaning.ts';
 
@@ -46,13 +47,40 @@ const IDENTITIES: Readonly<Record<string, Identity>> = {
 };
 
 /**
- * A way to tell whether a POST of unknown outcome made its record (D49): one that means what was sent and is not older
+ * Ways to tell whether a POST of unknown outcome made its record (D49): one that means what was sent and is not older
  * than the POST, by the service's own clock. A record that may be it makes the outcome unknown: one that nothing dates
  * surely, or that differs in what a service may change on storing. So does a list that cannot be asked. Where the kind of
- * record has no time of change, the one that is there counts. Undefined for a resource, or a body, that cannot be looked
- * up.
+ * record has no time of change, the one that is there counts. Of more than one, which late attempts may leave, the client
+ * warns. There are none for a resource, or a body, that cannot be looked up.
  */
-export function createdLookUp(client: ApiClient, resource: Resource, sent: unknown): LookUp | undefined {
+export function createdLooks(client: ApiClient, resource: Resource, sent: unknown): Looks {
+  const look = lookFor(client, resource, sent);
+  if (look === undefined) return {};
+  return {
+    lookUp: async (posted) => {
+      const { found, undecided } = await look(posted);
+      if (found.length === 0 && undecided.length > 0) throw cannotTell(resource, undecided);
+      if (found.length > 1) client.warn(severalOf(resource, found));
+      return newestOf(found);
+    },
+    // Until the last attempt no record was there that may be it, or there would have been none.
+    lookBack: async (posted) => {
+      const { found, undecided } = await look(posted);
+      const made = seriesOnce([...found, ...undecided]);
+      if (made.length > 1) client.warn(severalOf(resource, made));
+    },
+  };
+}
+
+/** Records that are what was sent, and those that may be it; one of each series. */
+interface Seen {
+  readonly found: readonly Row[];
+  readonly undecided: readonly Row[];
+}
+
+type Look = (posted: Posted) => Promise<Seen>;
+
+function lookFor(client: ApiClient, resource: Resource, sent: unknown): Look | undefined {
   const identity = IDENTITIES[resource.name];
   if (identity === undefined || !isPlainObject(sent)) return undefined;
   const filter = filterOf(resource, identity, sent);
@@ -73,8 +101,7 @@ export function createdLookUp(client: ApiClient, resource: Resource, sent: unkno
     } catch (cause) {
       if (found.length === 0) throw cause;
     }
-    if (found.length === 0 && undecided.length > 0) throw cannotTell(resource, undecided);
-    return firstOfNewest(found);
+    return { found: seriesOnce(found), undecided: seriesOnce(undecided) };
   };
 }
 
@@ -151,19 +178,41 @@ function ageOf({ lastModified }: Row, time: number): 'new' | 'old' | 'unknown' {
   return at < time - SKEW ? 'old' : 'unknown';
 }
 
-/** The record made last; of a series, whose records are made together, the first one (D39). */
-function firstOfNewest(rows: readonly Row[]): Row | undefined {
-  const time = (value: unknown) => instantOf(String(value)) ?? 0;
-  const [newest] = rows.toSorted((one, other) => time(other.lastModified) - time(one.lastModified));
-  if (isNothing(newest?.groupId)) return newest;
-  const series = rows.filter(({ groupId }) => groupId === newest?.groupId);
-  return series.toSorted((one, other) => time(one.start) - time(other.start))[0];
+/** Of each series, whose records are made together, the first one (D39); all other records as they are. */
+function seriesOnce(rows: readonly Row[]): Row[] {
+  const inOrder = rows.toSorted((one, other) => timeOf(one.start) - timeOf(other.start));
+  const series = inOrder.map(({ groupId }) => groupId);
+  return inOrder.filter(({ groupId }, at) => isNothing(groupId) || series.indexOf(groupId) === at);
+}
+
+/** The record made last. */
+function newestOf(rows: readonly Row[]): Row | undefined {
+  return rows.toSorted((one, other) => timeOf(other.lastModified) - timeOf(one.lastModified))[0];
+}
+
+function timeOf(value: unknown): number {
+  return instantOf(String(value)) ?? 0;
 }
 
 function cannotTell({ name, one }: Resource, rows: readonly Row[]) {
-  const ids = rows.map(({ id }) => String(id));
+  const ids = idsOf(rows);
   const message = `${one} ${ids.join(', ')} may be it, and nothing tells whether it is.`;
-  return localFailure('network.outcome_unknown', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, {
+  return localFailure('network.outcome_unknown', sentence(message), {
     hint: `Compare it with what you sent: molar ${name} get ${ids[0]}. Run the command again only if it is another one.`,
   });
+}
+
+function severalOf({ name, many }: Resource, rows: readonly Row[]): Warning {
+  const ids = idsOf(rows);
+  const why = 'may all be what was sent: an attempt without an answer may have been done late';
+  const description = `${sentence(many)} ${ids.join(', ')} ${why}. Compare them: molar ${name} get ${ids[0]}.`;
+  return { title: 'Perhaps made more than once', description, source: null };
+}
+
+function idsOf(rows: readonly Row[]): string[] {
+  return rows.map(({ id }) => String(id));
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

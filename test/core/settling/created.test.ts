@@ -6,8 +6,8 @@ import { documents } from '../../../src/catalog/resources/documents.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
-import { createdLookUp } from '../../../src/core/settling/created.ts';
-import { failureOf } from '../transport/script.ts';
+import { createdLooks } from '../../../src/core/settling/created.ts';
+import { failureOf, success } from '../transport/script.ts';
 import { ENDS, OtherService, type Stored } from './otherservice.ts';
 
 const PATIENT = {
@@ -86,9 +86,8 @@ const storing =
 /** Sends a body as the commands do. */
 async function create(service: OtherService, resource: Resource, body: unknown): Promise<unknown> {
   const client = service.client();
-  const lookUp = createdLookUp(client, resource, body);
   const path = pathOf(resource.operations.create!);
-  const { data } = await client.request({ method: 'POST', path, body, ...(lookUp && { lookUp }) });
+  const { data } = await client.request({ method: 'POST', path, body, ...createdLooks(client, resource, body) });
   return (data as { id: unknown }).id;
 }
 
@@ -306,6 +305,50 @@ describe('a record whose POST ended in doubt', () => {
   });
 });
 
+describe('a record that a late attempt made twice', () => {
+  /** The client's only warning names both, whoever got the answer. */
+  const expectTold = (service: OtherService, { many }: Resource) => {
+    expect(service.records).toHaveLength(2);
+    expect(service.warnings).toHaveLength(1);
+    const { description } = service.warnings[0]!;
+    expect(description.toLowerCase()).toContain(`${many} 900, 901 may all be what was sent`.toLowerCase());
+  };
+
+  it.each(CASES)('is told of after a success: $name', async ({ resource, body }) => {
+    const service = new OtherService({ store: storing(resource) });
+    service.faults = [{ end: 504, done: 'too late' }];
+    expect(await create(service, resource, body)).toBe(901);
+    expectTold(service, resource);
+  });
+
+  it.each(CASES)('is told of when the last answer was lost, too: $name', async ({ resource, body }) => {
+    const service = new OtherService({ store: storing(resource) });
+    service.faults = [
+      { end: 504, done: 'too late' },
+      { end: 'cut', done: true },
+    ];
+    await create(service, resource, body);
+    expectTold(service, resource);
+  });
+
+  it('is told of when the service changes it on storing', async () => {
+    const service = new OtherService({ store: (sent) => ({ ...sent, duration: 35 }) });
+    service.faults = [{ end: 'cut', done: 'too late' }];
+    await create(service, events, EVENT);
+    expectTold(service, events);
+  });
+
+  it.each(CASES)('is not one that was made once: $name', async ({ resource, body, other }) => {
+    for (const done of [true, false, 'late'] as const) {
+      const service = new OtherService({ store: storing(resource) });
+      service.records.push({ ...other, id: 1, lastModified: '2026-03-02T12:00:00Z' });
+      service.faults = [{ end: 'cut', done }];
+      await create(service, resource, body);
+      expect(service.warnings, String(done)).toEqual([]);
+    }
+  });
+});
+
 describe('a series of events', () => {
   const SERIES = {
     ...EVENT,
@@ -334,6 +377,25 @@ describe('a series of events', () => {
     expect(service.posts).toBe(1);
   });
 
+  it('is one, however many occurrences it has', async () => {
+    const service = new OtherService();
+    service.faults = [{ end: 'cut', done: false }];
+    const send = service.send;
+    const made = Object.assign(service, {
+      send: (async (request) => {
+        if (request.method === 'POST' && service.posts === 1) {
+          service.add(occurrence('2026-03-04T19:00:00Z', 'g1'));
+          service.add(occurrence('2026-03-06T19:00:00Z', 'g1'));
+          service.posts++;
+          return success({ id: 900 });
+        }
+        return send(request);
+      }) satisfies typeof send,
+    });
+    expect(await create(made, events, SERIES)).toBe(900);
+    expect([service.posts, service.warnings]).toEqual([2, []]);
+  });
+
   it.each([
     ['at another time of day', { ...occurrence('2026-03-04T22:00:00Z', 'g1') }],
     ['on other days', { ...occurrence('2026-03-04T19:00:00Z', 'g1'), recurrenceDays: ['WEDNESDAY'] }],
@@ -347,7 +409,7 @@ describe('a series of events', () => {
   });
 });
 
-describe('createdLookUp', () => {
+describe('createdLooks', () => {
   it('asks by what no service writes in other words', async () => {
     const asked = CASES.map(async ({ resource, body }) => {
       const service = new OtherService();
@@ -376,7 +438,7 @@ describe('createdLookUp', () => {
     ['a body without what it would be looked up by', patients, { firstName: 'Ann' }],
     ['a body that is none', patients, null],
     ['a value that is none', patients, { ...PATIENT, dateOfBirth: '12 April' }],
-  ])('is not there for %s', (_name, resource, values) => {
-    expect(createdLookUp(new OtherService().client(), resource, values)).toBeUndefined();
+  ])('are none for %s', (_name, resource, values) => {
+    expect(createdLooks(new OtherService().client(), resource, values)).toEqual({});
   });
 });
