@@ -1,95 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { pathOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
-import { appointments } from '../../../src/catalog/resources/appointments.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
 import { createdLooks } from '../../../src/core/settling/created.ts';
 import { failureOf, success } from '../transport/script.ts';
+import { CASES, create, DATED, EVENT, HOUR, IN_OWN_WORDS, PATIENT, storing, TAG } from './creating.ts';
 import { ENDS, OtherService, type Stored } from './otherservice.ts';
-
-const PATIENT = {
-  firstName: 'Ann',
-  lastName: "O'Neil, Jr",
-  dateOfBirth: '1990-04-12',
-  gender: 'f',
-  contactMethod: 'EMAIL ME',
-  preferredLocation: { id: '5' },
-  phones: [{ phoneType: 'HOME', number: '(555) 010-0100' }],
-  title: null,
-};
-const EVENT = { title: 'Lunch', start: '2026-03-02T12:00:00-07:00', location: { id: 5 }, duration: '30' };
-const TAG = { tagText: 'Refund', tagType: 'payment_tag', isPredefined: false };
-const VISIT = { start: '2026-03-02T19:00:00.000Z', patient: { id: 7 }, provider: { id: 8 }, operatory: { id: 9 } };
-
-/** A body of each resource, and another record of the same that must not be taken for it. */
-const CASES = [
-  { name: 'patients', resource: patients, body: PATIENT, other: { ...PATIENT, firstName: 'Bob' } },
-  { name: 'events', resource: events, body: EVENT, other: { ...EVENT, start: '2026-03-03T19:00:00Z' } },
-  { name: 'tags', resource: transactionTags, body: TAG, other: { ...TAG, tagType: 'PAYMENT_TAG', tagText: 'Refunds' } },
-  { name: 'appointments', resource: appointments, body: VISIT, other: { ...VISIT, operatory: { id: 10 } } },
-] as const;
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-/** Those whose records tell when they were changed. */
-const DATED = CASES.filter(({ resource }) => 'lastModified' in resource.fields);
-
-/** A body, and what of it a service may store otherwise. */
-const CHANGED: readonly [string, Resource, object, object][] = [
-  ['the seconds of a start', events, { ...EVENT, start: '2026-03-02T19:00:42Z' }, { start: '2026-03-02T19:00:00Z' }],
-  [
-    'the seconds of a visit',
-    appointments,
-    { ...VISIT, start: '2026-03-02T19:00:42Z' },
-    { start: '2026-03-02T19:00:00Z' },
-  ],
-  ['a duration', events, EVENT, { duration: 35 }],
-  [
-    'the last day of a series',
-    events,
-    { ...EVENT, recurrenceType: 'WEEKLY', recurrenceEnd: '2026-03-31' },
-    { recurrenceEnd: '2026-03-30' },
-  ],
-  ['a note', appointments, { ...VISIT, note: 'a  very long note' }, { note: 'a very' }],
-  [
-    'an address',
-    patients,
-    { ...PATIENT, preferredLocation: { id: 5 }, address1: '1 Main Street' },
-    { address1: '1 Main St' },
-  ],
-  ['a tag', transactionTags, { ...TAG, tagType: 'PAYMENT_TAG' }, { isPredefined: true }],
-];
-
-/** How the services of these tests write down what they are sent: in their own words. */
-const IN_OWN_WORDS: Readonly<Record<string, object>> = {
-  patients: {
-    firstName: 'ANN',
-    gender: 'F',
-    contactMethod: 'Email me',
-    preferredLocation: { id: 5 },
-    phones: [{ id: 1, phoneType: 'Home', number: '5550100100', sequence: 1 }],
-    patientStatus: 'NEW',
-  },
-  events: { start: '2026-03-02T19:00:00Z', duration: 30, color: 'bbbbbb', operatory: null, groupId: null },
-  transactiontags: { tagType: 'PAYMENT_TAG' },
-  appointments: { start: '2026-03-02T12:00:00-07:00', patient: { id: '7' }, status: 'UNCONFIRMED' },
-};
-
-const storing =
-  ({ name }: Resource) =>
-  (sent: object) => ({ ...sent, ...IN_OWN_WORDS[name] });
-
-/** Sends a body as the commands do. */
-async function create(service: OtherService, resource: Resource, body: unknown): Promise<unknown> {
-  const client = service.client();
-  const path = pathOf(resource.operations.create!);
-  const { data } = await client.request({ method: 'POST', path, body, ...createdLooks(client, resource, body) });
-  return (data as { id: unknown }).id;
-}
 
 const matrix = CASES.flatMap((each) => ENDS.map((end) => [each.name, end, each] as const));
 
@@ -222,73 +140,6 @@ describe('a record whose POST ended in doubt', () => {
     expect(service.posts).toBe(1);
   });
 
-  it.each(DATED)('is not taken for one of the minutes before: $name', async ({ resource, body }) => {
-    for (const done of [true, false]) {
-      const service = new OtherService({ store: storing(resource) });
-      const before = service.add(body, service.now() - MINUTE);
-      service.faults = [{ end: 'cut', done }];
-      const made = create(service, resource, body);
-      if (done) expect(await made).toBe(service.records[1]?.id);
-      else
-        expect((await failureOf(made)).message).toContain(`${before.id} may be it, and nothing tells whether it is.`);
-      expect(service.posts).toBe(1);
-    }
-  });
-
-  it.each(DATED)('is made when the one before is older: $name', async ({ resource, body }) => {
-    const service = new OtherService({ store: storing(resource) });
-    service.add(body, service.now() - 3 * MINUTE);
-    service.faults = [{ end: 'cut', done: false }];
-    expect(await create(service, resource, body)).toBe(service.records[1]?.id);
-    expect(service.posts).toBe(2);
-  });
-
-  it('is told from one before it however long the list takes to come', async () => {
-    const service = new OtherService({ listTakes: MINUTE });
-    service.add(PATIENT, service.now() - 10_000);
-    service.faults = [{ end: 'cut', done: false }];
-    const made = create(service, patients, { ...PATIENT, preferredLocation: { id: 5 } });
-    expect(await failureOf(made)).toMatchObject({ code: 'network.outcome_unknown' });
-    expect(service.posts).toBe(1);
-  });
-
-  it.each(CHANGED)('stays unknown when the service changes on storing %s', async (_name, resource, body, stored) => {
-    const service = new OtherService({ store: (sent) => ({ ...sent, ...stored }) });
-    service.faults = [{ end: 'cut', done: true }];
-    const failure = await failureOf(create(service, resource, body));
-    expect(failure).toMatchObject({ code: 'network.outcome_unknown', exitCode: 8 });
-    expect(failure.message).toContain('900 may be it, and nothing tells whether it is.');
-    expect(service.posts).toBe(1);
-  });
-
-  it.each<[string, Resource, object, object]>([
-    ['the event of a colleague at another time', events, EVENT, { start: '2026-03-02T20:00:00Z' }],
-    [
-      'the event of a colleague in another operatory',
-      events,
-      { ...EVENT, operatory: { id: 3 } },
-      { operatory: { id: 4 } },
-    ],
-    ['the event of another provider', events, { ...EVENT, provider: { id: 3 } }, { provider: { id: 4 } }],
-    ['an event of the whole day', events, { ...EVENT, allDay: false }, { allDay: true }],
-    ['a patient of another name', patients, PATIENT, { lastName: 'Other' }],
-    ['a visit in another operatory', appointments, VISIT, { operatory: { id: 10 } }],
-  ])('is not %s', async (_name, resource, body, otherwise) => {
-    const service = new OtherService();
-    service.add({ ...body, ...otherwise });
-    service.faults = [{ end: 'cut', done: false }];
-    expect(await create(service, resource, body)).toBe(service.records[1]?.id);
-    expect(service.posts).toBe(2);
-  });
-
-  it('is made for all that when an older record differs from it', async () => {
-    const service = new OtherService();
-    service.add({ ...PATIENT, address1: '2 Main St' }, service.now() - HOUR);
-    service.faults = [{ end: 'cut', done: false }];
-    await create(service, patients, { ...PATIENT, address1: '1 Main St' });
-    expect(service.posts).toBe(2);
-  });
-
   it('is not one that has an operatory where none was sent', async () => {
     const service = new OtherService();
     service.add({ ...EVENT, operatory: { id: 3 } });
@@ -302,50 +153,6 @@ describe('a record whose POST ended in doubt', () => {
     const before = service.add({ ...TAG, tagText: 'REFUND' }, 0);
     service.faults = [{ end: 500, done: false }];
     expect(await create(service, transactionTags, TAG)).toBe(before.id);
-  });
-});
-
-describe('a record that a late attempt made twice', () => {
-  /** The client's only warning names both, whoever got the answer. */
-  const expectTold = (service: OtherService, { many }: Resource) => {
-    expect(service.records).toHaveLength(2);
-    expect(service.warnings).toHaveLength(1);
-    const { description } = service.warnings[0]!;
-    expect(description.toLowerCase()).toContain(`${many} 900, 901 may all be what was sent`.toLowerCase());
-  };
-
-  it.each(CASES)('is told of after a success: $name', async ({ resource, body }) => {
-    const service = new OtherService({ store: storing(resource) });
-    service.faults = [{ end: 504, done: 'too late' }];
-    expect(await create(service, resource, body)).toBe(901);
-    expectTold(service, resource);
-  });
-
-  it.each(CASES)('is told of when the last answer was lost, too: $name', async ({ resource, body }) => {
-    const service = new OtherService({ store: storing(resource) });
-    service.faults = [
-      { end: 504, done: 'too late' },
-      { end: 'cut', done: true },
-    ];
-    await create(service, resource, body);
-    expectTold(service, resource);
-  });
-
-  it('is told of when the service changes it on storing', async () => {
-    const service = new OtherService({ store: (sent) => ({ ...sent, duration: 35 }) });
-    service.faults = [{ end: 'cut', done: 'too late' }];
-    await create(service, events, EVENT);
-    expectTold(service, events);
-  });
-
-  it.each(CASES)('is not one that was made once: $name', async ({ resource, body, other }) => {
-    for (const done of [true, false, 'late'] as const) {
-      const service = new OtherService({ store: storing(resource) });
-      service.records.push({ ...other, id: 1, lastModified: '2026-03-02T12:00:00Z' });
-      service.faults = [{ end: 'cut', done }];
-      await create(service, resource, body);
-      expect(service.warnings, String(done)).toEqual([]);
-    }
   });
 });
 
