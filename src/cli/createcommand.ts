@@ -2,7 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../catalog/catalog.ts';
 import type { Resource } from '../catalog/define.ts';
 import type { Row } from '../core/pages/page.ts';
-import { createdLookUp } from '../core/settling/created.ts';
+import { createdLooks } from '../core/settling/created.ts';
 import type { ApiClient } from '../core/transport/client.ts';
 import type { BodyInput } from './bodyinput.ts';
 import { recordOf } from './resourcecommand.ts';
@@ -25,12 +25,11 @@ export abstract class CreateCommand extends WriteCommand {
 
   protected async send(client: ApiClient, { body }: BodyInput): Promise<Row> {
     const { signal } = this.context;
-    const lookUp = createdLookUp(client, this.resource, body);
     const answer = await client.request({
       method: 'POST',
       path: pathOf(this.operation),
       body,
-      ...(lookUp && { lookUp }),
+      ...createdLooks(client, this.resource, body),
       signal,
     });
     return recordOf(answer);

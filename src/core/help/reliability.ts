@@ -163,7 +163,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'A server that stores late',
-              'A server that ignores the Idempotency-Key and is still storing a record when it has been looked for twice, a second or more apart, can end up with two. Of two records that mean the same, made within two minutes, the one that is there counts for both when the answer to the other is lost.',
+              'A server that ignores the Idempotency-Key and is still storing a record when it has been looked for twice, a second or more apart, can end up with two. It is looked at once more after the attempt that succeeded, and a warning names the ids when there are two. Of two records that mean the same, made within two seconds, the one that is there counts for both when the answer to the other is lost. A like record of the two minutes before makes the outcome unknown, as does a newer one that differs only in what a server may change on storing.',
             ],
             ['Exactly once on the stream', 'Receivers drop what they have had, by its id.'],
             [

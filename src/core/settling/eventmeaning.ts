@@ -1,5 +1,5 @@
 import type { Fields } from '../../catalog/record.ts';
-import { instantOf, isNothing, type Likeness, likeness, together, wallClockOf } from './meaning.ts';
+import { instantOf, isNothing, type Likeness, type Likenesses, likenesses, wallClockOf } from './meaning.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -7,17 +7,18 @@ type Values = Readonly<Record<string, unknown>>;
 const NEVER_ADDED = ['operatory', 'provider', 'recurrenceType'];
 
 /**
- * Compares a stored calendar event with what was sent, as `likeness` does. The service moves the start of an event that
+ * Compares a stored calendar event with what was sent, as `likenesses` does. The service moves the start of an event that
  * lasts all day to midnight, and that of a series to its first day (specification, Events; D39).
  */
-export function eventLikeness(fields: Fields, sent: Values, stored: Values): Likeness {
-  if (NEVER_ADDED.some((name) => isNothing(sent[name]) && !isNothing(stored[name]))) return 'other';
-  const { start, ...rest } = sent;
+export function eventLikenesses(fields: Fields, sent: Values, stored: Values): Likenesses {
+  const added = NEVER_ADDED.filter((name) => isNothing(sent[name]) && !isNothing(stored[name]));
+  const others = Object.fromEntries(added.map((name) => [name, 'other' as const]));
   const isAllDay = sent.allDay === true;
-  if (!isAllDay && isNothing(sent.recurrenceType)) return likeness(fields, sent, stored);
-  const { duration: _, ...lasting } = rest;
-  const others = likeness(fields, isAllDay ? lasting : rest, stored);
-  return together([others, startLikeness(sent, stored, isAllDay)]);
+  if (!isAllDay && isNothing(sent.recurrenceType)) return { ...likenesses(fields, sent, stored), ...others };
+  const { start: _, ...rest } = sent;
+  const { duration: __, ...lasting } = rest;
+  const start = startLikeness(sent, stored, isAllDay);
+  return { ...likenesses(fields, isAllDay ? lasting : rest, stored), start, ...others };
 }
 
 const HOUR = 3_600_000;

@@ -6,6 +6,9 @@ import { type Fields, isWritable } from '../../catalog/record.ts';
 /** Whether a stored value means what was sent. `unsure`: it may, as a time without a zone may. */
 export type Likeness = 'same' | 'unsure' | 'other';
 
+/** One of each field that was sent, by its name. */
+export type Likenesses = Readonly<Record<string, Likeness>>;
+
 type Values = Readonly<Record<string, unknown>>;
 
 /**
@@ -13,13 +16,13 @@ type Values = Readonly<Record<string, unknown>>;
  * any case, phone numbers by their digits, lists of names in any order. Nothing sent, or a field that does not come
  * back, is no difference; neither is what the service added.
  */
-export function likeness(fields: Fields, sent: Values, stored: Values): Likeness {
-  const each = Object.entries(sent).map(([name, value]): Likeness => {
+export function likenesses(fields: Fields, sent: Values, stored: Values): Likenesses {
+  const each = Object.entries(sent).map(([name, value]): [string, Likeness] => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined || !isWritable(field, 'create') || stored[name] === undefined) return 'same';
-    return compare(field.kind, value, stored[name]);
+    if (field === undefined || !isWritable(field, 'create') || stored[name] === undefined) return [name, 'same'];
+    return [name, compare(field.kind, value, stored[name])];
   });
-  return together(each);
+  return Object.fromEntries(each);
 }
 
 /** Of several values: as sure as the least sure one. */
@@ -43,7 +46,7 @@ function compare(kind: Kind, sent: unknown, stored: unknown): Likeness {
   if (kind.name === 'date') return alike(String(sent).trim().slice(0, DATE) === String(stored).trim().slice(0, DATE));
   if (kind.name === 'list') return lists(kind.item, sent, stored);
   if (kind.fields !== undefined && isPlainObject(sent))
-    return isPlainObject(stored) ? likeness(kind.fields, sent, stored) : 'other';
+    return isPlainObject(stored) ? together(Object.values(likenesses(kind.fields, sent, stored))) : 'other';
   if (IDS.includes(kind.name)) return alike(idText(sent) === idText(stored));
   if (NUMBERS.includes(kind.name)) return alike(Math.abs(Number(sent) - Number(stored)) < CENT / 2);
   if (isPlainObject(sent) || isPlainObject(stored)) return alike(JSON.stringify(sent) === JSON.stringify(stored));
@@ -100,6 +103,8 @@ const PHONE = /^[\s\d+().\-/]*$/;
 
 /** Instants that differ by less are one: services keep milliseconds or do not. */
 const SECOND = 1000;
+/** A service may keep times to the minute: these may be one. */
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 /** Zones lie within these hours of UTC, at quarters of an hour. */
@@ -109,14 +114,20 @@ const ZONE_STEP = HOUR / 4;
 
 function instants(sent: string, stored: string): Likeness {
   const [one, other] = [instantOf(sent), instantOf(stored)];
-  if (one !== undefined && other !== undefined) return alike(Math.abs(one - other) < SECOND);
+  if (one !== undefined && other !== undefined) return apart(one - other);
   const [here, there] = [wallClockOf(sent), wallClockOf(stored)];
   if (here === undefined || there === undefined) return alike(sent.trim() === stored.trim());
-  if (Math.abs(here - there) < SECOND) return 'same';
-  if (one === undefined && other === undefined) return 'other';
+  const onTheWall = apart(here - there);
+  if (onTheWall === 'same' || (one === undefined && other === undefined)) return onTheWall;
   const offset = one === undefined ? here - (other ?? 0) : there - one;
-  const isZone = offset >= EARLIEST_ZONE && offset <= LATEST_ZONE && Math.abs(offset) % ZONE_STEP < SECOND;
-  return isZone ? 'unsure' : 'other';
+  const fromStep = Math.abs(offset - Math.round(offset / ZONE_STEP) * ZONE_STEP);
+  return offset >= EARLIEST_ZONE && offset <= LATEST_ZONE && fromStep < MINUTE ? 'unsure' : 'other';
+}
+
+function apart(milliseconds: number): Likeness {
+  const distance = Math.abs(milliseconds);
+  if (distance < SECOND) return 'same';
+  return distance < MINUTE ? 'unsure' : 'other';
 }
 
 /** UTC milliseconds of a date-time that has a zone, undefined for any other text. */

@@ -4,7 +4,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
 import { targetOf } from './attempt.ts';
-import { type LookUp, outcomeUnknown } from './doubt.ts';
+import { type LookBack, type LookUp, outcomeUnknown } from './doubt.ts';
 import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
 import { type Answer, type Clock, type Exchange, exchange, type RetryNotice, systemClock } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
@@ -29,7 +29,7 @@ export interface ClientOptions {
   /** Milliseconds from the last byte sent to the whole answer (D43). */
   readonly timeout?: number;
   readonly userAgent?: string;
-  /** Told each different warning of the server once. */
+  /** Told each different warning once, of the server or about what became of a request. */
   readonly onWarning?: (warning: Warning) => void;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Told every attempt, for `--verbose`: no values of the query, no bodies, no headers. */
@@ -56,6 +56,8 @@ export interface ApiRequest {
    * outcome fails (`network.outcome_unknown`) and is not sent again.
    */
   readonly lookUp?: LookUp;
+  /** Called when a POST succeeded after an attempt that may have been done; what it throws is no failure of the POST. */
+  readonly lookBack?: LookBack;
   /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
   readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
   /** Called with the headers of a successful answer before its body is read; again for each attempt. */
@@ -66,7 +68,7 @@ export interface ApiRequest {
 }
 
 export interface ApiAnswer {
-  /** 404 only for a DELETE that was repeated because its first answer was lost: the record is gone. */
+  /** 404 only for a DELETE that was repeated because an earlier attempt may have been done: the record is gone. */
   readonly status: number;
   readonly data: unknown;
   readonly warnings: readonly Warning[];
@@ -114,6 +116,7 @@ export class ApiClient {
         keyed: key !== undefined,
         accept: request.read ?? ((body) => readEnvelope(bodyText(body))),
         ...(request.lookUp && { lookUp: request.lookUp, isClear: ({ data }: Envelope) => isRecord(data) }),
+        ...(request.lookBack && { lookBack: request.lookBack }),
         ...(request.onRetry && { onRetry: request.onRetry }),
         ...(request.signal && { signal: request.signal }),
       });
@@ -212,7 +215,8 @@ export class ApiClient {
     throw answer.unknown === undefined ? failure : outcomeUnknown(failure, answer.unknown.look);
   }
 
-  private warn(warning: Warning): void {
+  /** Tells a warning, unless the same one was told before. */
+  warn(warning: Warning): void {
     const key = JSON.stringify([warning.title, warning.source, warning.description]);
     if (this.warned.has(key)) return;
     this.warned.add(key);

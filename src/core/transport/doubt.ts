@@ -14,6 +14,15 @@ export interface Posted {
  */
 export type LookUp = (posted: Posted) => Promise<unknown>;
 
+/** Looks for a second record once a POST has succeeded after an attempt that may have been done as well. */
+export type LookBack = (posted: Posted) => Promise<void>;
+
+/** What finds out about a POST of unknown outcome. */
+export interface Looks {
+  readonly lookUp?: LookUp;
+  readonly lookBack?: LookBack;
+}
+
 /** Whether a write was done, as far as that is known (D49). */
 export class Doubt {
   /** It was done: what it made. */
@@ -21,12 +30,12 @@ export class Doubt {
   /** It cannot be found out; `look` is why a look-up failed, undefined where there is none. */
   unknown: { readonly look: Failure | undefined } | undefined;
   private isOpen = false;
-  private readonly lookUp: LookUp | undefined;
+  private readonly looks: Looks;
   private readonly posted: Posted;
 
-  constructor(clock: Clock, lookUp: LookUp | undefined, signal: AbortSignal | undefined) {
+  constructor(clock: Clock, looks: Looks, signal: AbortSignal | undefined) {
     const began = clock.now();
-    this.lookUp = lookUp;
+    this.looks = looks;
     this.posted = { elapsed: () => clock.now() - began, ...(signal && { signal }) };
   }
 
@@ -37,18 +46,28 @@ export class Doubt {
 
   open(): void {
     this.isOpen = true;
-    if (this.lookUp === undefined) this.unknown = { look: undefined };
+    if (this.looks.lookUp === undefined) this.unknown = { look: undefined };
   }
 
   /** Looks for what was written, where that is in doubt. */
   async look(): Promise<void> {
-    if (!this.isOpen || this.lookUp === undefined || this.isSettled) return;
+    if (!this.isOpen || this.looks.lookUp === undefined || this.isSettled) return;
     try {
-      const data = await this.lookUp(this.posted);
+      const data = await this.looks.lookUp(this.posted);
       if (data !== undefined) this.found = { data };
     } catch (cause) {
       if (!(cause instanceof Failure) || this.posted.signal?.aborted) throw cause;
       this.unknown = { look: cause };
+    }
+  }
+
+  /** Looks once more after a success, where an attempt before it is in doubt. The success stands whatever comes of it. */
+  async lookBack(): Promise<void> {
+    if (!this.isOpen) return;
+    try {
+      await this.looks.lookBack?.(this.posted);
+    } catch (cause) {
+      if (!(cause instanceof Failure) && !this.posted.signal?.aborted) throw cause;
     }
   }
 }

@@ -1,8 +1,8 @@
 import { type Failure, localFailure } from '../failure.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
-import { Doubt, type LookUp, outcomeUnknown } from './doubt.ts';
+import { Doubt, type Looks, outcomeUnknown } from './doubt.ts';
 import type { Pacer } from './pacer.ts';
-import { judge, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
+import { judge, mayBeDone, type RetryPolicy, retryAfterOf, type Verdict, waitBefore } from './retry.ts';
 import type { OutgoingRequest, Send } from './send.ts';
 
 /** Time as a value: `now` in UTC milliseconds, `sleep` rejects with the signal's reason when it is aborted. */
@@ -60,7 +60,7 @@ export interface Exchange {
   readonly onAttempt?: (notice: AttemptNotice) => void;
 }
 
-export interface Exchanging<T> {
+export interface Exchanging<T> extends Looks {
   /** Makes the request anew for each attempt. */
   readonly make: () => OutgoingRequest;
   readonly repeatable: boolean;
@@ -69,7 +69,6 @@ export interface Exchanging<T> {
   readonly accept: (body: Uint8Array) => T | undefined | Promise<T | undefined>;
   /** Whether a value says that the request was done; a 2xx answer with another is as good as none. */
   readonly isClear?: (value: T) => boolean;
-  readonly lookUp?: LookUp;
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly signal?: AbortSignal;
 }
@@ -91,20 +90,24 @@ export interface Answer<T> {
 /**
  * Sends a request until it has an answer that is final: the one place that decides about retries. Once an attempt has
  * left it open whether the write was done, the server is looked at after each failure, and again right before the
- * write is sent once more or given up: the server may still have been at work on it. Throws a Failure with exit code 8
- * when no whole answer came, and the signal's reason when it was aborted.
+ * write is sent once more or given up: the server may still have been at work on it. After a success it is looked at a
+ * last time, for what came of the attempt in doubt. Throws a Failure with exit code 8 when no whole answer came, and
+ * the signal's reason when it was aborted.
  */
 export async function exchange<T>(deps: Exchange, request: Exchanging<T>): Promise<Answer<T>> {
   const attempts = deps.policy.maxRetries + 1;
-  const doubt = new Doubt(deps.clock, request.lookUp, request.signal);
+  const doubt = new Doubt(deps.clock, request, request.signal);
   let afterUnknown = false;
   for (let number = 1; ; number++) {
     const { result, verdict, wait, throttled } = await attemptInTurn(deps, request, number);
     deps.onAttempt?.(result.notice);
-    afterUnknown ||= result.end.kind === 'lost' && result.end.sent;
+    afterUnknown ||= mayBeDone(result.end);
     const isLast = !verdict.again || number >= attempts;
     if (verdict.unclear) doubt.open();
-    if (isSuccess(result)) return concluded(result, afterUnknown);
+    if (isSuccess(result)) {
+      await doubt.lookBack();
+      return concluded(result, afterUnknown);
+    }
     // A server that asked for a pause is looked at after it.
     if (isLast || !throttled) await doubt.look();
     if (doubt.isSettled || (isLast && !verdict.unclear)) return concluded(result, afterUnknown, doubt);

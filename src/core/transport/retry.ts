@@ -47,10 +47,16 @@ export interface Verdict {
  * it stored, and a gateway cannot know.
  */
 export function judge(end: AttemptEnd, traits: RequestTraits): Verdict {
-  if (end.kind === 'lost') return { again: !end.permanent, unclear: end.sent && !traits.repeatable };
+  const unclear = !traits.repeatable && mayBeDone(end);
+  if (end.kind === 'lost') return { again: !end.permanent, unclear };
   // 409: the first request with this key is still running; its answer comes a little later (D46).
   const again = RETRYABLE_STATUSES.includes(end.status) || (end.status === 409 && traits.keyed);
-  return { again, unclear: !traits.repeatable && (end.status === 408 || end.status >= 500) };
+  return { again, unclear };
+}
+
+/** Whether an attempt that was no success may have been done on the server for all that. */
+export function mayBeDone(end: AttemptEnd): boolean {
+  return end.kind === 'lost' ? end.sent : end.status === 408 || end.status >= 500;
 }
 
 /**

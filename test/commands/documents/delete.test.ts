@@ -31,6 +31,12 @@ describe('documents delete', () => {
     expect([several.exitCode, several.stdout.match(/"deleted"/g)?.length]).toEqual([0, 2]);
   });
 
+  it('is done when it may have been before and is gone at the next attempt', async () => {
+    const script = new Script(answer(504, ''), problem(404, 'record.not_found', 'id', 'Gone.'));
+    const ran = await remove(['5', '--yes'], { script });
+    expect(ran).toEqual({ exitCode: 0, stdout: '{\n  "id": 5\n}\n', stderr: 'Deleted document 5.\n' });
+  });
+
   it('is not done when a page of something else answers', async () => {
     const page = answer(200, '<html>Sign in</html>');
     const ran = await remove(['5', '--yes', '--max-retries', '0'], { script: new Script(page) });

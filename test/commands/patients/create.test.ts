@@ -176,10 +176,25 @@ describe('patients create', () => {
   });
 
   it('sends it again with the same key when it is not there', async () => {
-    const script = new Script(broken(true), listed(), listed(), success(STORED));
-    expect((await create(['--data', file], { script })).exitCode).toBe(0);
+    const script = new Script(broken(true), listed(), listed(), success(STORED), listed(STORED), listed());
+    expect(await create(['--data', file], { script })).toMatchObject({ exitCode: 0, stderr: '' });
     const posts = script.requests.filter(({ method }) => method === 'POST');
     expect(posts.map(({ headers }) => headers['idempotency-key'])).toEqual(['id-1', 'id-1']);
+  });
+
+  it('warns when the first attempt was done late, so that there are two', async () => {
+    const made = { ...STORED, lastModified: '2026-03-02T12:00:00Z' };
+    const late = { ...made, id: 7000000000115 };
+    const script = () => new Script(broken(true), listed(), listed(), success(STORED), listed(made, late), listed());
+    const ran = await create(['--data', file, '--fields', 'id', '--format', 'ndjson'], { script: script() });
+    expect(ran).toEqual({
+      exitCode: 0,
+      stdout: '{"id":7000000000114}\n',
+      stderr:
+        'Warning: Perhaps made more than once: Patients 7000000000114, 7000000000115 may all be what was sent: ' +
+        'an attempt without an answer may have been done late. Compare them: molar patients get 7000000000114.\n',
+    });
+    expect((await create(['--data', file, '--quiet'], { script: script() })).stderr).toBe('');
   });
 
   it('names the patient that may be it when nothing tells, and sends nothing again', async () => {

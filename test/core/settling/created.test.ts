@@ -1,64 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { pathOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
-import { appointments } from '../../../src/catalog/resources/appointments.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
-import { createdLookUp } from '../../../src/core/settling/created.ts';
-import { failureOf } from '../transport/script.ts';
+import { createdLooks } from '../../../src/core/settling/created.ts';
+import { failureOf, success } from '../transport/script.ts';
+import { CASES, create, DATED, EVENT, HOUR, IN_OWN_WORDS, PATIENT, storing, TAG } from './creating.ts';
 import { ENDS, OtherService, type Stored } from './otherservice.ts';
-
-const PATIENT = {
-  firstName: 'Ann',
-  lastName: "O'Neil, Jr",
-  dateOfBirth: '1990-04-12',
-  gender: 'f',
-  contactMethod: 'EMAIL ME',
-  preferredLocation: { id: '5' },
-  phones: [{ phoneType: 'HOME', number: '(555) 010-0100' }],
-  title: null,
-};
-const EVENT = { title: 'Lunch', start: '2026-03-02T12:00:00-07:00', location: { id: 5 }, duration: '30' };
-const TAG = { tagText: 'Refund', tagType: 'payment_tag', isPredefined: false };
-const VISIT = { start: '2026-03-02T19:00:00.000Z', patient: { id: 7 }, provider: { id: 8 }, operatory: { id: 9 } };
-
-/** A body of each resource, and another record of the same that must not be taken for it. */
-const CASES = [
-  { name: 'patients', resource: patients, body: PATIENT, other: { ...PATIENT, firstName: 'Bob' } },
-  { name: 'events', resource: events, body: EVENT, other: { ...EVENT, start: '2026-03-03T19:00:00Z' } },
-  { name: 'tags', resource: transactionTags, body: TAG, other: { ...TAG, tagType: 'PAYMENT_TAG', tagText: 'Refunds' } },
-  { name: 'appointments', resource: appointments, body: VISIT, other: { ...VISIT, operatory: { id: 10 } } },
-] as const;
-
-/** How the services of these tests write down what they are sent: in their own words. */
-const IN_OWN_WORDS: Readonly<Record<string, object>> = {
-  patients: {
-    firstName: 'ANN',
-    gender: 'F',
-    contactMethod: 'Email me',
-    preferredLocation: { id: 5 },
-    phones: [{ id: 1, phoneType: 'Home', number: '5550100100', sequence: 1 }],
-    patientStatus: 'NEW',
-  },
-  events: { start: '2026-03-02T19:00:00Z', duration: 30, color: 'bbbbbb', operatory: null, groupId: null },
-  transactiontags: { tagType: 'PAYMENT_TAG' },
-  appointments: { start: '2026-03-02T12:00:00-07:00', patient: { id: '7' }, status: 'UNCONFIRMED' },
-};
-
-const storing =
-  ({ name }: Resource) =>
-  (sent: object) => ({ ...sent, ...IN_OWN_WORDS[name] });
-
-/** Sends a body as the commands do. */
-async function create(service: OtherService, resource: Resource, body: unknown): Promise<unknown> {
-  const client = service.client();
-  const lookUp = createdLookUp(client, resource, body);
-  const path = pathOf(resource.operations.create!);
-  const { data } = await client.request({ method: 'POST', path, body, ...(lookUp && { lookUp }) });
-  return (data as { id: unknown }).id;
-}
 
 const matrix = CASES.flatMap((each) => ENDS.map((end) => [each.name, end, each] as const));
 
@@ -91,10 +40,7 @@ describe('a record whose POST ended in doubt', () => {
     expect([service.posts, service.records.length]).toEqual([3, 1]);
   });
 
-  const HOUR = 3_600_000;
-  const clocks = CASES.filter(({ resource }) => 'lastModified' in resource.fields).flatMap((each) =>
-    [-HOUR, HOUR].map((ahead) => [each.name, ahead, each] as const),
-  );
+  const clocks = DATED.flatMap((each) => [-HOUR, HOUR].map((ahead) => [each.name, ahead, each] as const));
 
   it.each(clocks)('is found by the clock of the service: %s, %d ms', async (_name, ahead, { resource, body }) => {
     for (const done of [true, false]) {
@@ -152,7 +98,7 @@ describe('a record whose POST ended in doubt', () => {
       );
       const id = like?.id ?? service.records[0]?.id;
       expect(code).toBe('network.outcome_unknown');
-      expect(message).toContain(`Patient ${id} may be it, and nothing tells whether it was there before.`);
+      expect(message).toContain(`Patient ${id} may be it, and nothing tells whether it is.`);
       expect(hint).toContain(`molar patients get ${id}`);
       expect(service.posts).toBe(1);
     }
@@ -238,6 +184,25 @@ describe('a series of events', () => {
     expect(service.posts).toBe(1);
   });
 
+  it('is one, however many occurrences it has', async () => {
+    const service = new OtherService();
+    service.faults = [{ end: 'cut', done: false }];
+    const send = service.send;
+    const made = Object.assign(service, {
+      send: (async (request) => {
+        if (request.method === 'POST' && service.posts === 1) {
+          service.add(occurrence('2026-03-04T19:00:00Z', 'g1'));
+          service.add(occurrence('2026-03-06T19:00:00Z', 'g1'));
+          service.posts++;
+          return success({ id: 900 });
+        }
+        return send(request);
+      }) satisfies typeof send,
+    });
+    expect(await create(made, events, SERIES)).toBe(900);
+    expect([service.posts, service.warnings]).toEqual([2, []]);
+  });
+
   it.each([
     ['at another time of day', { ...occurrence('2026-03-04T22:00:00Z', 'g1') }],
     ['on other days', { ...occurrence('2026-03-04T19:00:00Z', 'g1'), recurrenceDays: ['WEDNESDAY'] }],
@@ -251,7 +216,7 @@ describe('a series of events', () => {
   });
 });
 
-describe('createdLookUp', () => {
+describe('createdLooks', () => {
   it('asks by what no service writes in other words', async () => {
     const asked = CASES.map(async ({ resource, body }) => {
       const service = new OtherService();
@@ -280,7 +245,7 @@ describe('createdLookUp', () => {
     ['a body without what it would be looked up by', patients, { firstName: 'Ann' }],
     ['a body that is none', patients, null],
     ['a value that is none', patients, { ...PATIENT, dateOfBirth: '12 April' }],
-  ])('is not there for %s', (_name, resource, values) => {
-    expect(createdLookUp(new OtherService().client(), resource, values)).toBeUndefined();
+  ])('are none for %s', (_name, resource, values) => {
+    expect(createdLooks(new OtherService().client(), resource, values)).toEqual({});
   });
 });

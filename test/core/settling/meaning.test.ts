@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { eventLikeness } from '../../../src/core/settling/eventmeaning.ts';
-import { likeness } from '../../../src/core/settling/meaning.ts';
+import { eventLikenesses } from '../../../src/core/settling/eventmeaning.ts';
+import { type Likenesses, likenesses, together } from '../../../src/core/settling/meaning.ts';
 
-const OF_PATIENTS = (sent: object, stored: object) => likeness(patients.fields, { ...sent }, { ...stored });
-const OF_EVENTS = (sent: object, stored: object) => eventLikeness(events.fields, { ...sent }, { ...stored });
+const whole = (each: Likenesses) => together(Object.values(each));
+const OF_PATIENTS = (sent: object, stored: object) => whole(likenesses(patients.fields, { ...sent }, { ...stored }));
+const OF_EVENTS = (sent: object, stored: object) => whole(eventLikenesses(events.fields, { ...sent }, { ...stored }));
 
 describe('a patient', () => {
   it.each<[string, object, object, string]>([
@@ -58,6 +59,11 @@ describe('a calendar event', () => {
     ['without milliseconds', { start: '2026-03-02T19:00:00.000Z' }, { start: '2026-03-02T19:00:00Z' }, 'same'],
     ['with an offset', { start: '2026-03-02T12:00:00-07:00' }, { start: '2026-03-02T19:00:00Z' }, 'same'],
     ['at another time', { start: '2026-03-02T12:00:00-07:00' }, { start: '2026-03-02T12:00:00Z' }, 'other'],
+    ['to the minute', { start: '2026-03-02T19:00:42Z' }, { start: '2026-03-02T12:00:00-07:00' }, 'unsure'],
+    ['rounded to the minute', { start: '2026-03-02T19:00:42Z' }, { start: '2026-03-02T19:01:00Z' }, 'unsure'],
+    ['a minute later', { start: '2026-03-02T19:00:00Z' }, { start: '2026-03-02T19:01:00Z' }, 'other'],
+    ['without zones, to the minute', { start: '2026-03-02T12:00:42' }, { start: '2026-03-02T12:00' }, 'unsure'],
+    ['in some zone, to the minute', { start: '2026-03-02T12:00:42' }, { start: '2026-03-02T19:00:00Z' }, 'unsure'],
     ['without zones', { start: '2026-03-02T12:00' }, { start: '2026-03-02 12:00:00' }, 'same'],
     ['without zones, at another time', { start: '2026-03-02T12:00' }, { start: '2026-03-02 12:01:00' }, 'other'],
     ['with the same time on the wall', { start: '2026-03-02T12:00' }, { start: '2026-03-02T12:00:00-07:00' }, 'same'],

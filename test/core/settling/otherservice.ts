@@ -1,3 +1,4 @@
+import type { Warning } from '../../../src/catalog/failures.ts';
 import type { ApiClient } from '../../../src/core/transport/client.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../../../src/core/transport/send.ts';
 import { answer, clientOf, SleepLog } from '../transport/script.ts';
@@ -8,10 +9,13 @@ export type Stored = { readonly id: number; readonly [name: string]: unknown };
 export const ENDS = ['cut', 408, 500, 502, 503, 504, 'page', 'nothing'] as const;
 export type End = (typeof ENDS)[number];
 
-/** What goes wrong with one POST, and whether it is done for all that: at once, or only when it is looked for again. */
+/**
+ * What goes wrong with one POST, and whether it is done for all that: at once, when it is looked for again, or only when
+ * the next one comes.
+ */
 export interface Fault {
   readonly end: End;
-  readonly done: boolean | 'late';
+  readonly done: boolean | 'late' | 'too late';
 }
 
 interface Habits {
@@ -25,6 +29,8 @@ interface Habits {
   readonly show?: (record: Stored) => object;
   /** Milliseconds that a POST takes once it is done. */
   readonly takes?: number;
+  /** Milliseconds from the head of a list to its end. */
+  readonly listTakes?: number;
   /** The status of its lists. */
   readonly listStatus?: number;
   /** Records of a page. */
@@ -44,8 +50,11 @@ export class OtherService {
   readonly clock = new SleepLog();
   readonly filters: string[] = [];
   faults: Fault[] = [];
+  /** What the client was told to warn of. */
+  readonly warnings: Warning[] = [];
   posts = 0;
   private late: object[] = [];
+  private tooLate: object[] = [];
   private lists = 0;
   private readonly habits: Habits;
 
@@ -67,7 +76,8 @@ export class OtherService {
   }
 
   client(): ApiClient {
-    return clientOf(this, { clock: this.clock, random: () => 0 });
+    const onWarning = (warning: Warning) => this.warnings.push(warning);
+    return clientOf(this, { clock: this.clock, random: () => 0, onWarning });
   }
 
   readonly send: Send = async ({ method, url, body }) => {
@@ -79,7 +89,9 @@ export class OtherService {
   private async create(sent: object): Promise<IncomingResponse> {
     this.posts++;
     const fault = this.faults.shift();
+    for (const before of this.tooLate.splice(0)) this.add(before);
     if (fault?.done === 'late') this.late.push(sent);
+    if (fault?.done === 'too late') this.tooLate.push(sent);
     const record = fault === undefined || fault.done === true ? this.add(sent) : undefined;
     await this.clock.sleep(this.habits.takes ?? 0);
     if (fault === undefined) return envelope(201, this.shown(record as Stored));
@@ -100,10 +112,16 @@ export class OtherService {
       .slice(0, pageSize);
     // What is done late is there from the second look on.
     if (page.length === 0 && ++this.lists === 1) for (const sent of this.late.splice(0)) this.add(sent);
-    return envelope(
+    const { body, ...head } = envelope(
       200,
       page.map((record) => this.shown(record)),
     );
+    return { ...head, body: this.slowly(body) };
+  }
+
+  private async *slowly(body: IncomingResponse['body']): IncomingResponse['body'] {
+    await this.clock.sleep(this.habits.listTakes ?? 0);
+    yield* body;
   }
 
   private shown(record: Stored): object {

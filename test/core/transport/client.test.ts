@@ -182,14 +182,36 @@ describe('retries', () => {
 });
 
 describe('a DELETE', () => {
-  it('whose first answer was lost counts as done when the record is gone', async () => {
-    const script = new Script(broken(true), problem(404, 'record.not_found', 'id', 'Gone.'));
+  const gone = () => problem(404, 'record.not_found', 'id', 'Gone.');
+
+  it.each<[string, Step[]]>([
+    ['was lost', [broken(true)]],
+    ['was a timeout', [answer(408, '')]],
+    ['was a failure of the API', [problem(500, 'server.unexpected', null, 'Unexpected.')]],
+    ['was a gateway error', [answer(502, '<html>')]],
+    ['was a server that is not ready', [answer(503, '', { 'retry-after': '1' })]],
+    ['was a gateway that waited too long', [answer(504, '')]],
+    ['was a gateway error, with a refusal by rate after it', [answer(504, ''), answer(429, '')]],
+  ])('whose first answer %s counts as done when the record is gone', async (_name, steps) => {
+    const script = new Script(...steps, gone());
     expect(await clientOf(script).request(DELETE)).toMatchObject({ status: 404, data: null });
   });
 
-  it('of a record that never was fails', async () => {
-    const script = new Script(broken(false), problem(404, 'record.not_found', 'id', 'Gone.'));
+  it.each<[string, Step[]]>([
+    ['at once', []],
+    ['after a connection that never was', [broken(false)]],
+    ['after a refusal by rate', [answer(429, '')]],
+  ])('of a record that never was fails %s', async (_name, steps) => {
+    const script = new Script(...steps, gone());
     expect(await failureOf(clientOf(script).request(DELETE))).toMatchObject({ status: 404, exitCode: 4 });
+  });
+
+  it.each([
+    ['read', READ],
+    ['update', PUT],
+  ])('is all that a 404 after a 500 concerns: a %s fails', async (_name, request) => {
+    const script = new Script(answer(500, ''), gone());
+    expect(await failureOf(clientOf(script).request(request))).toMatchObject({ status: 404, exitCode: 4 });
   });
 });
 

@@ -135,6 +135,41 @@ describe('a POST of unknown outcome', () => {
     expect(elapsed).toEqual([0, 1000]);
   });
 
+  const failing = new ApiFailure(500, [], 'req-2');
+
+  it.each<[string, () => Promise<void>]>([
+    ['comes to nothing', async () => undefined],
+    ['fails', () => Promise.reject(failing)],
+  ])('has succeeded once a further attempt has, though the look back %s', async (_name, look) => {
+    const script = new Script(broken(true), success({ id: 8 }));
+    const elapsed: number[] = [];
+    const lookBack = (posted: Posted) => {
+      elapsed.push(posted.elapsed());
+      return look();
+    };
+    expect((await clientOf(script).request({ ...lookingUp([]), lookBack })).data).toEqual({ id: 8 });
+    expect(elapsed).toEqual([1000]);
+  });
+
+  it('has succeeded though the signal comes during the look back', async () => {
+    const stop = new AbortController();
+    const lookBack = async () => {
+      stop.abort(new Error('stopped'));
+      throw stop.signal.reason;
+    };
+    const request = { ...lookingUp([]), lookBack, signal: stop.signal };
+    expect((await clientOf(new Script(broken(true), success({ id: 8 }))).request(request)).data).toEqual({ id: 8 });
+  });
+
+  it.each<[string, Step[]]>([
+    ['an attempt that was none', [broken(false)]],
+    ['a refusal by rate', [answer(429, '')]],
+  ])('is not looked back at after %s', async (_name, steps) => {
+    const lookBack = () => Promise.reject(new Error('Not in doubt.'));
+    const script = new Script(...steps, success({ id: 8 }));
+    expect((await clientOf(script).request({ ...lookingUp([]), lookBack })).data).toEqual({ id: 8 });
+  });
+
   it('ends with the signal while it is looked up', async () => {
     const stop = new AbortController();
     const reason = new Error('stopped');
