@@ -21,22 +21,21 @@ export async function measure({ folder, signal, small, report }) {
   await importPatients(data, patients, signal);
   await withServer(['--data', data, '--rate-limit', '1000000'], {}, async (url) => {
     const { port } = new URL(url);
-    const line = node(['shapedline.js', port, String(MEGABITS), String(MILLISECONDS)], 'pipe');
-    const linePort = await firstLine(line);
+    const line = (...more) => node(['shapedline.js', port, String(MEGABITS), String(MILLISECONDS), ...more], 'pipe');
+    const lines = [line(), line('plain')];
+    const [compressed, plain] = (await Promise.all(lines.map(firstLine))).map((at) => `http://127.0.0.1:${at}`);
     const bytes = await bytesOf(url, patients);
-    await overLine({ folder, linePort, patients, bytes, rounds: small ? 1 : 5, signal, report });
-    line.kill();
+    await overLine({ folder, compressed, plain, patients, bytes, rounds: small ? 1 : 5, signal, report });
+    for (const each of lines) each.kill();
   });
 }
 
-async function overLine({ folder, linePort, patients, bytes, rounds, signal, report }) {
-  // molar asks for no compression on 127.0.0.1: by that name the line is that of a client without it.
-  const [compressed, plain] = ['0.0.0.0', '127.0.0.1'].map((host) => `http://${host}:${linePort}`);
+async function overLine({ folder, compressed, plain, patients, bytes, rounds, signal, report }) {
   const took = { alone: [], parallel4: [], parallel8: [], plain: [] };
   const file = join(folder, 'patients.csv');
   const timed = async (url, ...flags) => {
     signal.throwIfAborted();
-    const { seconds } = await exported(url, file, ['--csv', '--allow-http', ...flags]);
+    const { seconds } = await exported(url, file, ['--csv', ...flags]);
     checkedLines(file, patients);
     return seconds;
   };

@@ -1,10 +1,12 @@
 // A line of so many megabits a second and so many milliseconds there and back, in a process of its own: all connections
 // share it, each way for itself. Bytes are late, never held up by others than those before them: what is asked while an
 // answer is on its way goes out at once. Its arguments: the port of the server, megabits a second, milliseconds. Prints
-// its own port. A connection takes one way there and back to stand; that TCP begins slowly is left out.
+// its own port. A connection takes one way there and back to stand; that TCP begins slowly is left out. With `plain` as
+// the fourth argument requests lose their Accept-Encoding on the way.
 import { connect, createServer } from 'node:net';
 
-const [port, megabits, milliseconds] = process.argv.slice(2).map(Number);
+const [port, megabits, milliseconds] = process.argv.slice(2, 5).map(Number);
+const isPlain = process.argv[5] === 'plain';
 const BYTES_A_MILLISECOND = (megabits * 1e6) / 8 / 1000;
 const PACKET = 1460;
 /** Timers are late by up to a millisecond: what is due within one goes out now, so that it is right on average. */
@@ -42,12 +44,17 @@ class Way {
   }
 }
 
+/** The same request with a header that no server knows in place of the one about compression. */
+function withoutCodings(bytes) {
+  return Buffer.from(bytes.toString('latin1').replace(/^accept-encoding:/im, 'x-other-encoding:'), 'latin1');
+}
+
 const [there, back] = [new Way(), new Way()];
 
 const server = createServer({ pauseOnConnect: true }, (client) => {
   const upstream = connect(port, '127.0.0.1');
   for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', () => socket.destroy());
-  client.on('data', (bytes) => there.send(bytes, (packet) => upstream.write(packet)));
+  client.on('data', (bytes) => there.send(isPlain ? withoutCodings(bytes) : bytes, (packet) => upstream.write(packet)));
   upstream.on('data', (bytes) => back.send(bytes, (packet) => client.write(packet)));
   client.once('close', () => upstream.destroy());
   upstream.once('close', () => client.destroy());
