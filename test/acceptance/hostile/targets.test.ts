@@ -19,6 +19,7 @@ const server = hostileServer();
 const serving =
   (meanwhile: () => Promise<unknown> = async () => undefined): Answering =>
   async (asked, response) => {
+    if (asked.url.pathname.endsWith('/totalcount')) return data({ total: ROWS.length })(asked, response);
     const from = Number(asked.url.searchParams.get('lastId'));
     if (from === 100) await meanwhile();
     data(ROWS.filter(({ id }) => id > from).slice(0, 100))(asked, response);
