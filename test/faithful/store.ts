@@ -50,6 +50,18 @@ export const RESOURCES = [
 
 export type Resource = (typeof RESOURCES)[number];
 
+/** Resources with a list that needs no filter of the user. */
+export const LISTED = [
+  'documents',
+  'patients',
+  'transactiontags',
+  'transactions',
+  'appointmenthistories',
+  'missedappointments',
+  'patientinsuranceplans',
+  'events',
+] as const satisfies readonly Resource[];
+
 export interface Place {
   readonly id: number;
   readonly zone: string;

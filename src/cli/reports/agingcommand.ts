@@ -1,6 +1,7 @@
 import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter } from '../../catalog/filter/grammar.ts';
 import { aging } from '../../catalog/resources/reports.ts';
+import { countText } from '../../core/count.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
 import type { Row } from '../../core/pages/page.ts';
@@ -17,7 +18,6 @@ import {
   totalsRow,
 } from '../../core/reports/agingreport.ts';
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
-import { countText } from '../../core/reports/money.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { onePage } from '../calculatedcommand.ts';

@@ -1,7 +1,8 @@
 import type { Operation } from '../../catalog/define.ts';
+import { countText } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { countIfAllowed } from './countall.ts';
+import { countOnce } from './countall.ts';
 import { mayBeUndated, wholeFilters } from './everything.ts';
 import { IdLog } from './idlog.ts';
 import { mergeWalks, Unmergeable } from './merge.ts';
@@ -188,10 +189,10 @@ class CompleteRead {
     if (count === undefined) return [];
     const counting = filters.map(async (filter) => {
       try {
-        return (await countIfAllowed(this.client, count, this.service.located(filter), signal))?.total;
+        return (await countOnce(this.client, count, this.service.located(filter), signal)).total;
       } catch (cause) {
         signal.throwIfAborted();
-        // All pages have come: what cannot be counted is not proved, and not lost.
+        // What cannot be counted is not proved, and not lost.
         if (!(cause instanceof Failure)) throw cause;
         return undefined;
       }
@@ -215,6 +216,8 @@ function isSame(counts: Counts, before: Counts): boolean {
 }
 
 function incomplete(counted: number, rows: number): Failure {
-  const count = (number: number) => number.toLocaleString('en-US');
-  return localFailure('pages.incomplete', `The server counts ${count(counted)} records, and ${count(rows)} came.`);
+  return localFailure(
+    'pages.incomplete',
+    `The server counts ${countText(counted)} records, and ${countText(rows)} came.`,
+  );
 }

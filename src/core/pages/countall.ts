@@ -2,7 +2,7 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
-import { readCount } from '../count.ts';
+import { countText, readCount } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
@@ -57,14 +57,15 @@ export async function countAll(
   if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
   const plain = await countIfAllowed(client, operation, filter, options.signal);
   if (plain?.total === whole.total) return whole;
-  const number = ({ total }: Counted) => total.toLocaleString('en-US');
-  const inAll = plain === undefined ? 'does not count the others' : `${number(plain)} in all`;
-  options.onUnproved(`The server counts ${number(whole)} with a date, and ${inAll}: there may be more without a date.`);
+  const inAll = plain === undefined ? 'does not count the others' : `${countText(plain.total)} in all`;
+  options.onUnproved(
+    `The server counts ${countText(whole.total)} with a date, and ${inAll}: there may be more without a date.`,
+  );
   return plain !== undefined && plain.total > whole.total ? plain : whole;
 }
 
 /** The count for exactly this filter; undefined where the service refuses it or times out. Throws what else a request throws. */
-export async function countIfAllowed(
+async function countIfAllowed(
   client: ApiClient,
   operation: Operation,
   filter: string | undefined,

@@ -16,16 +16,12 @@ export class SeenIds {
 
   /** The page without the rows that came before; these count as seen from now on. */
   fresh<P extends Page>(page: P): P {
-    const rows = page.rows.filter((row) => this.add(row));
+    const rows = page.rows.filter((row) => this.addId(idOf(row) ?? 0n));
     if (rows.length === page.rows.length) return page;
     const [first] = rows;
     const last = rows.at(-1);
     const text = (row: Row | undefined) => (row === undefined ? null : String(idOf(row)));
     return { ...page, rows, firstId: text(first), lastId: text(last) };
-  }
-
-  private add(row: Row): boolean {
-    return this.addId(idOf(row) ?? 0n);
   }
 
   /** False for an id that came before. */

@@ -1,8 +1,9 @@
+import { countText } from '../count.ts';
 import type { Row } from '../pages/page.ts';
 import { guarantorRow, locationValue } from './agingmerge.ts';
 import { type AgingMoney, added, inDollars, moneyOf, sumsMoney, totalOf } from './agingmoney.ts';
 import { amountsOfAll, type LocationAging } from './agingread.ts';
-import { countText, dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
+import { dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
 
 /** The aging report over all locations that have data; money in parts of a cent. */
 export interface AgingReport {

@@ -1,3 +1,4 @@
+import { countText } from '../count.ts';
 import { type Column, valueAt } from '../output/columns.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type Look, PLAIN, type Style } from '../output/style.ts';
@@ -5,7 +6,7 @@ import type { RowOrder } from '../sorting/roworder.ts';
 import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
-import { bar, countText, dollarsText } from './money.ts';
+import { bar, dollarsText } from './money.ts';
 import { type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
 
 export interface AgingLook {

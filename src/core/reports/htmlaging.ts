@@ -1,10 +1,11 @@
+import { countText } from '../count.ts';
 import type { RowOrder } from '../sorting/roworder.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
 import { lyingBars } from './htmlchart.ts';
 import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
-import { countText, shownCents, usdText } from './money.ts';
+import { shownCents, usdText } from './money.ts';
 
 export interface AgingPage {
   /** Filter beside the locations, as text; empty for none. */

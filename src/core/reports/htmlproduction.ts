@@ -1,6 +1,7 @@
+import { countText } from '../count.ts';
 import { standingBars } from './htmlchart.ts';
 import { htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
-import { countText, dollarsText, usdText } from './money.ts';
+import { dollarsText, usdText } from './money.ts';
 import type { ProductionDay } from './productiondays.ts';
 import { nameOfDay } from './productiontext.ts';
 

@@ -62,11 +62,6 @@ export function usdText(cents: number): string {
   return `${cents < 0 ? '-' : ''}$${dollarsText(Math.abs(cents))}`;
 }
 
-/** A whole number as people read it: `1,234`. */
-export function countText(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
 /** A block for each of `width` columns that `part` of `whole` fills; one at least for anything above 0. */
 export function bar(part: number, whole: number, width: number): string {
   if (part <= 0 || whole <= 0) return '';

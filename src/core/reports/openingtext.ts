@@ -1,6 +1,6 @@
+import { countText } from '../count.ts';
 import type { LocalClock } from '../output/localclock.ts';
 import { PLAIN } from '../output/style.ts';
-import { countText } from './money.ts';
 import { idOf, inCalendarOrder, type Slot } from './openingslots.ts';
 import { daysFrom } from './productiondays.ts';
 import { nameOfDay } from './productiontext.ts';

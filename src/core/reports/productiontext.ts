@@ -1,4 +1,5 @@
-import { bar, countText, dollarsText } from './money.ts';
+import { countText } from '../count.ts';
+import { bar, dollarsText } from './money.ts';
 import type { ProductionDay } from './productiondays.ts';
 import { type ReportColumn, type ReportLook, reportTable } from './reporttable.ts';
 

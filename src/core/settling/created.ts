@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../../catalog/catalog.ts';
+import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
@@ -139,7 +139,7 @@ async function* listed(
   filter: string,
   posted: Posted,
 ): AsyncGenerator<{ readonly row: Row; readonly time: number }> {
-  const path = `${API_PREFIX}${resource.operations.list?.path}`;
+  const path = pathOf(operationOf(resource, 'list'));
   const seen = new Set<string>();
   let time = Number.NaN;
   const onHead = (head: Readonly<Record<string, string>>) => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Resource } from '../store.ts';
+import { LISTED, type Resource } from '../store.ts';
 import { idsOf, type Row, rowsOf, type Setting, stored, type Table } from './row.ts';
 
 /** A list of everything gives every record once. */
@@ -174,9 +174,9 @@ export const READS: Table = {
     check: (ran) => expect(ran.stdout + ran.stderr).toContain('work'),
   },
   export: {
-    line: ({ folder }) => [...['export', ...EXPORTED, '--to', join(folder, 'out'), '--format', 'ndjson', '--full-ids']],
+    line: ({ folder }) => [...['export', ...LISTED, '--to', join(folder, 'out'), '--format', 'ndjson', '--full-ids']],
     check: async (_ran, { folder, service }) => {
-      for (const resource of EXPORTED) {
+      for (const resource of LISTED) {
         const text = await readFile(join(folder, 'out', `${resource}.ndjson`), 'utf8');
         const rows = text
           .trimEnd()
@@ -187,14 +187,3 @@ export const READS: Table = {
     },
   },
 };
-
-const EXPORTED = [
-  'documents',
-  'patients',
-  'transactiontags',
-  'transactions',
-  'appointmenthistories',
-  'missedappointments',
-  'patientinsuranceplans',
-  'events',
-] as const;

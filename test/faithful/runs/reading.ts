@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ran } from '../../cli/runcommand.ts';
-import type { Fields, Resource } from '../store.ts';
-import { differences, LISTED, molar, type Outcome, type Run } from './run.ts';
+import { type Fields, LISTED, type Resource } from '../store.ts';
+import { differences, molar, type Outcome, type Run } from './run.ts';
 
 /** A list of everything into a file, with a receipt. */
 export async function list(run: Run): Promise<Outcome> {

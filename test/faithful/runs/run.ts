@@ -3,7 +3,7 @@ import { type Driven, drive } from '../driving.ts';
 import { faultsOf } from '../faults.ts';
 import { moodsOf } from '../moods.ts';
 import { Draws } from '../random.ts';
-import type { Fields, Resource } from '../store.ts';
+import type { Fields } from '../store.ts';
 import { create } from './creating.ts';
 import { download } from './downloading.ts';
 import { count, exportFolder, list, listWhileChanging } from './reading.ts';
@@ -29,18 +29,6 @@ export interface Result {
 }
 
 export type Outcome = Pick<Result, 'end' | 'problems' | 'stderr'>;
-
-/** Resources with a list that needs no filter of the user. */
-export const LISTED = [
-  'documents',
-  'patients',
-  'transactiontags',
-  'transactions',
-  'appointmenthistories',
-  'missedappointments',
-  'patientinsuranceplans',
-  'events',
-] as const satisfies readonly Resource[];
 
 const KINDS = [list, list, listWhileChanging, count, exportFolder, changesOnly, download, create, create, create];
 const RATES = [0, 0.1, 0.3];

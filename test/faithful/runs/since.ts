@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Fields, Resource } from '../store.ts';
+import { type Fields, LISTED, type Resource } from '../store.ts';
 import { judgedFolder } from './reading.ts';
-import { LISTED, molar, type Outcome, type Run } from './run.ts';
+import { molar, type Outcome, type Run } from './run.ts';
 
 const HOUR = 3_600_000;
 const MOST_HOURS = 50;
