@@ -8,10 +8,10 @@ import { dirname, join, resolve, sep } from 'node:path';
 /** What is started or loaded by its path: by bin/run.js, and by another file of dist/. */
 const BY_PATH = [
   'cli/main.ts',
-  'cli/keyring/child.ts',
-  'cli/keyring/systemkeyring.ts',
-  'server/store/sqlite/fillerport.ts',
-  'server/store/sqlite/fillerthread.ts',
+  'cli/account/keyring/child.ts',
+  'cli/account/keyring/systemkeyring.ts',
+  'server/store/sqlite/bulkloadport.ts',
+  'server/store/sqlite/bulkloadthread.ts',
 ];
 
 /** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
@@ -20,18 +20,23 @@ const FOR_CHECKOUT = [
   'cli/help/prepared.ts',
   'core/help/importformat.ts',
   'server/import/kinds.ts',
-  'server/demo/random.ts',
+  'demo/random.ts',
 ];
 
 /** Machine code, which no bundle can hold, and what finds its machine code beside itself. */
 const NATIVE = ['better-sqlite3', 'better-sqlite3-node-api', 'sharp', '@napi-rs/keyring', 'pg-native'];
 
 /** What nearly every command needs, and what does without it: the first of these is needed by everything. */
-const COMMON = 'cli/listcommand.ts';
-const SHORT = ['cli/main.ts', 'cli/help/commandhelp.ts', 'cli/keyring/child.ts', 'server/store/sqlite/fillerthread.ts'];
+const COMMON = 'cli/crud/listcommand.ts';
+const SHORT = [
+  'cli/main.ts',
+  'cli/help/commandhelp.ts',
+  'cli/account/keyring/child.ts',
+  'server/store/sqlite/bulkloadthread.ts',
+];
 
 /** What loads the others: a file by itself. */
-const LOADER = 'src/cli/keptcode.ts';
+const LOADER = 'src/cli/startup/codecache.ts';
 
 /** Bundles the sources of a checkout into a folder; gives the paths of what went into the bundles. Throws what esbuild says. */
 export async function bundle(root, outdir) {

@@ -90,7 +90,7 @@ async function start(argv, root) {
   // Node does it by itself since 22.8, and so can we where it has what that takes.
   if (folder && enableCompileCache) enableCompileCache(folder);
   if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
-  const { KeptCode, delayOptimizer } = require('../dist/cli/keptcode.js');
+  const { KeptCode, delayOptimizer } = require('../dist/cli/startup/codecache.js');
   const kind = kindOf(argv);
   // Before anything is loaded: V8 takes kept code only with the flags that it was made with.
   if (kind === 'upload') delayOptimizer();

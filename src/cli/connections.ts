@@ -11,14 +11,14 @@ import type { Network } from '../core/transport/network.ts';
 import { Pacer } from '../core/transport/pacer.ts';
 import { proxyFor } from '../core/transport/proxy.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
+import { keptSecrets } from './account/keyring/keptsecrets.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { wholeNumber } from './flags/numbers.ts';
-import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
-import { keptSecrets } from './keyring/keptsecrets.ts';
-import type { Notes } from './notes.ts';
-import { runShell } from './shell.ts';
-import { readAll } from './streams.ts';
+import { type FlagValues, isOn, textFlag } from './flags/values.ts';
+import type { Notes } from './terminal/notes.ts';
+import { runShell } from './terminal/shell.ts';
+import { readAll } from './terminal/streams.ts';
 
 /** Opens what a command needs of the network, and closes it. */
 export class Connections {

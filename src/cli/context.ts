@@ -5,10 +5,10 @@ import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import type { Network, NetworkOptions } from '../core/transport/network.ts';
-import { type Interrupts, processInterrupts } from './interrupts.ts';
-import { newId } from './newid.ts';
-import { openQuickNetwork } from './quicknetwork.ts';
-import { processStreams, type Streams } from './streams.ts';
+import { newId } from './startup/newid.ts';
+import { openQuickNetwork } from './startup/quicknetwork.ts';
+import { type Interrupts, processInterrupts } from './terminal/interrupts.ts';
+import { processStreams, type Streams } from './terminal/streams.ts';
 
 /** What a command has of the world around it; tests give their own. */
 export interface Context {
@@ -28,7 +28,7 @@ export interface Context {
   readonly setExitCode: (code: number) => void;
 }
 
-const openKeyring = async () => (await import('./keyring/systemkeyring.ts')).systemKeyring;
+const openKeyring = async () => (await import('./account/keyring/systemkeyring.ts')).systemKeyring;
 
 /** The keyring of the system, loaded with what starts processes when a profile first needs it. */
 const lazyKeyring: Keyring = {

@@ -1,11 +1,11 @@
 import type { Config } from '@oclif/core/config';
 import { type Context, processContext, setContext } from './context.ts';
-import { processInterrupts } from './interrupts.ts';
-import { ManifestConfig } from './manifestconfig.ts';
-import { failureJson, failureOf, failureText } from './report.ts';
-import { commandNames, leadingWords, resolveCommand, showHelp } from './resolution.ts';
-import { errorStyle } from './terminalstyle.ts';
-import { asksForJson, noCommand } from './usageerrors.ts';
+import { failureJson, failureOf, failureText } from './errors/report.ts';
+import { asksForJson, noCommand } from './errors/usage.ts';
+import { ManifestConfig } from './startup/manifestconfig.ts';
+import { commandNames, leadingWords, resolveCommand, showHelp } from './startup/resolution.ts';
+import { processInterrupts } from './terminal/interrupts.ts';
+import { errorStyle } from './terminal/style.ts';
 
 /**
  * Runs one command line in this process; `root` is the folder of the package. Sets the exit code and lets output

@@ -35,7 +35,7 @@ export function byteKeeper(): (bytes: number) => void {
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  // V8 takes kept code (`keptcode.ts`) only with the very flags that were set when it was made.
+  // V8 takes kept code (`codecache.ts`) only with the very flags that were set when it was made.
   setFlagsFromString('--no-expose-gc');
   return collect;
 }

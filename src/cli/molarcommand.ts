@@ -3,18 +3,18 @@ import type { Config } from '@oclif/core/config';
 import { isInterruption } from '../core/failure.ts';
 import { terminalLines } from '../core/output/terminaltext.ts';
 import type { ApiClient } from '../core/transport/client.ts';
-import { withConfiguredDefaults } from './configdefaults.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
+import { type TypedLine, withNextStep } from './errors/nextstep.ts';
+import { failureJson, failureOf, failureStack, failureText } from './errors/report.ts';
+import { asksForJson, type CommandShape, usageFailureOf } from './errors/usage.ts';
+import { withConfiguredDefaults } from './flags/configdefaults.ts';
+import { LocalTimes } from './flags/localtimes.ts';
+import { type FlagValues, isOn, textFlag } from './flags/values.ts';
 import { checkZone } from './flags/zone.ts';
-import { type FlagValues, isOn, textFlag } from './flagvalues.ts';
-import { LocalTimes } from './localtimes.ts';
-import { type TypedLine, withNextStep } from './nextstep.ts';
-import { Notes } from './notes.ts';
-import { failureJson, failureOf, failureStack, failureText } from './report.ts';
-import { ClosedPipe } from './streams.ts';
-import { errorStyle } from './terminalstyle.ts';
-import { asksForJson, type CommandShape, usageFailureOf } from './usageerrors.ts';
+import { Notes } from './terminal/notes.ts';
+import { ClosedPipe } from './terminal/streams.ts';
+import { errorStyle } from './terminal/style.ts';
 
 /** A command class as it is loaded and started. */
 export type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;

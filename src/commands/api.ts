@@ -1,4 +1,4 @@
-import { ApiCommand, apiArguments, apiFlags } from '../cli/apicommand.ts';
+import { ApiCommand, apiArguments, apiFlags } from '../cli/api/command.ts';
 
 export default class Api extends ApiCommand {
   static override summary = 'Send a request to any path of the API and print the answer';

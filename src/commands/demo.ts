@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import { DemoCommand } from '../cli/democommand.ts';
+import { DemoCommand } from '../cli/serving/democommand.ts';
 
 export default class Demo extends DemoCommand {
   static override summary = 'Show a working day: real commands against an embedded server with synthetic data';

@@ -1,4 +1,4 @@
-import { DoctorCommand, doctorFlags } from '../cli/doctorcommand.ts';
+import { DoctorCommand, doctorFlags } from '../cli/account/doctorcommand.ts';
 
 export default class Doctor extends DoctorCommand {
   static override summary = 'Check the way to the server, step by step';

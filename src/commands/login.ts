@@ -1,5 +1,5 @@
-import { LoginCommand } from '../cli/logincommand.ts';
-import { loginFlags } from '../cli/loginflags.ts';
+import { LoginCommand } from '../cli/account/logincommand.ts';
+import { loginFlags } from '../cli/account/loginflags.ts';
 
 export default class Login extends LoginCommand {
   static override summary = 'Keep a connection to a server as a profile';

@@ -1,4 +1,4 @@
-import { LogoutCommand, logoutFlags } from '../cli/profilecommands.ts';
+import { LogoutCommand, logoutFlags } from '../cli/account/profilecommands.ts';
 
 export default class Logout extends LogoutCommand {
   static override summary = 'Remove a profile and the secret kept with it';

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
-import { ServeCommand, type ServeRequest } from '../cli/servecommand.ts';
-import { dataFlags } from '../cli/serverfolder.ts';
+import { ServeCommand, type ServeRequest } from '../cli/serving/servecommand.ts';
+import { dataFlags } from '../cli/serving/serverfolder.ts';
 
 export default class Serve extends ServeCommand {
   static override summary = 'Run the embedded server of the whole API';
@@ -64,7 +64,11 @@ export default class Serve extends ServeCommand {
   };
 
   protected override async start(request: ServeRequest) {
+    const { demo, place, logLevel, ...options } = request;
     const [{ serve }, { openLog }] = await Promise.all([import('../server/serve.ts'), import('../server/log.ts')]);
-    return serve({ ...request, ...request.place, log: openLog(request.logLevel, this.context.streams.stderr) });
+    const log = openLog(logLevel, this.context.streams.stderr);
+    if (demo === undefined) return serve({ ...options, ...place, log });
+    const { demoOf } = await import('../demo/start.ts');
+    return serve({ ...options, ...place, log, demo: demoOf(demo) });
   }
 }

@@ -1,4 +1,4 @@
-import { WhoamiCommand, whoamiFlags } from '../cli/whoamicommand.ts';
+import { WhoamiCommand, whoamiFlags } from '../cli/account/whoamicommand.ts';
 
 export default class Whoami extends WhoamiCommand {
   static override summary = 'Show the server, the organization and the token in use';

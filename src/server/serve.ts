@@ -2,16 +2,14 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
-import { openFolder } from './datafolder.ts';
-import type { Size } from './demo/sizes.ts';
-import { type DemoAccess, seedDemo, writeDemoEnvironment } from './demo/start.ts';
+import { type OpenFolder, openFolder } from './datafolder.ts';
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Clock, Service } from './service.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
-import { relayReadings } from './stream/relay/readings.ts';
+import { relayReadings } from './stream/relay/gauges.ts';
 import { Relay } from './stream/relay/relay.ts';
 
 export interface ServeOptions {
@@ -24,7 +22,8 @@ export interface ServeOptions {
   /** Where document files are: a folder, or `s3://bucket/prefix`; in the data folder when not given. */
   readonly files?: string;
   readonly imports: readonly string[];
-  readonly demo?: Size;
+  /** Fills the folder with a demo practice before the server listens. */
+  readonly demo?: Demo;
   readonly requestTimeoutSeconds: number;
   readonly maxDocumentMegabytes: number;
   readonly tls?: { readonly cert: string; readonly key: string };
@@ -43,12 +42,20 @@ export interface ServeOptions {
   readonly clock?: Clock;
 }
 
+/** A demo organization, and the file that tells a shell how to reach it. */
+export interface DemoAccess {
+  readonly organization: string;
+  readonly file: string;
+}
+
+/** Fills a data folder; what it gives writes down how to reach the practice, once the address is known (src/demo). */
+export type Demo = (folder: OpenFolder) => Promise<(url: string) => Promise<DemoAccess>>;
+
 /** A server that listens. `close` finishes running requests, 10 s at most. */
 export interface RunningServer {
   readonly url: string;
   readonly path: string;
-  /** How to reach the demo practice, and the file that says so to a shell. */
-  readonly demo?: DemoAccess & { readonly file: string };
+  readonly demo?: DemoAccess;
   close(): Promise<void>;
 }
 
@@ -79,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       const { imported } = await importFile(folder.service, createReadStream(file));
       options.log.note('info', 'imported', imported);
     }
-    const access = options.demo && (await seedDemo(folder, options.demo));
+    const announceDemo = await options.demo?.(folder);
     relay = target && (await startRelay(folder.service, target, options.log));
     const app = await buildApp(folder.service, {
       log: options.log,
@@ -90,14 +97,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       ...(relay && { readings: relayReadings(relay) }),
     });
     // An import is over by now: its heap is larger than any that a server needs.
-    if (options.imports.length > 0 || access !== undefined) collectGarbage();
+    if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
-    const demoFile = access && (await writeDemoEnvironment(folder, url, access));
+    const demo = await announceDemo?.(url);
     return {
       url,
       path: folder.path,
-      ...(access && demoFile && { demo: { ...access, file: demoFile } }),
+      ...(demo && { demo }),
       async close() {
         const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
         await app.close();

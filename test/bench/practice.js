@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Random } from '../../dist/server/demo/random.js';
+import { Random } from '../../dist/demo/random.js';
 
 export const ORGANIZATION = 'bench-practice';
 /** Opens nothing but the practices of these measurements. */

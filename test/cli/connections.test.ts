@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Connections } from '../../src/cli/connections.ts';
 import type { Context } from '../../src/cli/context.ts';
-import { Notes } from '../../src/cli/notes.ts';
+import { Notes } from '../../src/cli/terminal/notes.ts';
 import type { NetworkOptions } from '../../src/core/transport/network.ts';
 
 let folder: string;

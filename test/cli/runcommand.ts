@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { Config } from '@oclif/core/config';
 import { type Context, setContext } from '../../src/cli/context.ts';
-import type { OutStream } from '../../src/cli/streams.ts';
+import type { OutStream } from '../../src/cli/terminal/streams.ts';
 import { type Script, SleepLog } from '../core/transport/script.ts';
 
 /** What a command left behind. */

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Question } from '../../src/cli/streams.ts';
+import type { Question } from '../../src/cli/terminal/streams.ts';
 import Login from '../../src/commands/login.ts';
 import Logout from '../../src/commands/logout.ts';
 import PatientsCount from '../../src/commands/patients/count.ts';

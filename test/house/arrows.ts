@@ -37,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['cli', 'core', 'catalog'],
   commands: ['cli', 'core', 'catalog'],
   server: ['server', 'catalog'],
+  demo: ['demo', 'server', 'catalog'],
 };
 
 const STARTS_SERVER = /^src\/commands\/(?:serve|demo)\.ts$|^src\/commands\/server\//;
@@ -46,7 +47,7 @@ export function wrongArrow({ from, to, own, how }: Arrow): string | undefined {
   if (!own) return undefined;
   const [source, target] = [roomOf(from), roomOf(to)];
   if (MAY_IMPORT[source]?.includes(target)) return undefined;
-  if (STARTS_SERVER.test(from) && target === 'server') {
+  if (STARTS_SERVER.test(from) && ['server', 'demo'].includes(target)) {
     return how === 'static'
       ? `${from} must import ${to} with import(), so that clients never load the server`
       : undefined;

@@ -15,17 +15,17 @@ export default class Hello extends Command {
 /** What bin/bundle.mjs looks for in every checkout. */
 const STARTED = [
   'cli/main.ts',
-  'cli/keptcode.ts',
-  'cli/listcommand.ts',
-  'cli/keyring/child.ts',
-  'cli/keyring/systemkeyring.ts',
-  'server/store/sqlite/fillerport.ts',
-  'server/store/sqlite/fillerthread.ts',
+  'cli/startup/codecache.ts',
+  'cli/crud/listcommand.ts',
+  'cli/account/keyring/child.ts',
+  'cli/account/keyring/systemkeyring.ts',
+  'server/store/sqlite/bulkloadport.ts',
+  'server/store/sqlite/bulkloadthread.ts',
   'cli/help/commandhelp.ts',
   'cli/help/manual.ts',
   'core/help/importformat.ts',
   'server/import/kinds.ts',
-  'server/demo/random.ts',
+  'demo/random.ts',
 ];
 
 const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);

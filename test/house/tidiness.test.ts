@@ -42,7 +42,7 @@ describe('the tidiness checks', () => {
     ['src/core/a.ts', '// any company, a life without todo lists and hacks'],
     ['src/core/a.ts', "const text = 'value: any';"],
     ['src/core/a.ts', 'const anyOf: Company = any1;'],
-    ['src/cli/streams.ts', 'process.stdout.write(text);'],
+    ['src/cli/terminal/streams.ts', 'process.stdout.write(text);'],
     ['bin/prepare.mjs', 'process.stderr.write(text);'],
     ['test/a.test.ts', "it.each(rows)('%s', () => {});"],
     ['src/server/a.ts', "process.once('SIGTERM', stop);"],

@@ -52,14 +52,14 @@ const RULES: readonly Rule[] = [
   {
     what: 'the process streams',
     where: SOURCE,
-    except: 'src/cli/streams.ts',
+    except: 'src/cli/terminal/streams.ts',
     in: 'code',
     pattern: /\bprocess\s*(?:\?\.|\.)\s*(?:stdout|stderr|stdin)\b|\bconsole\s*\./,
   },
   {
     what: 'the process streams, by import or by name',
     where: SOURCE,
-    except: 'src/cli/streams.ts',
+    except: 'src/cli/terminal/streams.ts',
     in: 'text',
     pattern: /^import\b.*\b(?:stdout|stderr|stdin)\b.*'node:process'|\bprocess\s*\[|=\s*process\s*;/m,
   },

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { usageFailure } from '../../core/failure.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
-import { textFlag } from '../flagvalues.ts';
+import { textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { completionOf } from './model.ts';
 import { answerLine, readAsked } from './powershellline.ts';

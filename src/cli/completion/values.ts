@@ -6,7 +6,7 @@ import { SCOPES } from '../../catalog/scopes.ts';
 import { PAGES } from '../../core/help/pages.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 import { EXPORTABLE } from '../exporting/exportplan.ts';
-import { kebab } from '../flagvalues.ts';
+import { kebab } from '../flags/values.ts';
 
 /**
  * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.

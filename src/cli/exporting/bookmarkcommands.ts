@@ -5,13 +5,13 @@ import { dateTime } from '../../catalog/fields/times.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
+import { onePage } from '../account/profilecommands.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
+import { isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
-import { isOn, textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { onePage } from '../profilecommands.ts';
-import { writeRows } from '../rowoutput.ts';
-import { planRows } from '../rowplan.ts';
+import { writeRows } from '../rows/output.ts';
+import { planRows } from '../rows/plan.ts';
 import { bookmarksOf } from './resourceexport.ts';
 import { times } from './summary.ts';
 

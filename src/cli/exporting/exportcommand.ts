@@ -11,11 +11,11 @@ import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connec
 import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
 import { quotedWarning } from '../flags/filters.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { durationText } from '../rowprogress.ts';
+import { durationText } from '../terminal/rowprogress.ts';
 import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
 import { changesLine, folderLine } from './foldersummary.ts';

@@ -4,11 +4,11 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { nearest } from '../errors/nearest.ts';
 import type { ExportWishes } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
-import { nearest } from '../nearest.ts';
-import { planRows } from '../rowplan.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { planRows } from '../rows/plan.ts';
 import type { Reading } from './resourceexport.ts';
 
 /** Forms in which a folder can be written. */

@@ -3,10 +3,10 @@ import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import { type Verified, verifyExport } from '../../core/exports/verify.ts';
 import { Failure, type FailureItem } from '../../core/failure.ts';
-import { isOn, textFlags } from '../flagvalues.ts';
+import { failureOf } from '../errors/report.ts';
+import { isOn, textFlags } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { failureOf } from '../report.ts';
-import { counted } from '../rowprogress.ts';
+import { counted } from '../terminal/rowprogress.ts';
 
 export const verifyArguments = {
   file: Args.string({ multiple: true, required: true, ignoreStdin: true, description: 'Exported file' }),

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { type Fields, isWritable } from '../../catalog/record.ts';
-import { kebab } from '../flagvalues.ts';
+import { kebab } from './values.ts';
 
 type Mode = 'create' | 'update';
 

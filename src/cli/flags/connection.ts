@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { ConnectionFlags } from '../../core/connection/settings.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'CONNECTION';
 

@@ -4,9 +4,9 @@ import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Format } from '../../core/output/format.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
-import type { RowPlan } from '../rowplan.ts';
+import type { RowPlan } from '../rows/plan.ts';
 import { wholeNumber } from './numbers.ts';
+import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'EXPORT';
 

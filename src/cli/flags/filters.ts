@@ -7,8 +7,8 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { type FlagValues, textFlags } from '../flagvalues.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../errors/nearest.ts';
+import { type FlagValues, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';
 

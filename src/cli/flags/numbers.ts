@@ -1,5 +1,5 @@
 import { usageFailure } from '../../core/failure.ts';
-import { type FlagValues, textFlag } from '../flagvalues.ts';
+import { type FlagValues, textFlag } from './values.ts';
 
 /** A whole number within bounds from a flag, undefined when it was not given. Throws a Failure (exit 2). */
 export function wholeNumber(flags: FlagValues, name: string, least: number, most: number): number | undefined {

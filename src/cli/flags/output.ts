@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { DOCUMENT_FORMATS, FORMATS, type Format, formatOfFile } from '../../core/output/format.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'OUTPUT';
 

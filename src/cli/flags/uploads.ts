@@ -4,11 +4,11 @@ import { JPEG_ALIASES, MIME_TYPES } from '../../catalog/resources/documentnames.
 import { LAYOUTS } from '../../core/documents/uploads/layout.ts';
 import type { UploadInput } from '../../core/documents/uploads/uploadinput.ts';
 import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 import { dryRunFlag } from './body.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
 import { concurrencyFlag, UPLOADS } from './documents.ts';
 import { outputFlags } from './output.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from './values.ts';
 
 /** Where the outcomes of uploads go when nothing else is said (contract §2). */
 export const RESULTS = 'molar-results.csv';

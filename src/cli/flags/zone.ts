@@ -8,7 +8,7 @@ import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { configKey, configValue } from '../../core/profiles/defaults.ts';
 import type { Context } from '../context.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'OUTPUT';
 

@@ -1,8 +1,8 @@
 import { usageFailure } from '../../core/failure.ts';
 import { PAGES } from '../../core/help/pages.ts';
+import { nearest } from '../errors/nearest.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { nearest } from '../nearest.ts';
-import { resolveCommand, showHelp, WIDEST, WIDTH } from '../resolution.ts';
+import { resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
 import { pageText } from './text.ts';
 
 /** Shows a page, the help of a command or topic, or everything there is. Throws a Failure (exit 2) for unknown words. */

@@ -1,5 +1,5 @@
-import { ManifestConfig } from '../manifestconfig.ts';
-import { WIDTH } from '../resolution.ts';
+import { ManifestConfig } from '../startup/manifestconfig.ts';
+import { WIDTH } from '../startup/resolution.ts';
 import { helpText } from './commandhelp.ts';
 
 /**

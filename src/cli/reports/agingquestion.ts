@@ -10,10 +10,10 @@ import { EQUALS_IN, IN } from '../../catalog/operators.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import { agingFields, agingFilters, agingRecordFields } from '../../catalog/resources/reports.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { commonFlags } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { outputFlags, reportFormat, rowFlags } from '../flags/output.ts';
-import type { FlagValues } from '../flagvalues.ts';
-import { commonFlags } from '../resourcecommand.ts';
+import type { FlagValues } from '../flags/values.ts';
 
 const { page: _page, ...apiKeys } = agingFilters;
 

@@ -11,15 +11,15 @@ import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
 import { openingCalendar } from '../../core/reports/openingtext.ts';
-import { onePage } from '../calculatedcommand.ts';
+import { onePage } from '../crud/calculatedcommand.ts';
+import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { chosenFormat, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { readClock, zoneText } from '../flags/zone.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
-import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
-import { writeRows } from '../rowoutput.ts';
-import { planRows, type RowPlan } from '../rowplan.ts';
-import { styleOf } from '../terminalstyle.ts';
+import { writeRows } from '../rows/output.ts';
+import { planRows, type RowPlan } from '../rows/plan.ts';
+import { styleOf } from '../terminal/style.ts';
 import { writeWhole } from './wholeoutput.ts';
 
 export const openingsFlags: FlagInput = {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Progress } from '../streams.ts';
+import type { Progress } from '../terminal/streams.ts';
 
 /** Short commands show no progress. */
 const PATIENCE = 1000;

@@ -10,16 +10,16 @@ import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/
 import { productionTable } from '../../core/reports/productiontext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
-import { onePage } from '../calculatedcommand.ts';
+import { onePage } from '../crud/calculatedcommand.ts';
+import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { readClock, zoneFlags } from '../flags/zone.ts';
-import { type FlagValues, isOn, textFlags } from '../flagvalues.ts';
-import { commonFlags, ResourceCommand, recordsOf } from '../resourcecommand.ts';
-import { writeRows } from '../rowoutput.ts';
-import { planRows, type RowPlan } from '../rowplan.ts';
+import { writeRows } from '../rows/output.ts';
+import { planRows, type RowPlan } from '../rows/plan.ts';
 import { asyncFlag } from '../streaming/asyncflag.ts';
-import { styleOf } from '../terminalstyle.ts';
+import { styleOf } from '../terminal/style.ts';
 import { noFields, writeWhole } from './wholeoutput.ts';
 
 export const productionFlags: FlagInput = {

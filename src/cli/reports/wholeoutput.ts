@@ -4,8 +4,8 @@ import { streamSink } from '../../core/output/sink.ts';
 import { terminalSafe } from '../../core/output/terminalsafe.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
-import type { RowPlan } from '../rowplan.ts';
-import { unlessAborted } from '../streams.ts';
+import type { RowPlan } from '../rows/plan.ts';
+import { unlessAborted } from '../terminal/streams.ts';
 
 /**
  * Writes text that is made as a whole, or piece by piece once all is known that it is made of. The output is opened

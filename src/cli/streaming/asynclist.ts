@@ -7,10 +7,10 @@ import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
-import { type FlagValues, isOn } from '../flagvalues.ts';
-import { writeRows } from '../rowoutput.ts';
-import { planRows } from '../rowplan.ts';
-import { RowProgress } from '../rowprogress.ts';
+import { type FlagValues, isOn } from '../flags/values.ts';
+import { writeRows } from '../rows/output.ts';
+import { planRows } from '../rows/plan.ts';
+import { RowProgress } from '../terminal/rowprogress.ts';
 import { deliveredRows } from './delivery.ts';
 import { isNoChannel } from './nochannel.ts';
 

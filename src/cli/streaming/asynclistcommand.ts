@@ -2,9 +2,9 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
+import { commonFlags, ResourceCommand } from '../crud/resourcecommand.ts';
 import { filterFlags } from '../flags/filters.ts';
 import { rowFlags } from '../flags/output.ts';
-import { commonFlags, ResourceCommand } from '../resourcecommand.ts';
 import { asyncFlag } from './asyncflag.ts';
 import { listAsync } from './asynclist.ts';
 

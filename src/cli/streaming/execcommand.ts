@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import type { Environment } from '../../core/connection/settings.ts';
-import { NotTaken } from '../../core/stream/handon.ts';
+import { NotTaken } from '../../core/stream/forward.ts';
 
 /**
  * Runs a command line by the shell with the message on its standard input; its output goes where ours goes. Throws

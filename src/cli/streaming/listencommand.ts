@@ -8,14 +8,14 @@ import type { StreamSource } from '../../core/stream/source.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { readCertificates } from '../connections.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneText } from '../flags/zone.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { holdPosition, type KeptPosition } from './keptposition.ts';
 import { checkKeys } from './keys.ts';
 import { type ListenWishes, readListenWishes } from './listenflags.ts';
 import { messagePrinter } from './messageprinter.ts';
 import { lostText, otherKeysText, resyncText } from './notices.ts';
+import { holdPosition, type KeptPosition } from './savedcursor.ts';
 import { handerOn } from './takers.ts';
 
 /** Milliseconds between saves of the position where messages are only printed: those in between may be printed twice. */

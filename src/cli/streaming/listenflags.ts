@@ -5,8 +5,8 @@ import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messagefo
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { wholeNumber } from '../flags/numbers.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flagvalues.ts';
 
 const choice = { helpGroup: 'MESSAGES' };
 const handing = { helpGroup: 'HANDING ON' };

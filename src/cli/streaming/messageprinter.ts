@@ -1,10 +1,10 @@
 import type { TakeMessage } from '../../core/stream/listen.ts';
 import { jsonMessages, type MessageForm, type MessageFormat, ndjsonMessages } from '../../core/stream/messageforms.ts';
 import type { Context } from '../context.ts';
+import type { FlagValues } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
-import type { FlagValues } from '../flagvalues.ts';
-import { ClosedPipe, unlessAborted } from '../streams.ts';
-import { styleOf } from '../terminalstyle.ts';
+import { ClosedPipe, unlessAborted } from '../terminal/streams.ts';
+import { styleOf } from '../terminal/style.ts';
 
 /** Prints messages as they come. */
 export interface MessagePrinter {

@@ -1,11 +1,11 @@
 import { localFailure } from '../../core/failure.ts';
-import { type HandingOn, handOn } from '../../core/stream/handon.ts';
+import { type HandingOn, handOn } from '../../core/stream/forward.ts';
 import type { TakeMessage } from '../../core/stream/listen.ts';
 import { postMessage, readReceiver } from '../../core/stream/receiver.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import type { Send } from '../../core/transport/send.ts';
 import type { Context } from '../context.ts';
-import { type FlagValues, isOn, textFlag } from '../flagvalues.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { execMessage } from './execcommand.ts';
 
 interface Taking {

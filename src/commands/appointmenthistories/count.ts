@@ -1,5 +1,5 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class AppointmenthistoriesCount extends CountCommand {
   static override summary = 'Count appointment histories';

@@ -1,5 +1,5 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class AppointmenthistoriesList extends ListCommand {
   static override summary = 'List appointment histories';

@@ -1,5 +1,5 @@
 import { appointments } from '../../catalog/resources/appointments.ts';
-import { CreateCommand, createFlags } from '../../cli/createcommand.ts';
+import { CreateCommand, createFlags } from '../../cli/crud/createcommand.ts';
 
 export default class AppointmentsCreate extends CreateCommand {
   static override summary = 'Book an appointment';

@@ -1,6 +1,6 @@
 import { appointments } from '../../catalog/resources/appointments.ts';
-import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { DeleteCommand, deleteFlags } from '../../cli/crud/deletecommand.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class AppointmentsDelete extends DeleteCommand {
   static override summary = 'Delete an appointment';

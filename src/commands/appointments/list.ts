@@ -1,5 +1,5 @@
 import { appointments } from '../../catalog/resources/appointments.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class AppointmentsList extends ListCommand {
   static override summary = 'List appointments';

@@ -1,6 +1,6 @@
 import { appointments } from '../../catalog/resources/appointments.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
-import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/crud/updatecommand.ts';
 
 export default class AppointmentsUpdate extends UpdateCommand {
   static override summary = 'Change an appointment; only what is given changes';

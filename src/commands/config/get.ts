@@ -1,4 +1,4 @@
-import { ConfigGetCommand, configArguments, configFlags } from '../../cli/configcommands.ts';
+import { ConfigGetCommand, configArguments, configFlags } from '../../cli/account/configcommands.ts';
 
 export default class ConfigGet extends ConfigGetCommand {
   static override summary = 'Print one default';

@@ -1,4 +1,4 @@
-import { ConfigListCommand, configListFlags } from '../../cli/configcommands.ts';
+import { ConfigListCommand, configListFlags } from '../../cli/account/configcommands.ts';
 
 export default class ConfigList extends ConfigListCommand {
   static override summary = 'List the defaults and their values';

@@ -1,4 +1,4 @@
-import { ConfigPathCommand, configFlags } from '../../cli/configcommands.ts';
+import { ConfigPathCommand, configFlags } from '../../cli/account/configcommands.ts';
 
 export default class ConfigPath extends ConfigPathCommand {
   static override summary = 'Print where the config file is';

@@ -1,4 +1,4 @@
-import { ConfigSetCommand, configFlags, configSetArguments } from '../../cli/configcommands.ts';
+import { ConfigSetCommand, configFlags, configSetArguments } from '../../cli/account/configcommands.ts';
 
 export default class ConfigSet extends ConfigSetCommand {
   static override summary = 'Set the default of a flag';

@@ -1,4 +1,4 @@
-import { ConfigUnsetCommand, configArguments, configFlags } from '../../cli/configcommands.ts';
+import { ConfigUnsetCommand, configArguments, configFlags } from '../../cli/account/configcommands.ts';
 
 export default class ConfigUnset extends ConfigUnsetCommand {
   static override summary = 'Forget the default of a flag';

@@ -1,5 +1,5 @@
 import { documents } from '../../catalog/resources/documents.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class DocumentsCount extends CountCommand {
   static override summary = 'Count documents';

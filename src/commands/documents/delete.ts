@@ -1,6 +1,6 @@
-import { deleteFlags } from '../../cli/deletecommand.ts';
-import { DocumentDeleteCommand } from '../../cli/documentcommands/documentdelete.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { deleteFlags } from '../../cli/crud/deletecommand.ts';
+import { DocumentDeleteCommand } from '../../cli/documents/documentdelete.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class DocumentsDelete extends DocumentDeleteCommand {
   static override summary = 'Delete documents and their files';

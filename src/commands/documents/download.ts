@@ -1,6 +1,6 @@
-import { DownloadCommand } from '../../cli/downloadcommand.ts';
+import { DownloadCommand } from '../../cli/documents/downloadcommand.ts';
 import { downloadFlags } from '../../cli/flags/documents.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class DocumentsDownload extends DownloadCommand {
   static override summary = 'Download the files of documents';

@@ -1,5 +1,5 @@
 import { documents } from '../../catalog/resources/documents.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class DocumentsList extends ListCommand {
   static override summary = 'List documents';

@@ -1,5 +1,5 @@
-import { DocumentUpdateCommand, documentUpdateFlags } from '../../cli/documentcommands/documentupdate.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { DocumentUpdateCommand, documentUpdateFlags } from '../../cli/documents/documentupdate.ts';
 
 export default class DocumentsUpdate extends DocumentUpdateCommand {
   static override summary = 'Rename a document or change its tags';

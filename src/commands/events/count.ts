@@ -1,5 +1,5 @@
 import { events } from '../../catalog/resources/events.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class EventsCount extends CountCommand {
   static override summary = 'Count calendar events';

@@ -1,4 +1,4 @@
-import { EventCreateCommand, eventCreateFlags } from '../../cli/eventcommands/eventwrites.ts';
+import { EventCreateCommand, eventCreateFlags } from '../../cli/events/eventwrites.ts';
 
 export default class EventsCreate extends EventCreateCommand {
   static override summary = 'Create a calendar event, or a series of them';

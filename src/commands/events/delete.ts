@@ -1,5 +1,5 @@
-import { EventDeleteCommand, eventDeleteFlags } from '../../cli/eventcommands/eventwrites.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { EventDeleteCommand, eventDeleteFlags } from '../../cli/events/eventwrites.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class EventsDelete extends EventDeleteCommand {
   static override summary = 'Delete a calendar event, or it and all later ones of its series';

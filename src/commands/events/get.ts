@@ -1,6 +1,6 @@
 import { events } from '../../catalog/resources/events.ts';
-import { GetCommand, getFlags } from '../../cli/getcommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { GetCommand, getFlags } from '../../cli/crud/getcommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
 
 export default class EventsGet extends GetCommand {
   static override summary = 'Show one calendar event';

@@ -1,5 +1,5 @@
 import { events } from '../../catalog/resources/events.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class EventsList extends ListCommand {
   static override summary = 'List calendar events';

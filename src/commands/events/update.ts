@@ -1,5 +1,5 @@
-import { EventUpdateCommand, eventUpdateFlags } from '../../cli/eventcommands/eventwrites.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { EventUpdateCommand, eventUpdateFlags } from '../../cli/events/eventwrites.ts';
 
 export default class EventsUpdate extends EventUpdateCommand {
   static override summary = 'Change a calendar event, or it and all later ones of its series';

@@ -1,6 +1,6 @@
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
-import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { DeleteCommand, deleteFlags } from '../../cli/crud/deletecommand.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class MissedappointmentsDelete extends DeleteCommand {
   static override summary = 'Delete a missed appointment';

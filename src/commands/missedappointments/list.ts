@@ -1,5 +1,5 @@
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class MissedappointmentsList extends ListCommand {
   static override summary = 'List missed appointments';

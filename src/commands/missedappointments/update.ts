@@ -1,6 +1,6 @@
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
-import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/crud/updatecommand.ts';
 
 export default class MissedappointmentsUpdate extends UpdateCommand {
   static override summary = 'Change a missed appointment; only what is given changes';

@@ -1,5 +1,5 @@
 import { patientInsurancePlans } from '../../catalog/resources/patientinsuranceplans.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class PatientinsuranceplansCount extends CountCommand {
   static override summary = 'Count patient insurance plans';

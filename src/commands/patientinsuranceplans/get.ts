@@ -1,6 +1,6 @@
 import { patientInsurancePlans } from '../../catalog/resources/patientinsuranceplans.ts';
-import { GetCommand, getFlags } from '../../cli/getcommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { GetCommand, getFlags } from '../../cli/crud/getcommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
 
 export default class PatientinsuranceplansGet extends GetCommand {
   static override summary = 'Show one patient insurance plan';

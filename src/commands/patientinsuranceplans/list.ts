@@ -1,5 +1,5 @@
 import { patientInsurancePlans } from '../../catalog/resources/patientinsuranceplans.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class PatientinsuranceplansList extends ListCommand {
   static override summary = 'List patient insurance plans';

@@ -1,5 +1,5 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { CalculatedCommand, calculatedFlags } from '../../cli/calculatedcommand.ts';
+import { CalculatedCommand, calculatedFlags } from '../../cli/crud/calculatedcommand.ts';
 
 export default class PatientsCalculated extends CalculatedCommand {
   static override summary = 'Show the last visit date of patients';

@@ -1,5 +1,5 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class PatientsCount extends CountCommand {
   static override summary = 'Count patients';

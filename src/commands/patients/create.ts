@@ -1,5 +1,5 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { CreateCommand, createFlags } from '../../cli/createcommand.ts';
+import { CreateCommand, createFlags } from '../../cli/crud/createcommand.ts';
 
 export default class PatientsCreate extends CreateCommand {
   static override summary = 'Create a patient';

@@ -1,6 +1,6 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { GetCommand, getFlags } from '../../cli/getcommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { GetCommand, getFlags } from '../../cli/crud/getcommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
 
 export default class PatientsGet extends GetCommand {
   static override summary = 'Show one patient';

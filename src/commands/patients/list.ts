@@ -1,5 +1,5 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class PatientsList extends ListCommand {
   static override summary = 'List patients';

@@ -1,6 +1,6 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
-import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/crud/updatecommand.ts';
 
 export default class PatientsUpdate extends UpdateCommand {
   static override summary = 'Change a patient; only what is given changes';

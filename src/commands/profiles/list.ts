@@ -1,4 +1,4 @@
-import { ProfileListCommand, profileListFlags } from '../../cli/profilecommands.ts';
+import { ProfileListCommand, profileListFlags } from '../../cli/account/profilecommands.ts';
 
 export default class ProfilesList extends ProfileListCommand {
   static override summary = 'List the profiles made by molar login';

@@ -1,4 +1,4 @@
-import { ProfileRemoveCommand, profileArguments, profileFlags } from '../../cli/profilecommands.ts';
+import { ProfileRemoveCommand, profileArguments, profileFlags } from '../../cli/account/profilecommands.ts';
 
 export default class ProfilesRemove extends ProfileRemoveCommand {
   static override summary = 'Remove a profile and the secret kept with it';

@@ -1,4 +1,4 @@
-import { ProfileUseCommand, profileArguments, profileFlags } from '../../cli/profilecommands.ts';
+import { ProfileUseCommand, profileArguments, profileFlags } from '../../cli/account/profilecommands.ts';
 
 export default class ProfilesUse extends ProfileUseCommand {
   static override summary = 'Use a profile from now on';

@@ -1,5 +1,5 @@
 import { scheduleTemplateReasons } from '../../catalog/resources/scheduletemplatereasons.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class ScheduletemplatereasonsList extends ListCommand {
   static override summary = 'List schedule template reasons of a location';

@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { BackupCommand } from '../../cli/maintenance/backupcommand.ts';
-import type { BackupReport } from '../../cli/maintenance/backupreport.ts';
-import type { Work } from '../../cli/maintenance/maintenancecommand.ts';
 import type { CommandInput } from '../../cli/molarcommand.ts';
-import { dataFlags, requireFolder, serverPlace } from '../../cli/serverfolder.ts';
+import { BackupCommand } from '../../cli/serving/maintenance/backupcommand.ts';
+import type { BackupReport } from '../../cli/serving/maintenance/backupreport.ts';
+import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
+import { dataFlags, requireFolder, serverPlace } from '../../cli/serving/serverfolder.ts';
 
 export default class ServerBackup extends BackupCommand {
   static override summary = "Back up the server's data while it runs";

@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
-import { isOn } from '../../cli/flagvalues.ts';
-import { CheckCommand } from '../../cli/maintenance/checkcommand.ts';
-import type { CheckReport } from '../../cli/maintenance/checkreport.ts';
-import type { Work } from '../../cli/maintenance/maintenancecommand.ts';
+import { isOn } from '../../cli/flags/values.ts';
 import type { CommandInput } from '../../cli/molarcommand.ts';
-import { dataFlags, requireFolder, serverPlace } from '../../cli/serverfolder.ts';
+import { CheckCommand } from '../../cli/serving/maintenance/checkcommand.ts';
+import type { CheckReport } from '../../cli/serving/maintenance/checkreport.ts';
+import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
+import { dataFlags, requireFolder, serverPlace } from '../../cli/serving/serverfolder.ts';
 
 export default class ServerCheck extends CheckCommand {
   static override summary = "Check that the server's data is whole";

@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
-import { MigrateCommand } from '../../cli/maintenance/copycommands.ts';
-import type { MigrationReport } from '../../cli/maintenance/copyreports.ts';
-import type { Work } from '../../cli/maintenance/maintenancecommand.ts';
-import { sideFlags, sideOf } from '../../cli/maintenance/sides.ts';
 import type { CommandInput } from '../../cli/molarcommand.ts';
-import { requireFolder } from '../../cli/serverfolder.ts';
+import { MigrateCommand } from '../../cli/serving/maintenance/copycommands.ts';
+import type { MigrationReport } from '../../cli/serving/maintenance/copyreports.ts';
+import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
+import { sideFlags, sideOf } from '../../cli/serving/maintenance/sides.ts';
+import { requireFolder } from '../../cli/serving/serverfolder.ts';
 
 export default class ServerMigrate extends MigrateCommand {
   static override summary = "Move the server's data to PostgreSQL, or back";

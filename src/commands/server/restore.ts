@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { RestoreCommand } from '../../cli/maintenance/copycommands.ts';
-import type { RestoreReport } from '../../cli/maintenance/copyreports.ts';
-import type { Work } from '../../cli/maintenance/maintenancecommand.ts';
 import type { CommandInput } from '../../cli/molarcommand.ts';
-import { dataFlags, serverPlace } from '../../cli/serverfolder.ts';
+import { RestoreCommand } from '../../cli/serving/maintenance/copycommands.ts';
+import type { RestoreReport } from '../../cli/serving/maintenance/copyreports.ts';
+import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
+import { dataFlags, serverPlace } from '../../cli/serving/serverfolder.ts';
 
 export default class ServerRestore extends RestoreCommand {
   static override summary = 'Restore a backup into an empty place';

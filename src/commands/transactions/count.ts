@@ -1,5 +1,5 @@
 import { transactions } from '../../catalog/resources/transactions.ts';
-import { CountCommand, countFlags } from '../../cli/countcommand.ts';
+import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
 
 export default class TransactionsCount extends CountCommand {
   static override summary = 'Count transactions';

@@ -1,5 +1,5 @@
 import { transactions } from '../../catalog/resources/transactions.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class TransactionsList extends ListCommand {
   static override summary = 'List transactions';

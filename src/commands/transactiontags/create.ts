@@ -1,5 +1,5 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { CreateCommand, createFlags } from '../../cli/createcommand.ts';
+import { CreateCommand, createFlags } from '../../cli/crud/createcommand.ts';
 
 export default class TransactiontagsCreate extends CreateCommand {
   static override summary = 'Create a transaction tag';

@@ -1,6 +1,6 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { DeleteCommand, deleteFlags } from '../../cli/deletecommand.ts';
-import { idsArgument } from '../../cli/idlist.ts';
+import { DeleteCommand, deleteFlags } from '../../cli/crud/deletecommand.ts';
+import { idsArgument } from '../../cli/flags/idlist.ts';
 
 export default class TransactiontagsDelete extends DeleteCommand {
   static override summary = 'Delete a transaction tag';

@@ -1,6 +1,6 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { GetCommand, getFlags } from '../../cli/getcommand.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
+import { GetCommand, getFlags } from '../../cli/crud/getcommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
 
 export default class TransactiontagsGet extends GetCommand {
   static override summary = 'Show one transaction tag';

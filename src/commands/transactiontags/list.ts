@@ -1,5 +1,5 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { ListCommand, listFlags } from '../../cli/listcommand.ts';
+import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
 
 export default class TransactiontagsList extends ListCommand {
   static override summary = 'List transaction tags';

@@ -1,6 +1,6 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { idArgument } from '../../cli/resourcecommand.ts';
-import { UpdateCommand, updateFlags } from '../../cli/updatecommand.ts';
+import { idArgument } from '../../cli/crud/resourcecommand.ts';
+import { UpdateCommand, updateFlags } from '../../cli/crud/updatecommand.ts';
 
 export default class TransactiontagsUpdate extends UpdateCommand {
   static override summary = 'Change a transaction tag; only what is given changes';

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { Doctor } from './diagnose.ts';
 import { doubtful, type Finding, failed, fine } from './finding.ts';
-import { clockAhead, type Heard, rateLeft } from './heard.ts';
+import { clockAhead, type Heard, rateLeft } from './lastresponse.ts';
 import { type Probed, probeScopes } from './probes.ts';
 import { momentText, spanText } from './spans.ts';
 

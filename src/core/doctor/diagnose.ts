@@ -15,7 +15,7 @@ import { type ProxyInUse, proxyFor } from '../transport/proxy.ts';
 import { accessFindings } from './access.ts';
 import { type CertificateFacts, judgeCertificate, noCertificate } from './certificate.ts';
 import { doubtful, type Finding, failed, fine } from './finding.ts';
-import type { Heard } from './heard.ts';
+import type { Heard } from './lastresponse.ts';
 
 /** What the checks need of the world. */
 export interface Doctor {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { isKeptName } from '../keptname.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { isKeptName } from '../savedname.ts';
 
 /** What a bookmark is of: the same name may stand for several resources, and for several organizations. */
 export interface BookmarkPlace {

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 import { exists, guarded, ignoreMissing } from '../output/replacement.ts';
 import { journalPath } from './journal.ts';
-import { partPath } from './keptpart.ts';
+import { partPath } from './partialfile.ts';
 
 /** `whole`: every record the filter allows. `changes`: those modified since the last complete run. */
 export type ExportKind = 'whole' | 'changes';

@@ -10,7 +10,7 @@ import { ExportFile } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
 import { readingBegan } from './increment.ts';
 import type { Effort, Journal, Progress } from './journal.ts';
-import { type PartMark, partPath, targetOf } from './keptpart.ts';
+import { type PartMark, partPath, targetOf } from './partialfile.ts';
 import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**

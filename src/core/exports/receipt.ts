@@ -10,7 +10,7 @@ import type { Proof } from '../pages/proof.ts';
 import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';
-import type { PartMark } from './keptpart.ts';
+import type { PartMark } from './partialfile.ts';
 
 /** What a finished export was: proof that it is whole, and of what (contract §5). */
 export interface Receipt {

@@ -1,6 +1,6 @@
 import type { Environment } from '../connection/settings.ts';
 import { localFailure, usageFailure } from '../failure.ts';
-import { isKeptName } from '../keptname.ts';
+import { isKeptName } from '../savedname.ts';
 import { configPath, type Profile, readConfig, type StoredConfig } from './config.ts';
 
 /** The profile that a command uses, and what named it. */

@@ -4,7 +4,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { readCount } from '../count.ts';
 import { localFailure } from '../failure.ts';
-import { inOrder } from '../inorder.ts';
+import { inOrder } from '../orderedmap.ts';
 import type { Row } from '../pages/page.ts';
 import type { ApiAnswer, ApiClient } from '../transport/client.ts';
 import { checkSums } from './agingcheck.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { isKeptName } from '../keptname.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { isKeptName } from '../savedname.ts';
 
 /** What a named position is of: message numbers mean something on one server and for one organization only. */
 export interface PositionPlace {

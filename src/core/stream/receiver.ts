@@ -3,7 +3,7 @@ import { localFailure, usageFailure } from '../failure.ts';
 import { isLoopback } from '../transport/address.ts';
 import { retryAfterOf } from '../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../transport/send.ts';
-import { NotTaken } from './handon.ts';
+import { NotTaken } from './forward.ts';
 import { TooLong, within } from './within.ts';
 
 /** Names the message, so that a receiver can drop what it has had before. */

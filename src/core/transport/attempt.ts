@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
-import { ByteText } from '../bytetext.ts';
 import { codeOf, Failure, localFailure } from '../failure.ts';
+import { ByteText } from '../utf8builder.ts';
 import { ACCEPTED, codingsOf, decoded, Undecodable } from './decoding.ts';
 import type { AttemptNotice, Clock } from './exchange.ts';
 import type { AttemptEnd } from './retry.ts';

@@ -1,11 +1,11 @@
 import type { Operation } from '../../catalog/define.ts';
+import { ownTurn } from '../fairscheduling.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Answer, Handler, OperationRequest } from '../service.ts';
 import { findRecord, listRecords, readPageText, readRecordText, type Slice } from '../store/records.ts';
-import { ownTurn } from '../turns.ts';
-import { countOnce, type ReadPage, readNumberedPage } from './repeats.ts';
+import { countOnce, type ReadPage, readNumberedPage } from './querycache.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
 export function listHandler(behaviour: Behaviour, operation: Operation): Handler {

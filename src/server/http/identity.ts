@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { tokenHash } from '../tokens/hashes.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
-import { type Known, knownNow, lookUpGrant, lookUpOrganization } from './known.ts';
+import { type Known, knownNow, lookUpGrant, lookUpOrganization } from './authcache.ts';
 
 /** What requests are identified with. */
 export interface Gate {

@@ -12,11 +12,11 @@ import { type Found, type Handler, nowOf, type Organization, type Service } from
 import type { Transaction } from '../store/store.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf, auditedRead } from './audited.ts';
+import { knownNow } from './authcache.ts';
 import { sendCompressed } from './compression.ts';
 import { successBody, successText } from './envelope.ts';
 import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
-import { knownNow } from './known.ts';
 import { type RateLimit, tooMany } from './ratelimit.ts';
 import { rateLimitOf } from './sharedratelimit.ts';
 

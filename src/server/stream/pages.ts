@@ -1,6 +1,6 @@
 import type { StreamFormat } from './formats.ts';
+import { type Piece, piecesOf } from './frames.ts';
 import type { StoredMessage } from './outbox.ts';
-import { type Piece, piecesOf } from './pieces.ts';
 
 /** Bytes of pages held at most, so that those who replay together share them also when some are a good way behind. */
 const HELD_BYTES = 16 * 1024 * 1024;

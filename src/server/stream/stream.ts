@@ -1,11 +1,11 @@
-import { Hourly } from '../hourly.ts';
+import { Hourly } from '../scheduler.ts';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamFormat } from './formats.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
+import { Tip } from './outboxhead.ts';
 import { SharedPages, type StreamPage } from './pages.ts';
 import { DAY_MS, deleteOldMessages, readFloor } from './retention.ts';
-import { Tip } from './tip.ts';
 
 /** Messages in a page that listeners read at once. */
 const PAGE_MESSAGES = 500;

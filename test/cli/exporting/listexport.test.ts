@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { ClosedPipe } from '../../../src/cli/streams.ts';
+import { ClosedPipe } from '../../../src/cli/terminal/streams.ts';
 import DocumentsList from '../../../src/commands/documents/list.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import TransactionsList from '../../../src/commands/transactions/list.ts';

@@ -4,7 +4,7 @@ import { Refusal } from '../../../src/catalog/failures.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { exampleTerm, filterFlags, quotedWarning, readFilter } from '../../../src/cli/flags/filters.ts';
-import type { FlagValues } from '../../../src/cli/flagvalues.ts';
+import type { FlagValues } from '../../../src/cli/flags/values.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 
 const { filters } = patients;

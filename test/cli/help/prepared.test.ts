@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { helpText } from '../../../src/cli/help/commandhelp.ts';
 import { preparedHelp } from '../../../src/cli/help/prepared.ts';
-import { ManifestConfig } from '../../../src/cli/manifestconfig.ts';
+import { ManifestConfig } from '../../../src/cli/startup/manifestconfig.ts';
 import { molar } from '../../acceptance/molar.ts';
 import { ROOT } from '../../house/tree.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ClosedPipe } from '../../../src/cli/streams.ts';
+import { ClosedPipe } from '../../../src/cli/terminal/streams.ts';
 import StreamListen from '../../../src/commands/stream/listen.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeDemoEnvironment } from '../../../src/demo/start.ts';
 import { openFolder } from '../../../src/server/datafolder.ts';
-import { writeDemoEnvironment } from '../../../src/server/demo/start.ts';
 import { PNG } from '../../support/files.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EVENTS, LINES } from '../../../src/server/stream/formats.ts';
+import { type Piece, piecesOf } from '../../../src/server/stream/frames.ts';
 import type { StoredMessage } from '../../../src/server/stream/outbox.ts';
 import { SharedPages } from '../../../src/server/stream/pages.ts';
-import { type Piece, piecesOf } from '../../../src/server/stream/pieces.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,6 +1,6 @@
 import { patients } from '../../../catalog/resources/patients.ts';
-import { idArgument } from '../../../cli/resourcecommand.ts';
-import { SublistCommand, sublistFlags } from '../../../cli/sublistcommands.ts';
+import { idArgument } from '../../../cli/crud/resourcecommand.ts';
+import { SublistCommand, sublistFlags } from '../../../cli/crud/sublistcommands.ts';
 
 export default class PatientsBillingtypesList extends SublistCommand {
   static override summary = 'List the billing types of a patient';

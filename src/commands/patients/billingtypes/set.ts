@@ -1,6 +1,6 @@
 import { patients } from '../../../catalog/resources/patients.ts';
-import { idArgument } from '../../../cli/resourcecommand.ts';
-import { ReplaceCommand, replaceFlags } from '../../../cli/sublistcommands.ts';
+import { idArgument } from '../../../cli/crud/resourcecommand.ts';
+import { ReplaceCommand, replaceFlags } from '../../../cli/crud/sublistcommands.ts';
 
 export default class PatientsBillingtypesSet extends ReplaceCommand {
   static override summary = 'Replace the billing types of a patient';

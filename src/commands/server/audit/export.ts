@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags';
-import { auditLines, auditRange } from '../../../cli/auditreport.ts';
-import { textFlag } from '../../../cli/flagvalues.ts';
+import { textFlag } from '../../../cli/flags/values.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
-import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serverfolder.ts';
+import { auditLines, auditRange } from '../../../cli/serving/auditreport.ts';
+import { ServerCommand } from '../../../cli/serving/servercommand.ts';
+import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serving/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerAuditExport extends ServerCommand<OpenFolder> {

@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import { isOn, textFlag, textFlags } from '../../../cli/flagvalues.ts';
+import { isOn, textFlag, textFlags } from '../../../cli/flags/values.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
-import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlags, type ServerPlace } from '../../../cli/serverfolder.ts';
+import { ServerCommand } from '../../../cli/serving/servercommand.ts';
+import { dataFlags, type ServerPlace } from '../../../cli/serving/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensCreate extends ServerCommand<OpenFolder> {

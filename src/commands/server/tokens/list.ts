@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import { isOn } from '../../../cli/flagvalues.ts';
+import { isOn } from '../../../cli/flags/values.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
-import { ServerCommand } from '../../../cli/servercommand.ts';
-import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serverfolder.ts';
+import { ServerCommand } from '../../../cli/serving/servercommand.ts';
+import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serving/serverfolder.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerTokensList extends ServerCommand<OpenFolder> {

@@ -1,9 +1,9 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Breaker, notTried } from '../../breaker.ts';
+import { Breaker, notTried } from '../../circuitbreaker.ts';
 import { Failure, fileFailure } from '../../failure.ts';
-import { inOrder } from '../../inorder.ts';
 import type { LockOwner } from '../../lockfile.ts';
+import { inOrder } from '../../orderedmap.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
 import { downloadTo, type Landed } from './downloadfile.ts';

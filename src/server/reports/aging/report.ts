@@ -1,6 +1,6 @@
+import { ownTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
-import { ownTurn } from '../../turns.ts';
 import { locationZones } from '../places.ts';
 import { BUCKETS, sameDays } from './ages.ts';
 import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';

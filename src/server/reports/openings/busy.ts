@@ -3,7 +3,7 @@ import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../days.ts';
 import { groupsOf } from '../groups.ts';
-import { remembered } from '../remembered.ts';
+import { remembered } from '../memoize.ts';
 import { type Interval, merged } from './free.ts';
 
 /** Where and when openings are looked for. */

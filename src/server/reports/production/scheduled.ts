@@ -7,8 +7,8 @@ import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { DAY_MS, wallAt } from '../days.ts';
+import { remembered } from '../memoize.ts';
 import { zonesOfLocations } from '../places.ts';
-import { remembered } from '../remembered.ts';
 import type { ProductionQuestion } from './question.ts';
 
 /** A scheduled appointment as the report sees it; `start` is UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */

@@ -3,7 +3,7 @@ import type { Sql } from 'sql-template-tag';
 import { type LogRow, writeLogs } from '../logs.ts';
 import { nextId } from '../nextid.ts';
 import type { Statement, Transaction } from '../store.ts';
-import { planForFilling, planForReading } from './filling.ts';
+import { planForFilling, planForReading } from './bulkload.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
 

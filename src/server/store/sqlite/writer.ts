@@ -1,9 +1,9 @@
-import { ownTurn } from '../../turns.ts';
+import { ownTurn } from '../../fairscheduling.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
+import { fillTables } from './bulkloadtables.ts';
 import { takeLock } from './busy.ts';
-import { fillTables } from './filltables.ts';
 import { isEmpty } from './indexes.ts';
-import { KeptRows } from './keptrows.ts';
+import { KeptRows } from './logbuffer.ts';
 import type { Connection } from './open.ts';
 import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DEMO_ORGANIZATION_ID } from '../../../../src/server/demo/practice.ts';
+import { DEMO_ORGANIZATION_ID } from '../../../../src/demo/practice.ts';
+import { smallPractice } from '../../../demo/smallpractice.ts';
 import { rowOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
-import { smallPractice } from '../../demo/smallpractice.ts';
 import type { Line } from '../support.ts';
 import { bigCents } from './oracle.ts';
 import { PATH } from './rows.ts';

@@ -1,0 +1,80 @@
+import { lookup } from 'node:dns/promises';
+import { versions } from 'node:process';
+import * as Flags from '@oclif/core/flags';
+import type { TokenFacts } from '../../core/connection/tokenfacts.ts';
+import { inspectCertificate } from '../../core/doctor/certificate.ts';
+import { diagnose } from '../../core/doctor/diagnose.ts';
+import { exitCodeOfFindings, type Finding } from '../../core/doctor/finding.ts';
+import { terminalText } from '../../core/output/terminaltext.ts';
+import { Connections, readCertificates } from '../connections.ts';
+import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { labelled } from '../terminal/labelled.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import { listening } from './listening.ts';
+
+export const doctorFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
+
+/** Checks the way to the server step by step and says what to do where something is wrong. */
+export abstract class DoctorCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const json = isOn(flags, 'json');
+    const findings: Finding[] = [];
+    for await (const finding of this.findings(flags)) {
+      findings.push(finding);
+      if (!json) await this.print(textOf(finding, this.context.streams.stdout.columns));
+    }
+    const exitCode = exitCodeOfFindings(findings);
+    if (json) await this.print(`${JSON.stringify({ ok: exitCode === 0, exitCode, findings }, null, 2)}\n`);
+    this.context.setExitCode(exitCode);
+  }
+
+  private async *findings(flags: FlagValues): AsyncGenerator<Finding> {
+    const ear = listening(this.context);
+    // One try each: what fails now and then is worth seeing.
+    const connections = new Connections(
+      ear.context,
+      { 'max-retries': '0', ...flags },
+      this.config.userAgent,
+      this.notes,
+    );
+    const { env, clock } = this.context;
+    let token: (TokenFacts & { renewed: boolean }) | undefined;
+    connections.onToken = (latest, renewed) => {
+      token = { ...latest, renewed };
+    };
+    try {
+      yield* diagnose({
+        flags: readConnectionFlags(flags),
+        env,
+        versions: { molar: this.config.version, node: versions.node },
+        lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+        inspect: async (address, proxy) =>
+          inspectCertificate(
+            address,
+            proxy,
+            await readCertificates(textFlag(flags, 'ca-cert'), env.NODE_EXTRA_CA_CERTS),
+          ),
+        connect: () => connections.client(),
+        heard: ear.heard,
+        token: () => token,
+        readKeyring: (account, profile) => keptSecrets(this.context).read(account, profile),
+        now: clock.now,
+        signal: this.context.signal,
+      });
+    } finally {
+      await connections.close();
+    }
+  }
+}
+
+const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
+
+const COLUMN = 20;
+
+function textOf({ check, level, message, next }: Finding, width: number | undefined): string {
+  const first = labelled(`${MARKS[level]}  ${check}`, terminalText(message), COLUMN, width);
+  return next === null || level === 'ok' ? first : first + labelled('', terminalText(next), COLUMN, width);
+}

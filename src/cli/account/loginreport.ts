@@ -1,0 +1,52 @@
+import type { Environment } from '../../core/connection/settings.ts';
+import type { Probed } from '../../core/doctor/probes.ts';
+import type { Profile, ProfileSecret } from '../../core/profiles/config.ts';
+import type { Kept } from '../../core/profiles/keptsecrets.ts';
+
+/** What a login came to. */
+export interface LoginResult {
+  readonly name: string;
+  /** As it was given: the secret may be kept elsewhere. */
+  readonly profile: Profile;
+  readonly path: string;
+  readonly kept: Kept;
+  readonly probed: readonly Probed[];
+}
+
+/** `where` is where the secret is: `keyring`, `file`, or null for a command, which gives it anew each time. */
+export function loginJson({ name, profile, path, kept, probed }: LoginResult): string {
+  const { url, organization, secret } = profile;
+  const access = Object.fromEntries(probed.map(({ scope, allowed }) => [scope, allowed]));
+  const where = secret.kind === 'command' ? null : kept.where;
+  return `${JSON.stringify({ profile: name, server: url, organization, kept: secret.kind, where, path, access }, null, 2)}\n`;
+}
+
+/** What a person is told, a line each; nothing of it is secret. */
+export function loginNotes({ name, profile, path, kept, probed }: LoginResult, env: Environment): readonly string[] {
+  const { url, organization, secret } = profile;
+  const lacking = probed.filter(({ allowed }) => !allowed);
+  const stronger = OVERRIDING.filter((variable) => env[variable]);
+  return [
+    `Logged in to ${url} as organization ${organization}. Profile ${name} is now in use.`,
+    placeNote(secret, path, kept),
+    ...(kept.left === undefined ? [] : [leftNote(kept.left)]),
+    ...lacking.map(({ scope }) => `Warning: the token lacks the scope ${scope}.`),
+    ...(stronger.length > 0 ? [`Warning: ${stronger.join(', ')} in the environment come before it.`] : []),
+  ];
+}
+
+/** An entry of the keyring that stayed where it was. */
+export function leftNote(account: string): string {
+  return `Warning: the secret kept before is still in the keyring of this system, as "${account}" of molar; remove it there.`;
+}
+
+function placeNote({ kind }: ProfileSecret, path: string, { where, because }: Kept): string {
+  const file = `${path}, a file that only you can read (0600)`;
+  if (kind === 'command') return `No token is kept; the command that prints it is in ${file}.`;
+  const what = kind === 'client' ? 'client secret' : 'token';
+  if (where === 'keyring') return `The ${what} is kept in the keyring of this system, the rest in ${path}.`;
+  const why = because === undefined ? '' : ` The keyring of this system was not used: ${because}.`;
+  return `The ${what} is kept in ${file}.${why}`;
+}
+
+const OVERRIDING = ['MOLAR_URL', 'MOLAR_ORGANIZATION', 'MOLAR_TOKEN', 'MOLAR_CLIENT_ID', 'MOLAR_PROFILE'];

@@ -1,0 +1,139 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { text } from '../../catalog/fields/text.ts';
+import { type Fields, readOnly } from '../../catalog/record.ts';
+import { localFailure } from '../../core/failure.ts';
+import { profileNamed } from '../../core/profiles/choose.ts';
+import {
+  configPath,
+  kindOfSecret,
+  type Profile,
+  type ProfileSecret,
+  placeOfSecret,
+  readConfig,
+} from '../../core/profiles/config.ts';
+import { changeConfig } from '../../core/profiles/store.ts';
+import { outputFlags } from '../flags/output.ts';
+import { textFlag } from '../flags/values.ts';
+import { lockOwner } from '../lockowner.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { writeRows } from '../rows/output.ts';
+import { planRows } from '../rows/plan.ts';
+import { keptSecrets } from './keyring/keptsecrets.ts';
+import { leftNote } from './loginreport.ts';
+
+const quiet = { quiet: Flags.boolean({ summary: 'Print no notes' }) };
+
+export const profileListFlags = { ...outputFlags, ...quiet };
+export const profileFlags = quiet;
+export const logoutFlags = {
+  profile: Flags.string({ helpValue: 'NAME', summary: 'Profile to remove; the one in use when not given' }),
+  ...quiet,
+};
+export const profileArguments = { name: Args.string({ required: true, ignoreStdin: true, description: 'Profile' }) };
+
+const FIELDS: Fields = {
+  name: readOnly(text(), 'Name'),
+  use: readOnly(text(), 'yes for the one in use'),
+  url: readOnly(text(), 'Address before /api/v1'),
+  organization: readOnly(text(), 'Organization id'),
+  kept: readOnly(text(), 'What is kept: token, client (id and secret), or command'),
+  where: readOnly(text(), 'Where the secret is: keyring, file; empty for a command'),
+};
+
+/** Lists the profiles, without their secrets. */
+export abstract class ProfileListCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const plan = planRows(flags, FIELDS, Object.keys(FIELDS), context.streams.stdout.isTTY);
+    const { profiles, profile } = readConfig(configPath(context.env));
+    const current = context.env.MOLAR_PROFILE || profile;
+    const rows = Object.entries(profiles).map(([name, { url, organization, secret }]) => {
+      const about = { kept: kindOfSecret(secret), where: placeOfSecret(secret) ?? null };
+      return { name, use: name === current ? 'yes' : 'no', url, organization, ...about };
+    });
+    const open = async () => onePage(rows);
+    const none = 'There are no profiles yet; molar login makes one.';
+    const note = (line: string) => this.note(line === 'No profiles match.' ? none : line);
+    await writeRows({ context, flags, plan, one: 'profile', many: 'profiles', open, note });
+  }
+}
+
+/** One page, as a list of the server would be. */
+export async function* onePage<T>(rows: readonly T[]): AsyncGenerator<{ readonly rows: readonly T[] }> {
+  yield { rows };
+}
+
+/** A command on one profile of the config file. */
+abstract class ProfileCommand extends MolarCommand {
+  protected profileOf(name: string, source: string): Profile {
+    return profileNamed(readConfig(configPath(this.context.env)), name, source);
+  }
+
+  protected async remove(name: string, source: string): Promise<void> {
+    const path = configPath(this.context.env);
+    const { secret } = this.profileOf(name, source);
+    const inUse = readConfig(path).profile === name;
+    const left = await keptSecrets(this.context).forget(path, name);
+    await this.note(removedNote(name, secret, path, left));
+    if (left !== undefined) await this.note(leftNote(left));
+    const others = Object.keys(readConfig(path).profiles);
+    if (inUse && others.length > 0) {
+      await this.note(`No profile is in use now; choose one with molar profiles use: ${others.join(', ')}.`);
+    }
+  }
+}
+
+function removedNote(name: string, secret: ProfileSecret, path: string, left: string | undefined): string {
+  if (secret.kind === 'command' || left !== undefined) return `Removed profile ${name} from ${path}.`;
+  if (secret.kind === 'keyring') return `Removed profile ${name} from ${path}, and its secret from the keyring.`;
+  return `Removed profile ${name} and its secret from ${path}.`;
+}
+
+/** Puts a profile in use. */
+export abstract class ProfileUseCommand extends ProfileCommand {
+  override async run(): Promise<void> {
+    const { args } = await this.input();
+    const name = String(args.name);
+    const { url, organization } = this.profileOf(name, 'NAME');
+    await changeConfig(
+      configPath(this.context.env),
+      (config) => ({ ...config, profile: name }),
+      lockOwner(this.context.clock),
+    );
+    await this.note(`Profile ${name} is in use: ${url}, organization ${organization}.`);
+    const { MOLAR_PROFILE: other } = this.context.env;
+    if (other && other !== name) await this.note(`Warning: MOLAR_PROFILE is set and names ${other} instead.`);
+  }
+}
+
+export abstract class ProfileRemoveCommand extends ProfileCommand {
+  override async run(): Promise<void> {
+    const { args } = await this.input();
+    await this.remove(String(args.name), 'NAME');
+  }
+}
+
+/** Removes the profile in use, or the one named. */
+export abstract class LogoutCommand extends ProfileCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { env } = this.context;
+    const path = configPath(env);
+    const name = textFlag(flags, 'profile') ?? (env.MOLAR_PROFILE || readConfig(path).profile);
+    if (name === undefined) {
+      throw localFailure('usage.connection', 'You are not logged in: no profile is in use.', {
+        source: '--profile',
+        hint:
+          Object.keys(readConfig(path).profiles).length === 0
+            ? 'There is nothing to do: there are no profiles. molar login makes one.'
+            : 'molar profiles list shows the profiles; name one with --profile.',
+      });
+    }
+    await this.remove(name, '--profile');
+    const left = ['MOLAR_TOKEN', 'MOLAR_CLIENT_SECRET'].filter((variable) => env[variable]);
+    if (left.length > 0) await this.note(`${left.join(' and ')} in the environment still work.`);
+    await this.note('The token itself stays valid until it expires or is revoked on the server.');
+  }
+}

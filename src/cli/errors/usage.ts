@@ -1,0 +1,120 @@
+import { type Failure, usageFailure } from '../../core/failure.ts';
+import { nearest } from './nearest.ts';
+
+/** What is known of the command whose arguments did not parse. */
+export interface CommandShape {
+  /** As typed: `patients list`. */
+  readonly name: string;
+  readonly flagNames: readonly string[];
+}
+
+/**
+ * A parse error of oclif as a Failure (exit 2), undefined for anything else. Nothing of what was typed is repeated but
+ * names of flags: values may be secrets, and oclif's own messages hold them.
+ */
+export function usageFailureOf(error: unknown, command: CommandShape): Failure | undefined {
+  if (!(error instanceof Error) || !('oclif' in error || 'parse' in error)) return undefined;
+  const hint = `See molar ${command.name} --help.`;
+  const unknown = unknownFlags(error);
+  if (unknown !== undefined) return unknownFlagFailure(unknown, command, hint);
+  const args = 'args' in error && Array.isArray(error.args) ? error.args : undefined;
+  if (args?.every((arg) => typeof arg === 'string')) {
+    const what = args.length === 1 ? 'an argument' : `${args.length} arguments`;
+    return usageFailure(`There ${args.length === 1 ? 'is' : 'are'} ${what} that molar ${command.name} does not take.`, {
+      hint,
+    });
+  }
+  if (args !== undefined) {
+    const names = args.map((arg: { name: string }) => arg.name.toUpperCase());
+    return usageFailure(`${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} missing.`, {
+      source: names[0] ?? '',
+      hint,
+    });
+  }
+  return describedFailure(error.message, hint);
+}
+
+function unknownFlags(error: Error): readonly string[] | undefined {
+  return 'flags' in error && Array.isArray(error.flags) ? error.flags.map(String) : undefined;
+}
+
+function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hint: string): Failure {
+  // Only the name: what follows `=`, or stands in a cluster after a single hyphen, may be a value.
+  const names = tokens.map((token) => /^--[A-Za-z][\w-]*/.exec(token)?.[0] ?? 'a short option');
+  const [first = ''] = names;
+  const near = nearest(first.slice(2), command.flagNames);
+  const suggestion = near === undefined ? '' : ` Did you mean --${near}?`;
+  return usageFailure(`molar ${command.name} does not know ${names.join(', ')}.${suggestion}`, { source: first, hint });
+}
+
+/** The messages of oclif that are kept, by their fixed parts; what stands between them is left out. */
+const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
+  [
+    /^Expected --([\w-]+)=([\s\S]*) to be one of: ([^\n]*)/,
+    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${suggestion(value, list)}`,
+  ],
+  [
+    /^Flag --([\w-]+) expects one of these values: ([^\n]*)/,
+    ([, flag, list]) => `--${flag} needs a value: one of ${list}.`,
+  ],
+  [/^Flag --([\w-]+) expects a value/, ([, flag]) => `--${flag} needs a value.`],
+  [/^Flag --([\w-]+) can only be specified once/, ([, flag]) => `--${flag} can be given only once.`],
+  [/Missing required flag ([\w-]+)/, ([, flag]) => `--${flag} is required.`],
+];
+
+/** The listed value that is nearest; the one that was typed is not repeated. */
+function suggestion(value: string, list: string): string {
+  const near = nearest(value, list.split(', '));
+  return near === undefined ? '' : ` Did you mean ${near}?`;
+}
+
+function describedFailure(message: string, hint: string): Failure {
+  for (const [pattern, describe] of KNOWN) {
+    const match = pattern.exec(message);
+    if (match !== null) return usageFailure(describe(match), { source: `--${match[1]}`, hint });
+  }
+  return usageFailure('The arguments were not understood.', { hint });
+}
+
+/** A command that does not exist, with the nearest one that does. */
+export function unknownCommand(words: readonly string[], known: readonly string[]): Failure {
+  const typed = words.join(' ');
+  const near =
+    nearest(typed, known) ?? nearest(words[0] ?? '', [...new Set(known.map((name) => name.split(' ')[0] ?? ''))]);
+  const suggestion = near === undefined ? '' : ` Did you mean molar ${near}?`;
+  const topic = words[0] ?? '';
+  const within = known.some((name) => name.startsWith(`${topic} `)) ? ` ${topic}` : '';
+  return usageFailure(`There is no such command.${suggestion}`, { hint: `molar${within} --help lists the commands.` });
+}
+
+/** Flags without a command before them: there is none, or the words before them are only a topic. */
+export function noCommand(words: readonly string[], known: readonly string[]): Failure {
+  const topic = words.join(' ');
+  if (topic === '') {
+    return usageFailure('The command comes first, and its flags after it.', {
+      hint: 'Write it like molar patients list --limit 5; molar --help lists the commands.',
+    });
+  }
+  const verbs = known.filter((name) => name.startsWith(`${topic} `)).map((name) => name.slice(topic.length + 1));
+  if (verbs.length === 0) return unknownCommand(words, known);
+  return usageFailure(`molar ${topic} needs a command after it: ${verbs.join(', ')}.`, {
+    hint: `molar ${topic} --help tells what they do.`,
+  });
+}
+
+/**
+ * Whether an argument list that did not parse asked for JSON: `--json`, `--format json` or `--format=json`, and not
+ * as the value of another flag. `takesValue` tells which flags are followed by one.
+ */
+export function asksForJson(argv: readonly string[], takesValue: (flag: string) => boolean): boolean {
+  for (let at = 0; at < argv.length; at++) {
+    const token = argv[at] ?? '';
+    if (token === '--') return false;
+    if (token === '--json' || token === '--format=json') return true;
+    if (!token.startsWith('--') || token.includes('=')) continue;
+    const name = token.slice(2);
+    if (name === 'format' && argv[at + 1] === 'json') return true;
+    if (takesValue(name)) at++;
+  }
+  return false;
+}

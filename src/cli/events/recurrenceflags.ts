@@ -1,0 +1,46 @@
+import * as Flags from '@oclif/core/flags';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
+import { type FlagValues, kebab, textFlags } from '../flags/values.ts';
+
+const helpGroup = 'RECURRENCE';
+
+/** Flags that say a recurrence in words or as a rule of RFC 5545 (contract §2). */
+export function recurrenceFlags(mode: 'create' | 'update'): FlagInput {
+  const none = mode === 'create' ? '' : ', or none to end the series';
+  return {
+    recurrence: Flags.string({
+      helpGroup,
+      helpValue: `weekly|monthly${mode === 'create' ? '' : '|none'}|RULE`,
+      summary: `How it recurs: in words with --on, --every, --from and --until, or a rule such as FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301${none}`,
+    }),
+    every: Flags.string({ helpGroup, helpValue: 'N', summary: 'Every N weeks or months, 1 to 52; 1 when not given' }),
+    on: Flags.string({
+      helpGroup,
+      helpValue: 'DAYS',
+      multiple: true,
+      multipleNonGreedy: true,
+      summary: "weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as 'SECOND TUESDAY'",
+    }),
+    from: Flags.string({
+      helpGroup,
+      helpValue: 'YYYY-MM-DD',
+      summary: 'Date from which weeks or months count; that of the event when not given',
+    }),
+    until: Flags.string({
+      helpGroup,
+      helpValue: 'YYYY-MM-DD',
+      summary: 'Last date, included; at most two years after the first',
+    }),
+  };
+}
+
+/** Flags that do nothing without `--recurrence`, as far as they were given. */
+export function companionsGiven(flags: FlagValues): string[] {
+  return ['every', 'on', 'from', 'until'].filter((name) => textFlags(flags, name).length > 0);
+}
+
+/** Flags of single recurrence fields that were given: `recurrence-type`. */
+export function fieldFlagsGiven(flags: FlagValues): string[] {
+  return RECURRENCE_NAMES.map(kebab).filter((name) => textFlags(flags, name).length > 0);
+}

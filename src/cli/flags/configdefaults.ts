@@ -1,0 +1,40 @@
+import type { Environment } from '../../core/connection/settings.ts';
+import { configPath, readConfig } from '../../core/profiles/config.ts';
+import { CONFIG_KEYS, configValue } from '../../core/profiles/defaults.ts';
+import type { FlagValues } from './values.ts';
+
+type Known = Readonly<Record<string, object>>;
+
+/** Flags that name a format in their own way. */
+const FORMAT_FLAGS = ['format', 'json', 'csv', 'excel', 'out'];
+
+/**
+ * The flags of a command with the defaults of `molar config` where it has such a flag and it was not given. The config
+ * file is read only for commands that have one. Throws a Failure (exit 9) when it cannot be read.
+ */
+export function withConfiguredDefaults(
+  flags: FlagValues,
+  known: Known,
+  env: Environment,
+  isTerminal: boolean,
+): FlagValues {
+  const keys = CONFIG_KEYS.filter(({ flag }) => flag !== undefined && Object.hasOwn(known, flag));
+  if (keys.length === 0) return flags;
+  const config = readConfig(configPath(env));
+  const added = keys.flatMap((key) => {
+    const { flag = '' } = key;
+    const value = configValue(config, key);
+    if (value === undefined || flags[flag] !== undefined) return [];
+    if (flag === 'format' && !appliesFormat(value, flags, known, isTerminal)) return [];
+    return [[flag, value] as const];
+  });
+  return { ...flags, ...Object.fromEntries(added) };
+}
+
+function appliesFormat(value: string, flags: FlagValues, known: Known, isTerminal: boolean): boolean {
+  // A table is what a terminal gets anyway, and with its own limit.
+  if (isTerminal && value === 'table') return false;
+  const format = known.format ?? {};
+  const options = 'options' in format && Array.isArray(format.options) ? format.options : undefined;
+  return !FORMAT_FLAGS.some((name) => flags[name]) && (options === undefined || options.includes(value));
+}

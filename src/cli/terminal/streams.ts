@@ -1,0 +1,167 @@
+import { fileFailure } from '../../core/failure.ts';
+import { hasColours } from './style.ts';
+
+/** The reader of our output is gone (`| head`): the command ends quietly with 0. */
+export class ClosedPipe extends Error {
+  constructor() {
+    super('The reader of the output is gone.');
+    this.name = 'ClosedPipe';
+  }
+}
+
+export interface OutStream {
+  /** Resolves when the text is taken by the system; rejects with ClosedPipe when nobody reads any more. */
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
+  readonly isTTY: boolean;
+  /** Width of the terminal, undefined where there is none. */
+  readonly columns: number | undefined;
+}
+
+/** The streams of a run, passed in so that commands can be run without a process of their own. */
+export interface Streams {
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+  readonly stdin: { readonly isTTY: boolean; readonly chunks: AsyncIterable<Uint8Array> };
+  /** Asks a yes-or-no question on the terminal; rejects when the person interrupts it. */
+  readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
+  /** Asks for a text on the terminal, and rejects as `confirm` does; absent where there is nobody to ask. */
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
+  /** Shows a text that changes on standard error; undefined where that is no terminal. */
+  readonly startProgress: (() => Promise<Progress>) | undefined;
+}
+
+/** A question whose answer is a text: typed, typed unseen, or one of `choices`. */
+export interface Question {
+  readonly message: string;
+  readonly secret?: boolean;
+  readonly choices?: readonly string[];
+  /** The answer when nothing is typed. */
+  readonly initial?: string | undefined;
+  /** What is wrong with an answer, asked again until nothing is. */
+  readonly check?: (text: string) => string | undefined;
+}
+
+/** A line on the terminal that tells how far a command is. */
+export interface Progress {
+  readonly show: (text: string) => void;
+  readonly stop: () => void;
+}
+
+/** The streams of this process: the only place that touches them. */
+export function processStreams(): Streams {
+  return {
+    stdout: outStream(process.stdout),
+    stderr: outStream(process.stderr),
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY === true;
+      },
+      chunks: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
+    },
+    confirm,
+    // Looked up when it is asked for: to look at standard input opens it.
+    get ask() {
+      return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
+    },
+    startProgress: process.stderr.isTTY === true ? startProgress : undefined,
+  };
+}
+
+async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  const { createPromptModule } = await import('inquirer');
+  // Standard output carries data only, so the question goes to standard error.
+  const prompt = createPromptModule({ input: process.stdin, output: process.stderr, signal });
+  const { yes } = await prompt([{ type: 'confirm', name: 'yes', message: question, default: false }]);
+  return yes === true;
+}
+
+async function ask({ message, secret, choices, initial, check }: Question, signal: AbortSignal): Promise<string> {
+  const { createPromptModule } = await import('inquirer');
+  const prompt = createPromptModule({ input: process.stdin, output: process.stderr, signal });
+  const common = { name: 'text', message, ...(initial !== undefined && { default: initial }) };
+  const validate = (text: string) => check?.(text) ?? true;
+  const { text } = choices
+    ? await prompt([{ ...common, type: 'select', choices: [...choices] }])
+    : secret
+      ? await prompt([{ ...common, type: 'password', mask: '*', validate }])
+      : await prompt([{ ...common, type: 'input', validate }]);
+  return String(text);
+}
+
+async function startProgress(): Promise<Progress> {
+  const { default: ora } = await import('ora');
+  const color = hasColours(process.env) ? 'cyan' : false;
+  const spinner = ora({ stream: process.stderr, discardStdin: false, color });
+  return {
+    show: (text) => {
+      spinner.text = text;
+      if (!spinner.isSpinning) spinner.start();
+    },
+    stop: () => {
+      spinner.stop();
+    },
+  };
+}
+
+function outStream(stream: NodeJS.WriteStream): OutStream {
+  const ignore = () => undefined;
+  // oclif listens too, from when it is loaded, and throws what it does not know; failures come back through `write`.
+  const listen = () => {
+    if (stream.listeners('error').length === 1 && stream.listeners('error')[0] === ignore) return;
+    stream.removeAllListeners('error');
+    stream.on('error', ignore);
+  };
+  listen();
+  return {
+    write: (chunk) => {
+      listen();
+      return new Promise((resolve, reject) => {
+        stream.write(chunk, (problem) => {
+          if (problem === null || problem === undefined) resolve();
+          else reject(isClosed(problem) ? new ClosedPipe() : fileFailure('write the output', problem));
+        });
+      });
+    },
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY === true ? stream.columns : undefined;
+    },
+  };
+}
+
+function isClosed(problem: NodeJS.ErrnoException): boolean {
+  return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END', 'ECONNRESET'].includes(problem.code ?? '');
+}
+
+/** All chunks as text; rejects with the reason of the signal, since a person may never end what they type. */
+export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<string> {
+  const parts: Uint8Array[] = [];
+  const reading = (async () => {
+    for await (const chunk of chunks) parts.push(chunk);
+  })();
+  await (signal === undefined ? reading : unlessAborted(reading, signal));
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Waits no longer than until the signal, whose reason it then rejects with. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    if (signal.aborted) stop();
+  });
+}
+
+/** The same chunks, until the signal, whose reason it then throws: nobody need end what stands open. */
+export async function* untilAborted(
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessAborted(source.next(), signal);
+    if (next.done) return;
+    yield next.value;
+  }
+}

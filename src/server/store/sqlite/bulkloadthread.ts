@@ -1,0 +1,11 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Filler } from './bulkload.ts';
+import type { Batch } from './bulkloadbatch.ts';
+
+// The thread of a transaction that fills tables: answers batches in order until it is told that there are no more.
+const filler = new Filler(workerData as string);
+parentPort?.on('message', (batch: Batch | null) => {
+  if (batch !== null) return parentPort?.postMessage(filler.answer(batch));
+  filler.close();
+  parentPort?.close();
+});
