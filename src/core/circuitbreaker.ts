@@ -6,13 +6,13 @@ import { ApiFailure } from './transport/apifailure.ts';
 const DEAD_LINE = 3;
 
 /** Finds out when it is no use to go on with a run over many items: the token is not accepted, nothing answers, the disk is full. */
-export class Breaker {
+export class CircuitBreaker {
   /** What made it break. */
   cause: Failure | undefined;
   private dead = 0;
 
   /** Told how each item ended; undefined when it is done. */
-  note(failure: Failure | undefined): void {
+  record(failure: Failure | undefined): void {
     if (this.cause !== undefined) return;
     if (failure !== undefined && isForAll(failure)) this.cause = failure;
     this.dead = failure !== undefined && isOfPlace(failure) ? this.dead + 1 : 0;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { lstat, readFile, unlink } from 'node:fs/promises';
 import { isPlainObject } from '../catalog/fields/kind.ts';
+import type { Clock } from './clock.ts';
 import { codeOf, Failure, fileFailure, localFailure } from './failure.ts';
 import { jsonOf } from './jsontext.ts';
-import type { Clock } from './transport/exchange.ts';
 
 /** A process of this machine. `started`: when, in a form that only has to be compared; absent where it cannot be read. */
 export interface ProcessLife {

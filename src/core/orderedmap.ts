@@ -8,7 +8,7 @@ const AHEAD = 8;
  * taken than are worked on or wait. When the source or the work throws, what was begun ends first; results before it
  * are given.
  */
-export async function* inOrder<T, R>(
+export async function* mapInOrder<T, R>(
   source: AsyncIterable<T>,
   width: number,
   work: (item: T) => Promise<R>,

@@ -1,5 +1,5 @@
 /** Text in UTF-8 that grows at its end, in one piece of memory that is used again after `clear`. */
-export class ByteText {
+export class Utf8Builder {
   bytes: Buffer;
   /** The same memory. */
   view: DataView;

@@ -202,5 +202,5 @@ test('a token that is revoked ends it with 3', async () => {
     return heard.child.exitCode !== null;
   });
   expect(await heard.ended).toBe(3);
-  expect(heard.errors()).toContain('The server did not accept the token');
+  expect(heard.errors()).toContain('The server rejected the token');
 });

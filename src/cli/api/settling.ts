@@ -13,7 +13,7 @@ export function settlingOf(
   client: ApiClient,
   { method, path, body }: RawRequest,
   fetching: LinkFetching,
-): Pick<ApiRequest, 'repeatable' | 'lookUp' | 'lookBack'> {
+): Pick<ApiRequest, 'repeatable' | 'lookUp' | 'checkDuplicates'> {
   const known = method === 'POST' ? knownOperation(method, path) : undefined;
   if (known?.operation.shape === 'replace') return { repeatable: true };
   if (known?.operation.shape !== 'create') return {};

@@ -112,11 +112,11 @@ class ExportRun {
       const { lastId, fetched, pages: count } = this.progress;
       this.progress = {
         ...this.progress,
-        lastId: page.place?.lastId ?? lastId,
+        lastId: page.position?.lastId ?? lastId,
         fetched: fetched + page.rows.length,
         pages: count + 1,
       };
-      if (page.place === undefined) continue;
+      if (page.position === undefined) continue;
       this.file.settle();
       this.resumable = this.progress;
       const now = this.world.owner.clock.now();

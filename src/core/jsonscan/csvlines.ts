@@ -1,16 +1,16 @@
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
-import type { ByteText } from '../utf8builder.ts';
+import type { Utf8Builder } from '../utf8builder.ts';
 import { Code } from './codes.ts';
 import { type JsonBytes, MORE_COPIED } from './jsonbytes.ts';
-import type { LineWriter } from './linereader.ts';
-import { Found, parsed, RecordBytes } from './recordbytes.ts';
+import type { RecordWriter } from './linereader.ts';
+import { parsed, RecordBytes, ValueKind } from './recordbytes.ts';
 
 /** Commas, quotes around a cell, and an apostrophe in it: what a cell can take beside its own bytes and their doubles. */
 const AROUND_CELL = 4;
 
 /** Writes the lines that `csvFormatter` writes. */
-export function csvLineWriter(columns: readonly Column[], options: CsvOptions): LineWriter {
+export function csvRecordWriter(columns: readonly Column[], options: CsvOptions): RecordWriter {
   const record = new RecordBytes(columns);
   const formatter = csvFormatter(columns, options);
   const { starts, ends, found } = record;
@@ -18,14 +18,14 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
   const width = columns.length;
   const roomFor = (length: number) => 2 * length + AROUND_CELL * (width + 1) + MORE_COPIED;
   /** A cell that is not written as it stands. */
-  const special = (out: ByteText, { bytes }: JsonBytes, slot: number) => {
+  const special = (out: Utf8Builder, { bytes }: JsonBytes, slot: number) => {
     const start = starts[slot] as number;
     const end = ends[slot] as number;
     switch (found[slot]) {
-      case Found.text:
-      case Found.textWithComma:
-        return text(out, bytes, start, end, found[slot] === Found.textWithComma, escapeFormulas);
-      case Found.nested:
+      case ValueKind.text:
+      case ValueKind.textWithComma:
+        return text(out, bytes, start, end, found[slot] === ValueKind.textWithComma, escapeFormulas);
+      case ValueKind.nested:
         return nested(out, bytes, start, end);
       default: {
         out.text(csvCell(parsed(bytes, start, end), escapeFormulas));
@@ -44,9 +44,9 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
       for (let slot = 0; slot < width; slot++) {
         if (slot > 0) target[to++] = Code.comma;
         const what = found[slot];
-        if (what === Found.nothing) continue;
+        if (what === ValueKind.nothing) continue;
         const from = starts[slot] as number;
-        if (what === Found.word || (what === Found.text && !(escapeFormulas && isFormula(bytes[from])))) {
+        if (what === ValueKind.word || (what === ValueKind.text && !(escapeFormulas && isFormula(bytes[from])))) {
           const end = ends[slot] as number;
           json.copy(view, to, from, end);
           to += end - from;
@@ -68,7 +68,7 @@ export function csvLineWriter(columns: readonly Column[], options: CsvOptions): 
 
 /** A string that has neither quotes nor line breaks: JSON would have written them with a backslash. */
 function text(
-  out: ByteText,
+  out: Utf8Builder,
   bytes: Uint8Array,
   start: number,
   end: number,
@@ -86,7 +86,7 @@ function isFormula(first: number | undefined): boolean {
   return first === Code.equals || first === Code.plus || first === Code.minus || first === Code.atSign;
 }
 
-function nested(out: ByteText, bytes: Uint8Array, start: number, end: number): void {
+function nested(out: Utf8Builder, bytes: Uint8Array, start: number, end: number): void {
   let isBare = true;
   for (let at = start; at < end && isBare; at++) isBare = bytes[at] !== Code.quote && bytes[at] !== Code.comma;
   if (isBare) {

@@ -1,9 +1,9 @@
 import type { Row } from '../pages/page.ts';
-import type { LineWriter } from './linereader.ts';
+import type { RecordWriter } from './linereader.ts';
 import { parsed, RecordBytes } from './recordbytes.ts';
 
 /** Writes a whole record as `JSON.stringify` does, with `before` and `after` around it. */
-export function jsonLineWriter({ before, after }: { readonly before: string; readonly after: string }): LineWriter {
+export function jsonRecordWriter({ before, after }: { readonly before: string; readonly after: string }): RecordWriter {
   const record = new RecordBytes([]);
   const fromRow = (row: Row) => before + JSON.stringify(row) + after;
   const [lead, end] = [Buffer.from(before), Buffer.from(after)];

@@ -1,5 +1,5 @@
 /** A record as it stands in the output: a part of the text of its page. */
-export class Line {
+export class RecordText {
   /** As the server sent it. */
   readonly id: unknown;
   /** Text in UTF-8 of all the lines of its page, one after another. */
@@ -16,12 +16,12 @@ export class Line {
 }
 
 /** The text of lines; without a copy where they follow each other in a page, as they do. */
-export function joined(lines: readonly Line[]): Uint8Array {
+export function joined(lines: readonly RecordText[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let first = 0, next = 1; first < lines.length; first = next++) {
-    const { page, start, end } = lines[first] as Line;
+    const { page, start, end } = lines[first] as RecordText;
     let last = end;
-    for (; lines[next]?.page === page && lines[next]?.start === last; next++) last = (lines[next] as Line).end;
+    for (; lines[next]?.page === page && lines[next]?.start === last; next++) last = (lines[next] as RecordText).end;
     parts.push(page.subarray(start, last));
   }
   const [only] = parts;

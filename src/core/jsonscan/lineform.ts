@@ -2,43 +2,43 @@ import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvFormatter } from '../output/csv.ts';
 import type { Formatter } from '../output/format.ts';
 
-import type { PageQuestion, Row } from '../pages/page.ts';
-import { csvLineWriter } from './csvlines.ts';
-import { jsonLineWriter } from './jsonlines.ts';
-import { joined, Line } from './line.ts';
-import { lineReader } from './linereader.ts';
+import type { PageOptions, Row } from '../pages/page.ts';
+import { csvRecordWriter } from './csvlines.ts';
+import { jsonRecordWriter } from './jsonlines.ts';
+import { joined, RecordText } from './line.ts';
+import { pageScanner } from './linereader.ts';
 
 /**
  * A form whose records are written while their page is read: `read` is for the walk that the pages come from, and the
  * formatter takes the records of these pages. The text is that of the formatter of this format to the byte.
  */
-export interface LineForm {
-  readonly read: NonNullable<PageQuestion['read']>;
+export interface ScanFormat {
+  readonly read: NonNullable<PageOptions['read']>;
   /** `written` records stand in the output already. */
   readonly formatter: (written: number) => Formatter<Uint8Array>;
 }
 
-export function csvLines(columns: readonly Column[], options: CsvOptions): LineForm {
+export function csvScanFormat(columns: readonly Column[], options: CsvOptions): ScanFormat {
   const { begin, end } = csvFormatter(columns, options);
   return {
-    read: lineReader(csvLineWriter(columns, options)),
+    read: pageScanner(csvRecordWriter(columns, options)),
     formatter: () => ({ takesPages: true, begin, rows: joinedRows, end }),
   };
 }
 
 /** One JSON object a line: the whole record. */
-export function ndjsonLines(): LineForm {
+export function ndjsonScanFormat(): ScanFormat {
   const nothing = () => '';
   return {
-    read: lineReader(jsonLineWriter({ before: '', after: '\n' })),
+    read: pageScanner(jsonRecordWriter({ before: '', after: '\n' })),
     formatter: () => ({ takesPages: true, begin: nothing, rows: joinedRows, end: nothing }),
   };
 }
 
 /** One JSON array, a whole record a line. */
-export function jsonLines(): LineForm {
+export function jsonScanFormat(): ScanFormat {
   return {
-    read: lineReader(jsonLineWriter({ before: ',\n', after: '' })),
+    read: pageScanner(jsonRecordWriter({ before: ',\n', after: '' })),
     formatter: (written) => {
       let isFirst = written === 0;
       return {
@@ -60,7 +60,7 @@ export function jsonLines(): LineForm {
 function joinedRows(rows: readonly Row[]): Uint8Array {
   return joined(
     rows.map((row: unknown) => {
-      if (row instanceof Line) return row;
+      if (row instanceof RecordText) return row;
       throw new Error('A record was not read as a line.');
     }),
   );

@@ -1,18 +1,18 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Row } from '../pages/page.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
-import { ByteText } from '../utf8builder.ts';
+import { Utf8Builder } from '../utf8builder.ts';
 import { ByteToken } from './bytetoken.ts';
 import { Code } from './codes.ts';
 import { JsonBytes } from './jsonbytes.ts';
-import { Line } from './line.ts';
+import { RecordText } from './line.ts';
 import type { RecordBytes } from './recordbytes.ts';
 
 /** Makes a line of the output from a record: from its bytes, or from what was parsed. Both give the same text. */
-export interface LineWriter {
+export interface RecordWriter {
   readonly record: RecordBytes;
   /** Appends the record that `record` has just read, from `start` on, up to where `json` stands. */
-  readonly fromBytes: (out: ByteText, json: JsonBytes, start: number) => void;
+  readonly fromBytes: (out: Utf8Builder, json: JsonBytes, start: number) => void;
   readonly fromRow: (row: Row) => string;
 }
 
@@ -24,8 +24,8 @@ const INITIAL_CAPACITY = 256 * 1024;
  * parsed only where the server writes them in a way that `RecordBytes` does not know. What is no envelope, and data
  * that is no list of records, come out as `readEnvelope` gives them.
  */
-export function lineReader(writer: LineWriter): (body: Uint8Array) => Envelope | undefined {
-  const out = new ByteText(INITIAL_CAPACITY);
+export function pageScanner(writer: RecordWriter): (body: Uint8Array) => Envelope | undefined {
+  const out = new Utf8Builder(INITIAL_CAPACITY);
   // One for all pages: V8 drops the code it made for a class when it finds no object of it at a collection.
   const json = new JsonBytes();
   return (body) => {
@@ -51,7 +51,7 @@ export function lineReader(writer: LineWriter): (body: Uint8Array) => Envelope |
   };
 }
 
-function scan(json: JsonBytes, writer: LineWriter, out: ByteText): Envelope | undefined {
+function scan(json: JsonBytes, writer: RecordWriter, out: Utf8Builder): Envelope | undefined {
   const body = json.bytes;
   const { record } = writer;
   if (!json.token(HEAD)) return undefined;
@@ -75,7 +75,7 @@ function scan(json: JsonBytes, writer: LineWriter, out: ByteText): Envelope | un
   return rest && { ...rest, data: linesOf(out, ends, ids) };
 }
 
-function linesOf(out: ByteText, ends: readonly number[], ids: readonly unknown[]): Line[] {
+function linesOf(out: Utf8Builder, ends: readonly number[], ids: readonly unknown[]): RecordText[] {
   const page = Buffer.from(out.bytes.subarray(0, out.length));
-  return ends.map((end, index) => new Line(ids[index], page, ends[index - 1] ?? 0, end));
+  return ends.map((end, index) => new RecordText(ids[index], page, ends[index - 1] ?? 0, end));
 }

@@ -5,7 +5,7 @@ import { type JsonBytes, NULL } from './jsonbytes.ts';
 import { isNested, NONE, textEnd, wholeEnd, wholeNumber } from './usualvalues.ts';
 
 /** What the bytes of a value are. */
-export const Found = {
+export const ValueKind = {
   /** Null, or not in the record. */
   nothing: 0,
   /** A string as it stands between its quotes. */
@@ -96,10 +96,10 @@ export class RecordBytes {
     const start = this.starts[slot] as number;
     const end = this.ends[slot] as number;
     switch (this.found[slot]) {
-      case Found.nothing:
+      case ValueKind.nothing:
         return null;
-      case Found.text:
-      case Found.textWithComma:
+      case ValueKind.text:
+      case ValueKind.textWithComma:
         return parsed(bytes, start - 1, end + 1);
       default:
         return wholeNumber(bytes, start, end) ?? parsed(bytes, start, end);
@@ -132,14 +132,14 @@ export class RecordBytes {
     const code = bytes[start];
     if (code === Code.quote) {
       const end = textEnd(bytes, start + 1);
-      return end === NONE ? NONE : this.keep(slot, Found.text, start + 1, end) + 1;
+      return end === NONE ? NONE : this.keep(slot, ValueKind.text, start + 1, end) + 1;
     }
     if (code === Code.n && NULL.isAt(view, start, bytes.length)) {
-      this.found[slot] = Found.nothing;
+      this.found[slot] = ValueKind.nothing;
       return start + NULL.length;
     }
     const end = wholeEnd(bytes, start);
-    return end === NONE ? NONE : this.keep(slot, Found.word, start, end);
+    return end === NONE ? NONE : this.keep(slot, ValueKind.word, start, end);
   }
 
   /** The same of a linked record: null, or the one whole number that it is. */
@@ -147,13 +147,13 @@ export class RecordBytes {
     const slot = (parts[0] as Part).slot;
     if (parts.length > 1) return NONE;
     if (bytes[start] === Code.n && NULL.isAt(view, start, bytes.length)) {
-      this.found[slot] = Found.nothing;
+      this.found[slot] = ValueKind.nothing;
       return start + NULL.length;
     }
     if (!link.isAt(view, start, bytes.length)) return NONE;
     const end = wholeEnd(bytes, start + link.length);
     return end !== NONE && bytes[end] === Code.closeObject
-      ? this.keep(slot, Found.word, start + link.length, end) + 1
+      ? this.keep(slot, ValueKind.word, start + link.length, end) + 1
       : NONE;
   }
 
@@ -165,7 +165,7 @@ export class RecordBytes {
   }
 
   private readValue(json: JsonBytes, { slot, parts }: Step): boolean {
-    for (const part of parts) this.found[part.slot] = Found.nothing;
+    for (const part of parts) this.found[part.slot] = ValueKind.nothing;
     const isLink = parts.length > 0 && json.bytes[json.at] === Code.openObject;
     return isLink ? this.readLink(json, parts) : this.readSlot(json, slot);
   }
@@ -191,12 +191,13 @@ export class RecordBytes {
     if (!json.value()) return false;
     if (!json.plain) {
       this.plain = false;
-      this.keep(slot, Found.json, start, json.at);
+      this.keep(slot, ValueKind.json, start, json.at);
       return isJson(json.bytes, start, json.at);
     }
-    if (first === Code.quote) this.keep(slot, json.comma ? Found.textWithComma : Found.text, start + 1, json.at - 1);
-    else if (first === Code.n) this.found[slot] = Found.nothing;
-    else this.keep(slot, isNested(first) ? Found.nested : Found.word, start, json.at);
+    if (first === Code.quote)
+      this.keep(slot, json.comma ? ValueKind.textWithComma : ValueKind.text, start + 1, json.at - 1);
+    else if (first === Code.n) this.found[slot] = ValueKind.nothing;
+    else this.keep(slot, isNested(first) ? ValueKind.nested : ValueKind.word, start, json.at);
     return true;
   }
 
@@ -205,7 +206,7 @@ export class RecordBytes {
     if (json.bytes[start] !== Code.openObject || !json.value() || !isJson(json.bytes, start, json.at)) return false;
     const names = Object.keys(parsed(json.bytes, start, json.at) as object);
     this.steps = names.map((name, index) => this.stepOf(name, index));
-    this.found.fill(Found.nothing);
+    this.found.fill(ValueKind.nothing);
     const id = names.indexOf('id');
     this.idSlot = this.steps[id]?.slot ?? NONE;
     return names.length > 0;

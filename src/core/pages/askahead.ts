@@ -15,7 +15,7 @@ interface Asked {
  * Pages by cursor, one at a time and one ahead: the next page is asked for as soon as the answer that is waited for
  * names its last id, so that the server works on it while records are on their way.
  */
-export class AskAhead {
+export class Prefetcher {
   private current: Asked | undefined;
   private ahead: Asked | undefined;
   private readonly ask: Ask;

@@ -3,14 +3,14 @@ import { countText } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { countOnce } from './countall.ts';
-import { mayBeUndated, wholeFilters } from './everything.ts';
+import { completeFilters, mayBeUndated } from './everything.ts';
 import { IdLog } from './idlog.ts';
 import { mergeWalks, Unmergeable } from './merge.ts';
-import { cutPage } from './page.ts';
+import { truncatePage } from './page.ts';
 import type { Proof } from './proof.ts';
 import { SeenIds } from './seenids.ts';
 import { ServiceWalk, type ServiceWalkOptions, unresumable } from './servicewalk.ts';
-import { START, type WalkedPage, type WalkPlace } from './walkplace.ts';
+import { START, type WalkedPage, type WalkPosition } from './walkplace.ts';
 
 export interface CompleteOptions extends ServiceWalkOptions {
   /** The operation that counts what the list lists, where the API has one that takes the filter. */
@@ -48,7 +48,7 @@ class CompleteRead {
   private readonly service: ServiceWalk;
   /** Ids that came, where the service does not remember them. */
   private readonly ids: IdLog;
-  private place: WalkPlace;
+  private place: WalkPosition;
   private rows: number;
   /** What was counted before the first of pages that are counted. */
   private before: Counts = [];
@@ -80,7 +80,7 @@ class CompleteRead {
   /** Filters that bring everything together, or all but what only a count can show. */
   private filters(): readonly (string | undefined)[] {
     const { filter, count } = this.options;
-    const whole = wholeFilters(filter, this.operation);
+    const whole = completeFilters(filter, this.operation);
     return this.mayLackUndated(whole) && count === undefined ? [...whole, filter] : whole;
   }
 
@@ -93,11 +93,11 @@ class CompleteRead {
   private async *counting(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
     const { limit = Number.POSITIVE_INFINITY } = this.options;
     for await (const page of pages) {
-      const cut = cutPage(page, limit - this.rows);
+      const cut = truncatePage(page, limit - this.rows);
       this.rows += cut.rows.length;
       if (this.service.seen === undefined) this.ids.add(cut.rows);
-      this.place = page.place ?? this.place;
-      yield { ...cut, place: cut.rows.length < page.rows.length ? undefined : page.place };
+      this.place = page.position ?? this.place;
+      yield { ...cut, position: cut.rows.length < page.rows.length ? undefined : page.position };
     }
   }
 

@@ -5,13 +5,13 @@ import { parseFilter } from '../../catalog/filter/grammar.ts';
 import { countText, readCount } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import type { ApiAnswer, ApiClient } from '../transport/client.ts';
-import { askLocated, mayBeUndated, withEarlyBound } from './everything.ts';
+import type { ApiClient, ApiResponse } from '../transport/client.ts';
+import { mayBeUndated, withEarlyBound, withLocationFallback } from './everything.ts';
 import { PageTimeout } from './page.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
 
 /** The count of an answer under either of its names (D18), as a number or its digits; undefined where there is none. */
-export function totalOf({ data }: Pick<ApiAnswer, 'data'>): number | undefined {
+export function totalOf({ data }: Pick<ApiResponse, 'data'>): number | undefined {
   const record = isPlainObject(data) ? data : {};
   return readCount(record.totalCount ?? record.total);
 }
@@ -98,7 +98,7 @@ export async function countOnce(
       },
       signal,
     });
-  const answer = await askLocated(filter, operation.filters, ask);
+  const answer = await withLocationFallback(filter, operation.filters, ask);
   const total = totalOf(answer);
   if (total !== undefined) return { total, data: answer.data };
   throw localFailure('response.malformed', 'The server sent an answer without a count.', {

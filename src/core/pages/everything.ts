@@ -31,7 +31,7 @@ function boundOf(date: string, key: FilterKey | undefined): string {
  * The filters whose records are, all together, every record that matches `filter`: one with an early bound, or the
  * parts of a resource that has no date to bound by.
  */
-export function wholeFilters(filter: string | undefined, operation: Operation): readonly (string | undefined)[] {
+export function completeFilters(filter: string | undefined, operation: Operation): readonly (string | undefined)[] {
   const limit = operation.dateLimit;
   if (limit !== undefined && 'parts' in limit) return filter ? [filter] : limit.parts;
   return [withEarlyBound(filter, operation)];
@@ -48,7 +48,7 @@ export function isRefused(cause: unknown): cause is ApiFailure {
 }
 
 /** Whether a request without a filter on locations may have been refused for that: what is at fault may be left open. */
-export function mayWantLocation(cause: unknown, filter: string | undefined, keys: FilterKeys | undefined): boolean {
+export function mayRequireLocation(cause: unknown, filter: string | undefined, keys: FilterKeys | undefined): boolean {
   if (!isRefused(cause) || forAllLocations(filter, keys) === undefined) return false;
   const names = [
     'filter',
@@ -73,7 +73,7 @@ export function forAllLocations(filter: string | undefined, keys: FilterKeys = {
  * Asks with a filter, and once more for all locations where a service refuses it for naming none. Throws what `ask`
  * throws, the first refusal where both are refused.
  */
-export async function askLocated<T>(
+export async function withLocationFallback<T>(
   filter: string | undefined,
   keys: FilterKeys | undefined,
   ask: (filter: string | undefined) => Promise<T>,
@@ -81,7 +81,7 @@ export async function askLocated<T>(
   try {
     return await ask(filter);
   } catch (cause) {
-    if (!mayWantLocation(cause, filter, keys)) throw cause;
+    if (!mayRequireLocation(cause, filter, keys)) throw cause;
     return ask(forAllLocations(filter, keys)).catch((second: unknown) => {
       throw isRefused(second) ? cause : second;
     });

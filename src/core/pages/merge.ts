@@ -18,8 +18,8 @@ export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]):
       const upTo = open.map(({ lastId }) => lastId).reduce((least, id) => (id < least ? id : least));
       const rows = inOrder(open.flatMap((side) => side.take(upTo)));
       const ids = { firstId: String(idOf(rows[0] ?? {})), lastId: String(upTo) };
-      fetched = (fetched ?? (first.page.place?.fetched ?? 0) - first.page.rows.length) + rows.length;
-      yield { ...first.page, rows, ...ids, place: { lastId: String(upTo), fetched } };
+      fetched = (fetched ?? (first.page.position?.fetched ?? 0) - first.page.rows.length) + rows.length;
+      yield { ...first.page, rows, ...ids, position: { lastId: String(upTo), fetched } };
     }
   } finally {
     await Promise.all(walks.map((walk) => walk.return(undefined)));
@@ -49,7 +49,7 @@ class Side {
       const next = await this.walk.next();
       if (next.done) this.ended = true;
       else {
-        if (next.value.place === undefined) throw new Unmergeable();
+        if (next.value.position === undefined) throw new Unmergeable();
         this.page = next.value;
         this.rows = next.value.rows;
       }

@@ -1,7 +1,7 @@
 import type { Operation } from '../../catalog/define.ts';
 import { localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, PageSize, PageTimeout } from './page.ts';
+import { fetchPage, type Page, PageSize, PageTimeout, truncatePage } from './page.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 import { WalkStop } from './walkstop.ts';
@@ -69,9 +69,9 @@ class NumberedWalk {
       before = page;
       next = this.fetch(number + 1);
       next.catch(() => undefined);
-      const fresh = cutPage(this.seen.fresh(page), this.left);
+      const fresh = truncatePage(this.seen.fresh(page), this.left);
       this.left -= fresh.rows.length;
-      if (fresh.rows.length > 0) yield { ...fresh, place: undefined };
+      if (fresh.rows.length > 0) yield { ...fresh, position: undefined };
       if (this.left === 0) return;
     }
   }

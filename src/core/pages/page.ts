@@ -4,7 +4,7 @@ import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import type { ApiAnswer, ApiClient, ApiRequest, Query } from '../transport/client.ts';
+import type { ApiClient, ApiRequest, ApiResponse, Query } from '../transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 import { RETRYABLE_STATUSES } from '../transport/retry.ts';
 
@@ -31,7 +31,7 @@ export interface Page {
 const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** What every page of a walk asks for. */
-export interface PageQuestion {
+export interface PageOptions {
   /** Repeated with every page. */
   readonly filter?: string | undefined;
   /** Names for `responseFields`; all fields where absent. */
@@ -64,7 +64,7 @@ export class PageSize {
  * Which page: the one after an id, of no more than `most` rows, in ascending order unless `inAnyOrder`; the one of a
  * number, from 1; or whatever the service answers when no page is named.
  */
-export type PagePlace =
+export type PageTarget =
   | { readonly after: bigint; readonly most: number; readonly inAnyOrder?: boolean }
   | { readonly page: number }
   | 'all';
@@ -85,8 +85,8 @@ export async function fetchPage(
   client: ApiClient,
   operation: Operation,
   asked: {
-    readonly question: PageQuestion;
-    readonly place: PagePlace;
+    readonly question: PageOptions;
+    readonly place: PageTarget;
     readonly size: PageSize;
     /** Called with what seems to be the last id of the page, before its records are read. */
     readonly onLastId?: (id: bigint) => void;
@@ -168,7 +168,7 @@ function announcedLastId(body: Uint8Array): bigint | undefined {
   return id === undefined ? undefined : BigInt(id);
 }
 
-function readRows(answer: ApiAnswer): readonly Row[] {
+function readRows(answer: ApiResponse): readonly Row[] {
   if (Array.isArray(answer.data) && answer.data.every(isPlainObject)) return answer.data;
   throw localFailure('response.malformed', 'The server sent a page whose data is not a list of records.', {
     requestId: answer.requestId,
@@ -207,7 +207,7 @@ export function idOf({ id }: Row): bigint | undefined {
 }
 
 /** The first `count` rows of a page. */
-export function cutPage(page: Page, count: number): Page {
+export function truncatePage(page: Page, count: number): Page {
   if (page.rows.length <= count) return page;
   const rows = page.rows.slice(0, count);
   const last = rows.at(-1);

@@ -1,7 +1,7 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
-import { IdRange, type Ranging } from './range.ts';
+import { fetchPage, type Page, PageSize, truncatePage } from './page.ts';
+import { IdRange, type RangeContext } from './range.ts';
 import { walkPages } from './walk.ts';
 import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 import { WalkStop } from './walkstop.ts';
@@ -32,9 +32,9 @@ export async function* walkParallel(
   let { fetched } = from;
   try {
     for await (const page of walk.pages()) {
-      const cut = cutPage(page, limit - fetched);
+      const cut = truncatePage(page, limit - fetched);
       fetched += cut.rows.length;
-      yield { ...cut, place: { lastId: cut.lastId ?? from.lastId, fetched } };
+      yield { ...cut, position: { lastId: cut.lastId ?? from.lastId, fetched } };
       if (fetched >= limit) return;
     }
   } finally {
@@ -46,7 +46,7 @@ export async function* walkParallel(
 const PAGES_OF_RANGE = 3;
 
 class RangeWalk {
-  private readonly ranging: Ranging;
+  private readonly ranging: RangeContext;
   private readonly parallel: number;
   private readonly waiting: IdRange[] = [];
   private readonly stop: WalkStop;

@@ -1,13 +1,13 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { AskAhead } from './askahead.ts';
-import { cutPage, fetchPage, idOf, type Page, type PageQuestion, type PageSize } from './page.ts';
+import { Prefetcher } from './askahead.ts';
+import { fetchPage, idOf, type Page, type PageOptions, type PageSize, truncatePage } from './page.ts';
 
 /** What the ranges of one walk share. */
-export interface Ranging {
+export interface RangeContext {
   readonly client: ApiClient;
   readonly operation: Operation;
-  readonly question: PageQuestion;
+  readonly question: PageOptions;
   readonly size: PageSize;
   readonly signal: AbortSignal;
   /** Answers have named the last ids of their pages as they are. One that did not ends all asking ahead. */
@@ -49,7 +49,7 @@ export class IdRange {
   }
 
   /** Reads the range; never rejects, what went wrong comes out of `take`. */
-  async read(ranging: Ranging): Promise<void> {
+  async read(ranging: RangeContext): Promise<void> {
     try {
       await this.readPages(ranging);
     } catch (cause) {
@@ -80,7 +80,7 @@ export class IdRange {
     this.room();
   }
 
-  private async readPages(ranging: Ranging): Promise<void> {
+  private async readPages(ranging: RangeContext): Promise<void> {
     const asking = this.askingAhead(ranging);
     for (let last = this.after; last < this.to; ) {
       ranging.signal.throwIfAborted();
@@ -96,13 +96,13 @@ export class IdRange {
       last = BigInt(page.lastId);
       const beyond = page.rows.findIndex((row) => (idOf(row) ?? 0n) > this.to);
       if (beyond >= 0) this.nextId = idOf(page.rows[beyond] ?? {});
-      await this.keep(beyond < 0 ? page : cutPage(page, beyond));
+      await this.keep(beyond < 0 ? page : truncatePage(page, beyond));
     }
   }
 
-  private askingAhead(ranging: Ranging): AskAhead {
+  private askingAhead(ranging: RangeContext): Prefetcher {
     const { client, operation, question, size, signal } = ranging;
-    return new AskAhead(
+    return new Prefetcher(
       (after, onLastId) => {
         const place = { after, most: Number(this.to - after) };
         return fetchPage(client, operation, { question, place, size, onLastId, signal });
@@ -116,7 +116,7 @@ export class IdRange {
     );
   }
 
-  private release({ onAsked }: Ranging): void {
+  private release({ onAsked }: RangeContext): void {
     if (this.hasAsked) return;
     this.hasAsked = true;
     onAsked();

@@ -1,12 +1,12 @@
 import type { Operation } from '../../catalog/define.ts';
 import { Failure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { forAllLocations, isRefused, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
+import { forAllLocations, isRefused, mayBeUndated, mayRequireLocation, withEarlyBound } from './everything.ts';
 import { walkNumbered } from './numbered.ts';
 import { type ParallelOptions, walkParallel } from './parallel.ts';
 import { SeenIds } from './seenids.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
-import { isByCursor, type WalkedPage, type WalkPlace } from './walkplace.ts';
+import { isByCursor, type WalkedPage, type WalkPosition } from './walkplace.ts';
 
 export interface ServiceWalkOptions extends ParallelOptions {
   /** UTC milliseconds. */
@@ -30,7 +30,7 @@ interface Manners {
 /** A walk that failed: what it asked for, how far it came, and whether it named the locations. */
 interface FailedWalk {
   readonly filter: string | undefined;
-  readonly last: WalkPlace;
+  readonly last: WalkPosition;
   readonly isLocated: boolean;
 }
 
@@ -50,7 +50,7 @@ export class ServiceWalk {
     client: ApiClient,
     operation: Operation,
     options: ServiceWalkOptions,
-    from: WalkPlace,
+    from: WalkPosition,
     manners: Manners = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
   ) {
     this.client = client;
@@ -82,12 +82,12 @@ export class ServiceWalk {
   }
 
   /** The rows that match a filter, after `from`; once they are out of order, pages have no place. Throws what no other way avoids. */
-  async *walk(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
+  async *walk(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     let last = from;
     const isLocated = this.manners.isLocationRequired;
     try {
       for await (const page of this.read(filter, from)) {
-        last = page.place ?? last;
+        last = page.position ?? last;
         yield page;
       }
       return;
@@ -98,7 +98,7 @@ export class ServiceWalk {
     }
   }
 
-  private async *read(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
+  private async *read(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     const { operation, options, manners, seen } = this;
     const mostTimeouts = sliceKey(operation) === undefined ? undefined : (options.mostTimeouts ?? MOST_TIMEOUTS);
     const question = { ...options, filter: this.located(filter), from, mostTimeouts, seen };
@@ -114,7 +114,7 @@ export class ServiceWalk {
   private otherWay(cause: unknown, failed: FailedWalk): AsyncGenerator<WalkedPage> | undefined {
     const { operation, manners, options } = this;
     const { filter, last, isLocated } = failed;
-    if (!isLocated && mayWantLocation(cause, filter, operation.filters)) {
+    if (!isLocated && mayRequireLocation(cause, filter, operation.filters)) {
       manners.isLocationRequired = true;
       return this.walkOr(cause, filter, last);
     }
@@ -127,7 +127,7 @@ export class ServiceWalk {
   }
 
   /** Where the service refuses that walk as well, its first refusal is what matters. */
-  private async *walkOr(refusal: unknown, filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
+  private async *walkOr(refusal: unknown, filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     try {
       yield* this.walk(filter, from);
     } catch (cause) {
@@ -135,7 +135,7 @@ export class ServiceWalk {
     }
   }
 
-  private async *sliced(filter: string | undefined, last: WalkPlace): AsyncGenerator<WalkedPage> {
+  private async *sliced(filter: string | undefined, last: WalkPosition): AsyncGenerator<WalkedPage> {
     const { client, operation, manners } = this;
     const key = sliceKey(operation);
     if (key === undefined) return;
@@ -149,13 +149,13 @@ export class ServiceWalk {
     const isForUndated = mayBeUndated(operation.dateLimit) && withEarlyBound(filter, operation) !== filter;
     if (isForUndated) onUnread('The server timed out on all of them at once, so there may be some without a date.');
     const pages = inSlices(filter, key, this.options.now(), read, onUnread);
-    for await (const page of pages) yield { ...this.seen.fresh(page), place: undefined };
+    for await (const page of pages) yield { ...this.seen.fresh(page), position: undefined };
   }
 }
 
 /** Pages from which no later walk can resume. */
 export async function* unresumable(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
-  for await (const page of pages) yield { ...page, place: undefined };
+  for await (const page of pages) yield { ...page, position: undefined };
 }
 
 function isDisordered(cause: unknown): boolean {

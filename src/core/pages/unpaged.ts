@@ -2,7 +2,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readCount } from '../count.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, type PagePlace, PageSize } from './page.ts';
+import { fetchPage, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 
@@ -20,13 +20,13 @@ export async function* walkUnpaged(
   const seen = new SeenIds(BigInt(from.lastId));
   const size = new PageSize(options.pageSize);
   let { fetched } = from;
-  let place: PagePlace = 'all';
+  let place: PageTarget = 'all';
   while (fetched < limit) {
     const page: Page = await fetchPage(client, operation, { question: options, place, size, signal });
-    const fresh = cutPage(seen.fresh(page), limit - fetched);
+    const fresh = truncatePage(seen.fresh(page), limit - fetched);
     if (fresh.rows.length === 0 && place !== 'all') return;
     fetched += fresh.rows.length;
-    yield { ...fresh, place: undefined };
+    yield { ...fresh, position: undefined };
     if (!isFull(page)) return;
     place = { after: BigInt(page.lastId ?? 0), most: Number.POSITIVE_INFINITY, inAnyOrder: true };
   }

@@ -1,8 +1,8 @@
 import type { Operation } from '../../catalog/define.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { AskAhead } from './askahead.ts';
+import { Prefetcher } from './askahead.ts';
 import { walkNumbered } from './numbered.ts';
-import { cutPage, fetchPage, PageSize } from './page.ts';
+import { fetchPage, PageSize, truncatePage } from './page.ts';
 import { walkUnpaged } from './unpaged.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkplace.ts';
 import { WalkStop } from './walkstop.ts';
@@ -44,7 +44,7 @@ class Walk {
   readonly stop: WalkStop;
   private last: bigint;
   private fetched: number;
-  private readonly asking: AskAhead;
+  private readonly asking: Prefetcher;
 
   constructor(client: ApiClient, operation: Operation, options: WalkOptions) {
     const { from = START, limit = Number.POSITIVE_INFINITY } = options;
@@ -54,7 +54,7 @@ class Walk {
     this.stop = new WalkStop(options.signal);
     const { signal } = this.stop;
     const size = new PageSize(options.pageSize);
-    this.asking = new AskAhead(
+    this.asking = new Prefetcher(
       (after, onLastId) => {
         const place = { after, most: this.left };
         return fetchPage(client, operation, { question: options, place, size, onLastId, signal });
@@ -65,10 +65,10 @@ class Walk {
   }
 
   async fetch(): Promise<WalkedPage> {
-    const cut = cutPage(await this.asking.take(this.last).page, this.left);
+    const cut = truncatePage(await this.asking.take(this.last).page, this.left);
     this.last = cut.lastId === null ? this.last : BigInt(cut.lastId);
     this.left -= cut.rows.length;
     this.fetched += cut.rows.length;
-    return { ...cut, place: { lastId: this.last.toString(), fetched: this.fetched } };
+    return { ...cut, position: { lastId: this.last.toString(), fetched: this.fetched } };
   }
 }

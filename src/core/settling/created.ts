@@ -6,7 +6,7 @@ import { formatFilter, formatTerm, type RawTerm } from '../../catalog/filter/gra
 import { localFailure } from '../failure.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { ApiClient } from '../transport/client.ts';
-import type { Looks, Posted } from '../transport/doubt.ts';
+import type { PostAttempt, WriteLookups } from '../transport/uncertainwrite.ts';
 import { eventLikenesses } from './eventmeaning.ts';
 import { instantOf, isNothing, type Likeness, type Likenesses, likenesses } from './meaning.ts';
 
@@ -53,7 +53,7 @@ const IDENTITIES: Readonly<Record<string, Identity>> = {
  * record has no time of change, the one that is there counts. Of more than one, which late attempts may leave, the client
  * warns. There are none for a resource, or a body, that cannot be looked up.
  */
-export function createdLooks(client: ApiClient, resource: Resource, sent: unknown): Looks {
+export function createdLooks(client: ApiClient, resource: Resource, sent: unknown): WriteLookups {
   const look = lookFor(client, resource, sent);
   if (look === undefined) return {};
   return {
@@ -64,7 +64,7 @@ export function createdLooks(client: ApiClient, resource: Resource, sent: unknow
       return newestOf(found);
     },
     // Until the last attempt no record was there that may be it, or there would have been none.
-    lookBack: async (posted) => {
+    checkDuplicates: async (posted) => {
       const { found, undecided } = await look(posted);
       const made = seriesOnce([...found, ...undecided]);
       if (made.length > 1) client.warn(severalOf(resource, made));
@@ -78,7 +78,7 @@ interface Seen {
   readonly undecided: readonly Row[];
 }
 
-type Look = (posted: Posted) => Promise<Seen>;
+type Look = (posted: PostAttempt) => Promise<Seen>;
 
 function lookFor(client: ApiClient, resource: Resource, sent: unknown): Look | undefined {
   const identity = IDENTITIES[resource.name];
@@ -137,7 +137,7 @@ async function* listed(
   client: ApiClient,
   resource: Resource,
   filter: string,
-  posted: Posted,
+  posted: PostAttempt,
 ): AsyncGenerator<{ readonly row: Row; readonly time: number }> {
   const path = pathOf(operationOf(resource, 'list'));
   const seen = new Set<string>();
@@ -166,7 +166,7 @@ async function* listed(
   }
 }
 
-function signalOf({ signal }: Posted) {
+function signalOf({ signal }: PostAttempt) {
   return signal === undefined ? {} : { signal };
 }
 

@@ -1,6 +1,6 @@
 import { EXIT } from '../../catalog/failures.ts';
 import { codeOf, Failure, LOCAL_FAILURES, localFailure } from '../failure.ts';
-import { Lost } from './source.ts';
+import { ConnectionLost } from './source.ts';
 
 interface Asked {
   /** The broker, without its password. */
@@ -16,7 +16,7 @@ interface Asked {
  * exchange: 4, a queue in use: 9), `Lost` for everything else. The text of the address never comes in.
  */
 export function brokerFailure(cause: unknown, { shown, exchange, name, stoodBefore }: Asked): unknown {
-  if (cause instanceof Failure || cause instanceof Lost) return cause;
+  if (cause instanceof Failure || cause instanceof ConnectionLost) return cause;
   const text = cause instanceof Error ? cause.message : '';
   const refused = (message: string, exitCode: number) =>
     new Failure(message, { code: 'stream.broker', exitCode, hint: LOCAL_FAILURES['stream.broker'].next, cause });
@@ -30,7 +30,7 @@ export function brokerFailure(cause: unknown, { shown, exchange, name, stoodBefo
   }
   if (/\b406\b/.test(text))
     return refused(`The queue of ${name} on ${shown} was made in another way: ${text}`, EXIT.refused);
-  return new Lost(localFailure('stream.broker', `${shown}: ${reasonOf(text, codeOf(cause))}`, { cause }));
+  return new ConnectionLost(localFailure('stream.broker', `${shown}: ${reasonOf(text, codeOf(cause))}`, { cause }));
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,13 +1,13 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { matchPatterns } from '../../catalog/stream/patterns.ts';
+import { withTimeout } from '../abort.ts';
 import type { Broker } from './amqpaddress.ts';
 import { brokerFailure } from './amqprefusals.ts';
-import { Inbox } from './inbox.ts';
+import { AsyncQueue } from './inbox.ts';
 import { readMessage } from './readmessage.ts';
 import type { StreamItem, StreamSource } from './source.ts';
-import { within } from './within.ts';
 
-export interface AmqpQuestion {
+export interface AmqpStreamOptions {
   readonly broker: Broker;
   readonly exchange: string;
   /** Routing key patterns; none stands for every message. */
@@ -31,25 +31,25 @@ const CLOSING = 2000;
 
 /** The stream as a broker has it, from a topic exchange. A message is acknowledged once it is handled. */
 export class AmqpSource implements StreamSource {
-  private readonly question: AmqpQuestion;
+  private readonly question: AmqpStreamOptions;
   private stoodBefore = false;
 
-  constructor(question: AmqpQuestion) {
+  constructor(question: AmqpStreamOptions) {
     this.question = question;
   }
 
   async *connect(signal: AbortSignal): AsyncGenerator<StreamItem, void> {
-    const inbox = new Inbox<ConsumeMessage>();
+    const inbox = new AsyncQueue<ConsumeMessage>();
     const model = await this.attempt(() => this.openModel(signal));
     let channel: Channel | undefined;
     model.on('error', (cause) => inbox.end(this.failure(cause)));
     model.on('close', (cause) => inbox.end(this.failure(cause)));
     try {
-      const opened = await this.attempt(() => within(model.createChannel(), PATIENCE, signal));
+      const opened = await this.attempt(() => withTimeout(model.createChannel(), PATIENCE, signal));
       channel = opened;
       opened.on('error', (cause) => inbox.end(this.failure(cause)));
       opened.on('close', () => inbox.end(this.failure(undefined)));
-      await this.attempt(() => within(this.consume(opened, inbox), PATIENCE, signal));
+      await this.attempt(() => withTimeout(this.consume(opened, inbox), PATIENCE, signal));
       this.stoodBefore = true;
       yield { kind: 'opened', position: undefined };
       yield* this.items(opened, inbox, signal);
@@ -63,14 +63,14 @@ export class AmqpSource implements StreamSource {
     const { certificates, broker } = this.question;
     const ca = certificates.length > 0 ? [...(await import('node:tls')).rootCertificates, ...certificates] : undefined;
     const opening = connect(broker.url, { timeout: PATIENCE, ...(ca && { ca }) });
-    return within(opening, PATIENCE, signal).catch((cause: unknown) => {
+    return withTimeout(opening, PATIENCE, signal).catch((cause: unknown) => {
       // One that stands after all is not left open.
       opening.then((model) => model.close()).catch(() => undefined);
       throw cause;
     });
   }
 
-  private async consume(channel: Channel, inbox: Inbox<ConsumeMessage>): Promise<void> {
+  private async consume(channel: Channel, inbox: AsyncQueue<ConsumeMessage>): Promise<void> {
     const { exchange, keys, name } = this.question;
     await channel.checkExchange(exchange);
     const kept = name !== undefined;
@@ -90,7 +90,7 @@ export class AmqpSource implements StreamSource {
 
   private async *items(
     channel: Channel,
-    inbox: Inbox<ConsumeMessage>,
+    inbox: AsyncQueue<ConsumeMessage>,
     signal: AbortSignal,
   ): AsyncGenerator<StreamItem, void> {
     const { keys, onForeign } = this.question;
@@ -129,12 +129,12 @@ async function closeBoth(channel: Channel | undefined, model: ChannelModel): Pro
   const { signal } = new AbortController();
   // Closing what is closed throws at once.
   const closing = async (end: () => Promise<void> | undefined) => end();
-  await within(
+  await withTimeout(
     closing(() => channel?.close()),
     CLOSING,
     signal,
   ).catch(() => undefined);
-  await within(
+  await withTimeout(
     closing(() => model.close()),
     CLOSING,
     signal,

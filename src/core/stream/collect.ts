@@ -8,7 +8,7 @@ import type { StreamItem } from './source.ts';
 /** Milliseconds without a record after which a delivery counts as lost. */
 const PATIENCE = 300_000;
 
-export interface Collecting {
+export interface CollectOptions {
   /** From a stream that begins now; `follow` ends it when the signal comes. */
   readonly items: AsyncIterable<StreamItem>;
   /** Asks the async endpoint and gives the correlation id of the delivery; called once the stream is open. */
@@ -28,7 +28,7 @@ export type DeliveryOrder = 'ascending' | 'descending' | 'none';
  * is missed, and it ends with READ_COMPLETE. Throws a Failure (`stream.incomplete`, exit 8) when the total differs,
  * ids go to and fro, or the server no longer has messages; `run.overtime` (exit 7) when nothing comes any more.
  */
-export async function collect(collecting: Collecting): Promise<DeliveryOrder> {
+export async function collect(collecting: CollectOptions): Promise<DeliveryOrder> {
   const { items, ask, spool, now, onRecords, patience = PATIENCE } = collecting;
   const order = new OrderCheck();
   let correlationId: string | undefined;

@@ -1,9 +1,9 @@
+import type { Clock } from '../clock.ts';
 import type { Failure } from '../failure.ts';
-import type { Clock } from '../transport/exchange.ts';
-import { type Backoff, waitBefore } from '../transport/retry.ts';
+import { type Backoff, retryDelay } from '../transport/retry.ts';
 
 /** A receiver or a command did not take a message. */
-export class NotTaken extends Error {
+export class NotAccepted extends Error {
   /** Milliseconds that it asks to be left alone. */
   readonly retryAfter: number | undefined;
 
@@ -15,26 +15,30 @@ export class NotTaken extends Error {
 }
 
 /** A message was not taken and is offered again after `wait` milliseconds. */
-export interface NotTakenNotice {
+export interface ForwardRetryNotice {
   readonly messageId: number;
   readonly reason: string;
   readonly wait: number;
 }
 
-export interface HandingOn {
+export interface ForwardOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly policy: Backoff;
   /** Retries after the first attempt; undefined: for ever. */
   readonly maxRetries: number | undefined;
   readonly signal: AbortSignal;
-  readonly onRetry: (notice: NotTakenNotice) => void;
+  readonly onRetry: (notice: ForwardRetryNotice) => void;
   /** The failure when the last attempt did not succeed. */
-  readonly givenUp: (problem: NotTaken, messageId: number, attempts: number) => Failure;
+  readonly givenUp: (problem: NotAccepted, messageId: number, attempts: number) => Failure;
 }
 
 /** Offers a message until it is taken, with growing pauses. Throws what `givenUp` says, or the signal's reason. */
-export async function handOn(messageId: number, offer: () => Promise<void>, options: HandingOn): Promise<void> {
+export async function forwardMessage(
+  messageId: number,
+  offer: () => Promise<void>,
+  options: ForwardOptions,
+): Promise<void> {
   const { clock, random, policy, maxRetries, signal, onRetry, givenUp } = options;
   for (let attempts = 1; ; attempts++) {
     signal.throwIfAborted();
@@ -42,9 +46,9 @@ export async function handOn(messageId: number, offer: () => Promise<void>, opti
       return await offer();
     } catch (cause) {
       signal.throwIfAborted();
-      if (!(cause instanceof NotTaken)) throw cause;
+      if (!(cause instanceof NotAccepted)) throw cause;
       if (maxRetries !== undefined && attempts > maxRetries) throw givenUp(cause, messageId, attempts);
-      const wait = waitBefore(attempts, policy, random, cause.retryAfter);
+      const wait = retryDelay(attempts, policy, random, cause.retryAfter);
       onRetry({ messageId, reason: cause.message, wait });
       await clock.sleep(wait, signal);
     }

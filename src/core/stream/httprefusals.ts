@@ -2,12 +2,11 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import { STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { Failure, localFailure, reworded } from '../failure.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../transport/apifailure.ts';
-import { isCertificateProblem } from '../transport/attempt.ts';
 import { redirectTarget } from '../transport/client.ts';
 import { readEnvelope } from '../transport/envelope.ts';
 import { RETRYABLE_STATUSES, retryAfterOf } from '../transport/retry.ts';
-import { ConnectionFailure, type IncomingResponse } from '../transport/send.ts';
-import { Lost } from './source.ts';
+import { ConnectionFailure, type IncomingResponse, isCertificateProblem } from '../transport/send.ts';
+import { ConnectionLost } from './source.ts';
 
 /** Longest answer that is read for what it says is wrong, in bytes. */
 const LONGEST_ANSWER = 64 * 1024;
@@ -17,11 +16,11 @@ const LONGEST_ANSWER = 64 * 1024;
  * reason that does not pass.
  */
 export function asUnreachable(cause: unknown): unknown {
-  if (cause instanceof Failure) return isPassing(cause) ? new Lost(cause) : cause;
+  if (cause instanceof Failure) return isPassing(cause) ? new ConnectionLost(cause) : cause;
   if (!(cause instanceof ConnectionFailure)) return cause;
   const { message } = cause;
   if (isCertificateProblem(cause.cause)) return localFailure('network.certificate', message, { cause });
-  return new Lost(localFailure('network.unreachable', message, { cause }));
+  return new ConnectionLost(localFailure('network.unreachable', message, { cause }));
 }
 
 /** What kept a token from coming may pass, as what keeps the stream from coming may. */
@@ -35,7 +34,7 @@ export async function asRefused(
   baseUrl: string,
   now: number,
   reading: (text: Promise<string>) => Promise<string>,
-): Promise<Lost | Failure> {
+): Promise<ConnectionLost | Failure> {
   const { status, headers } = response;
   const requestId = headers['x-request-id'] ?? null;
   if (status >= 300 && status < 400) {
@@ -48,7 +47,7 @@ export async function asRefused(
   const failure = new ApiFailure(status, readEnvelope(text)?.errors ?? [], requestId);
   if (WITHOUT_ROUTE.includes(status))
     return reworded(failure, { message: `${failure.message} ${NO_STREAM}`, hint: SEE });
-  return RETRYABLE_STATUSES.includes(status) ? new Lost(failure, retryAfterOf(headers, now)) : failure;
+  return RETRYABLE_STATUSES.includes(status) ? new ConnectionLost(failure, retryAfterOf(headers, now)) : failure;
 }
 
 const NO_STREAM = `There is no stream at GET ${API_PREFIX}${STREAM_PATH}: the specification leaves the transport of its channel open.`;

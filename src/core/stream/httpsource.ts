@@ -2,15 +2,15 @@ import { createParser } from 'eventsource-parser';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { RESYNC } from '../../catalog/stream/domains.ts';
 import { EVENT_STREAM_TYPE, POSITION_HEADER, STREAM_PATH, type StreamMessage } from '../../catalog/stream/messages.ts';
+import { WaitTimeout, withTimeout } from '../abort.ts';
 import { localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import type { IncomingResponse } from '../transport/send.ts';
 import { asRefused, asUnreachable } from './httprefusals.ts';
 import { readMessage } from './readmessage.ts';
-import { Lost, type StreamItem, type StreamSource } from './source.ts';
-import { TooLong, within } from './within.ts';
+import { ConnectionLost, type StreamItem, type StreamSource } from './source.ts';
 
-export interface StreamQuestion {
+export interface HttpStreamOptions {
   /** Routing key patterns; none stands for every message. */
   readonly keys: readonly string[];
   /** Begin behind this message; 0: at the oldest kept; undefined: with what comes from now on. */
@@ -29,10 +29,10 @@ const LONGEST_EVENT = 64 * 1024 * 1024;
 /** The stream of the API as Server-Sent Events (D42). Holds no more than what one read of the connection gave. */
 export class HttpSource implements StreamSource {
   private readonly client: Pick<ApiClient, 'open' | 'baseUrl'>;
-  private readonly question: StreamQuestion;
+  private readonly question: HttpStreamOptions;
   private position: number | undefined;
 
-  constructor(client: Pick<ApiClient, 'open' | 'baseUrl'>, question: StreamQuestion) {
+  constructor(client: Pick<ApiClient, 'open' | 'baseUrl'>, question: HttpStreamOptions) {
     this.client = client;
     this.question = question;
     this.position = question.after;
@@ -88,7 +88,7 @@ export class HttpSource implements StreamSource {
       const next = chunks.next();
       next.catch(() => undefined);
       const { done, value } = await this.waitFor(next, signal).catch((cause: unknown) => {
-        throw cause instanceof Lost ? cause : cutOff(cause);
+        throw cause instanceof ConnectionLost ? cause : cutOff(cause);
       });
       if (done) return;
       for (const item of parsing.read(value)) {
@@ -116,9 +116,9 @@ export class HttpSource implements StreamSource {
 
   private waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     const silence = this.question.silence ?? SILENCE;
-    return within(work, silence, signal).catch((cause: unknown) => {
-      if (!(cause instanceof TooLong)) throw cause;
-      throw new Lost(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
+    return withTimeout(work, silence, signal).catch((cause: unknown) => {
+      if (!(cause instanceof WaitTimeout)) throw cause;
+      throw new ConnectionLost(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
     });
   }
 }
@@ -153,8 +153,8 @@ class EventReader {
 }
 
 /** Whatever the network says of a connection that stood: it does no more. */
-function cutOff(cause: unknown): Lost {
-  return new Lost(localFailure('network.unreachable', 'The connection was cut.', { cause }));
+function cutOff(cause: unknown): ConnectionLost {
+  return new ConnectionLost(localFailure('network.unreachable', 'The connection was cut.', { cause }));
 }
 
 function malformed(what: string) {

@@ -1,5 +1,5 @@
 /** What one side puts in and the other takes out, in order, until its end: what is left then is given by nobody. */
-export class Inbox<T> {
+export class AsyncQueue<T> {
   private readonly held: T[] = [];
   private ended: { readonly cause: unknown } | undefined;
   private waiting: (() => void) | undefined;

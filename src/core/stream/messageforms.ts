@@ -6,19 +6,19 @@ export const MESSAGE_FORMATS = ['table', 'ndjson', 'json'] as const;
 export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
 /** Turns messages into text, one at a time as they come. */
-export interface MessageForm {
+export interface MessageFormatter {
   readonly message: (message: StreamMessage, text: string) => string;
   /** What stands at the end, however many there were. */
   readonly end: () => string;
 }
 
 /** A message a line, as it came. */
-export function ndjsonMessages(): MessageForm {
+export function ndjsonMessages(): MessageFormatter {
   return { message: (_, text) => `${text}\n`, end: () => '' };
 }
 
 /** One JSON array, a message a line; it is closed when listening ends. */
-export function jsonMessages(): MessageForm {
+export function jsonMessages(): MessageFormatter {
   let count = 0;
   return {
     message: (_, text) => `${count++ === 0 ? '[' : ','}\n${text}`,

@@ -4,7 +4,7 @@ import { type LocalClock, secondText } from '../output/localclock.ts';
 import { banded, PLAIN, type Style } from '../output/style.ts';
 import { GAP } from '../output/tablewidths.ts';
 import { displayWidth, fitText } from '../output/terminaltext.ts';
-import type { MessageForm } from './messageforms.ts';
+import type { MessageFormatter } from './messageforms.ts';
 
 interface MessageColumn {
   readonly name: string;
@@ -39,7 +39,7 @@ export interface MessageTableOptions {
 }
 
 /** A table for people, a line a message as it comes; of the payload the names of its fields. */
-export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageForm {
+export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageFormatter {
   const columns = width === undefined ? COLUMNS : fitting(width);
   const cut = (text: string, at: number) =>
     width === undefined || columns[at]?.isWhole ? text : fitText(text, columns[at]?.width ?? 0);

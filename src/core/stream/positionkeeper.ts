@@ -2,7 +2,7 @@
  * Saves how far a listener came: at once, or at most every `pause` milliseconds, since a save waits for the disk. One
  * save at a time, the newest position last.
  */
-export class PositionKeeper {
+export class PositionSaver {
   private readonly save: (position: number) => Promise<void>;
   private readonly pause: number;
   private position: number | undefined;
@@ -17,13 +17,13 @@ export class PositionKeeper {
   }
 
   /** Where a listener begins that has no position yet: saved at once, since without it the next start begins elsewhere. */
-  async begin(position: number): Promise<void> {
+  async start(position: number): Promise<void> {
     this.position = position;
     await this.flush();
   }
 
   /** Everything up to this message is dealt with. Rejects when a save failed, this one or an earlier one. */
-  async reached(position: number): Promise<void> {
+  async advance(position: number): Promise<void> {
     this.position = position;
     if (this.pause === 0) return this.flush();
     if (this.problem !== undefined) throw this.problem.cause;

@@ -6,17 +6,17 @@ import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../profiles/config.ts';
 
 /** What a named position is of: message numbers mean something on one server and for one organization only. */
-export interface PositionPlace {
+export interface PositionKey {
   readonly name: string;
   readonly url: string;
   readonly organization: string;
 }
 
 /** Where a listener with a name goes on. */
-export interface NamedPosition extends PositionPlace {
+export interface NamedPosition extends PositionKey {
   readonly version: 1;
   /** Routing key patterns it listened with. */
   readonly keys: readonly string[];
@@ -27,7 +27,7 @@ export interface NamedPosition extends PositionPlace {
 }
 
 /** Named positions in a folder, a file each. */
-export class Positions {
+export class PositionStore {
   readonly folder: string;
 
   constructor(folder: string) {
@@ -35,7 +35,7 @@ export class Positions {
   }
 
   /** Undefined where there is none yet. Throws a Failure with exit code 9 when it cannot be read. */
-  async read(place: PositionPlace): Promise<NamedPosition | undefined> {
+  async read(place: PositionKey): Promise<NamedPosition | undefined> {
     const path = this.pathOf(place);
     const text = await guarded(`read ${path}`, () => readFile(path, 'utf8').catch(ignoreMissing));
     if (text === undefined) return undefined;
@@ -50,12 +50,12 @@ export class Positions {
   }
 
   /** The path of a place's lock; the folder is there afterwards. */
-  async lockPath(place: PositionPlace): Promise<string> {
+  async lockPath(place: PositionKey): Promise<string> {
     await guarded(`make the folder ${this.folder}`, () => mkdir(this.folder, { recursive: true, mode: 0o700 }));
     return `${this.pathOf(place)}.lock`;
   }
 
-  private pathOf({ name, url, organization }: PositionPlace): string {
+  private pathOf({ name, url, organization }: PositionKey): string {
     const hash = createHash('sha256')
       .update(JSON.stringify([name, url, organization]))
       .digest('hex');
@@ -65,7 +65,7 @@ export class Positions {
 
 /** Checks the name of a listener; throws a Failure (exit 2). */
 export function checkListenerName(name: string, source: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure(`${source} is 1 to 64 letters, digits, dots, hyphens or underscores.`, { source });
 }
 

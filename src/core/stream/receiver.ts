@@ -1,10 +1,10 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
+import { WaitTimeout, withTimeout } from '../abort.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { isLoopback } from '../transport/address.ts';
 import { retryAfterOf } from '../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../transport/send.ts';
-import { NotTaken } from './forward.ts';
-import { TooLong, within } from './within.ts';
+import { NotAccepted } from './forward.ts';
 
 /** Names the message, so that a receiver can drop what it has had before. */
 export const MESSAGE_ID_HEADER = 'X-Message-ID';
@@ -30,7 +30,7 @@ export function readReceiver(text: string, allowHttp: boolean): URL {
   return url;
 }
 
-export interface Posting {
+export interface PostOptions {
   readonly send: Send;
   readonly url: URL;
   readonly userAgent: string;
@@ -44,7 +44,7 @@ export interface Posting {
  * POSTs a message as JSON, without the token of the API or anything else about the connection it came by. Throws
  * NotTaken for every answer but 2xx and for none.
  */
-export async function postMessage({ id }: StreamMessage, text: string, posting: Posting): Promise<void> {
+export async function postMessage({ id }: StreamMessage, text: string, posting: PostOptions): Promise<void> {
   const { send, url, userAgent, signal, now, patience = PATIENCE } = posting;
   const closing = new AbortController();
   const sending = send({
@@ -60,16 +60,16 @@ export async function postMessage({ id }: StreamMessage, text: string, posting: 
   }).then(readToEnd);
   sending.catch(() => undefined);
   try {
-    const { status, headers } = await within(sending, patience, signal);
+    const { status, headers } = await withTimeout(sending, patience, signal);
     if (status >= 200 && status < 300) return;
-    throw new NotTaken(`${url.host} answered HTTP ${status}.`, { retryAfter: retryAfterOf(headers, now()) });
+    throw new NotAccepted(`${url.host} answered HTTP ${status}.`, { retryAfter: retryAfterOf(headers, now()) });
   } catch (cause) {
     signal.throwIfAborted();
-    if (cause instanceof NotTaken) throw cause;
-    if (cause instanceof TooLong)
-      throw new NotTaken(`${url.host} did not answer within ${patience / 1000} s.`, { cause });
+    if (cause instanceof NotAccepted) throw cause;
+    if (cause instanceof WaitTimeout)
+      throw new NotAccepted(`${url.host} did not answer within ${patience / 1000} s.`, { cause });
     const message = cause instanceof ConnectionFailure ? cause.message : `The connection to ${url.host} was cut.`;
-    throw new NotTaken(message, { cause });
+    throw new NotAccepted(message, { cause });
   } finally {
     closing.abort(new Error('The answer is no longer needed.'));
   }

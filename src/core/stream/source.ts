@@ -26,7 +26,7 @@ export interface StreamSource {
 }
 
 /** A connection that could not be made or broke; another may do better. */
-export class Lost extends Error {
+export class ConnectionLost extends Error {
   /** What to report when nobody tries again. */
   readonly failure: Failure;
   /** Milliseconds that the other side asks to be left alone. */

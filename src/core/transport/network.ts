@@ -8,28 +8,27 @@ import {
   type IncomingResponse,
   type OutgoingBody,
   type OutgoingRequest,
+  observedBody,
   type Send,
 } from './send.ts';
-import { watchedBody } from './watchedbody.ts';
 
+/** Options of the network. */
 export interface NetworkOptions {
-  /** Certificates in PEM that are trusted besides the usual ones. */
+  /** Certificates in PEM that are trusted besides Node's own. */
   readonly certificates?: readonly string[];
-  /** Milliseconds until a connection must stand. */
+  /** Milliseconds to make a connection. */
   readonly connectTimeout?: number;
-  /** The proxy for an address; without it none is used. What it throws ends the request. */
+  /** The proxy for an address; none is used without it. What it throws ends the request. */
   readonly proxyFor?: (address: URL) => ProxyInUse | undefined;
 }
 
-/** `send` over the network, and `close` to let go of its connections. */
+/** `send` over the network, and `close` for its connections. */
 export interface Network {
   readonly send: Send;
   readonly close: () => Promise<void>;
 }
 
-/**
- * The network through undici, loaded at the first request. Redirects are not followed.
- */
+/** The network through undici, loaded at the first request. Redirects are not followed. */
 export function openNetwork(options: NetworkOptions = {}): Network {
   let loading: Promise<Dispatchers> | undefined;
   const load = () => (loading ??= loadDispatchers(options));
@@ -53,7 +52,7 @@ interface Dispatchers {
 async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   const { Agent, ProxyAgent, request } = await import('undici');
   const ca = await trusted(options.certificates ?? []);
-  // undici lets go of a connection that does not stand yet only when its time is over.
+  // undici does not close a connection that is still being made before its timeout.
   const closing = new AbortController();
   // Every connection listens to it.
   setMaxListeners(0, closing.signal);
@@ -79,7 +78,7 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   };
 }
 
-/** Own certificates replace Node's list, so the usual ones are put back beside them. */
+/** Own certificates replace Node's list, so Node's are put back beside them. */
 async function trusted(certificates: readonly string[]): Promise<string[] | undefined> {
   if (certificates.length === 0) return undefined;
   const { rootCertificates } = await import('node:tls');
@@ -108,10 +107,10 @@ async function exchange(
   }
 }
 
-/** A body that knows whether all of it was handed over. Text goes out at once, so it counts as handed over. */
+/** A body that knows whether all of it was handed over; text goes out at once. */
 class CountedBody {
   readonly length: number;
-  /** An iterable, which undici takes like a stream and its types do not know; a stream around it takes its time. */
+  /** An iterable, which undici accepts though its types do not say so; a stream around it would be slower. */
   readonly content: string | Readable;
   done: boolean;
 
@@ -122,13 +121,13 @@ class CountedBody {
   }
 
   private count(body: AsyncIterable<Uint8Array>) {
-    let given = 0;
-    const piece = ({ byteLength }: Uint8Array) => {
-      given += byteLength;
-      // Set before the last piece is handed over: from then on the server may have everything.
-      if (given >= this.length) this.done = true;
+    let sent = 0;
+    const onChunk = ({ byteLength }: Uint8Array) => {
+      sent += byteLength;
+      // Set before the last chunk is handed over: from then on the server may have everything.
+      if (sent >= this.length) this.done = true;
     };
-    return watchedBody(body, { piece });
+    return observedBody(body, { onChunk });
   }
 }
 
@@ -141,7 +140,7 @@ function flat(headers: Readonly<Record<string, string | string[] | undefined>>):
 
 const CONNECTING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** Whether the connection never stood: nothing of the request can have arrived. */
+/** Whether no connection was made: nothing of the request can have arrived. */
 function isBeforeSending(cause: unknown): boolean {
   const code = codeOf(cause) ?? '';
   const connecting = typeof cause === 'object' && cause !== null && 'syscall' in cause && cause.syscall === 'connect';
@@ -149,41 +148,36 @@ function isBeforeSending(cause: unknown): boolean {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'Nothing answers at',
-  ENOTFOUND: 'There is no host',
-  EAI_AGAIN: 'The name server does not answer for',
-  EHOSTUNREACH: 'There is no way to',
-  ENETUNREACH: 'There is no way to',
-  ETIMEDOUT: 'The connection timed out to',
-  UND_ERR_CONNECT_TIMEOUT: 'The connection timed out to',
-  ECONNRESET: 'The connection was cut by',
-  EPIPE: 'The connection was cut by',
-  UND_ERR_SOCKET: 'The connection was cut by',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'There is no https:// at',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large from',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Another length than announced came from',
+  ECONNREFUSED: 'Connection refused',
+  ENOTFOUND: 'Unknown host',
+  EAI_AGAIN: 'DNS lookup failed',
+  EHOSTUNREACH: 'Host unreachable',
+  ENETUNREACH: 'Network unreachable',
+  ETIMEDOUT: 'Connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'Connection timed out',
+  ECONNRESET: 'Connection lost',
+  EPIPE: 'Connection lost',
+  UND_ERR_SOCKET: 'Connection lost',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'Not an https:// server',
+  UND_ERR_HEADERS_OVERFLOW: 'Response headers too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Response length differs from its Content-Length',
 };
 
 function describe(cause: unknown, url: URL, proxy: ProxyInUse | undefined): string {
-  const code = codeOf(cause) ?? codeOf(firstOf(cause)) ?? '';
+  // Node reports one failure for each of several addresses.
+  const code = codeOf(cause) ?? codeOf(cause instanceof AggregateError ? cause.errors[0] : undefined) ?? '';
   const meaning = MEANINGS[code];
-  const by = proxy === undefined ? '' : `${proxy.url.host}, the proxy of ${proxy.variable}`;
+  const through = proxy && `${proxy.url.host}, the proxy of ${proxy.variable}`;
   const status = proxyRefusal(cause);
-  if (status !== undefined) return `No way to ${url.host}: ${by}, refuses it with HTTP ${status}.`;
-  // With a proxy the only connection that can fail to stand is the one to it.
-  if (meaning !== undefined) return `${meaning} ${by !== '' && CONNECTING.includes(code) ? by : url.host}.`;
-  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))
-    return `The certificate of ${url.host} is not trusted (${code}).`;
-  if (cause instanceof Error && cause.name === 'HTTPParserError') return `What came from ${url.host} is not HTTP.`;
-  return `No answer from ${url.host}${code === '' ? '' : ` (${code})`}.`;
+  if (status !== undefined) return `Proxy refused the connection to ${url.host}: ${through} (HTTP ${status}).`;
+  // With a proxy, only the connection to the proxy itself can fail to be made.
+  if (meaning !== undefined) return `${meaning}: ${(CONNECTING.includes(code) && through) || url.host}.`;
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return `Certificate not trusted: ${url.host} (${code}).`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return `Response is not HTTP: ${url.host}.`;
+  return `No response: ${url.host}${code === '' ? '' : ` (${code})`}.`;
 }
 
-/** The status with which a proxy answered instead of making a way through, as undici words it. */
+/** The status with which a proxy refused a tunnel, as undici words it. */
 function proxyRefusal(cause: unknown): string | undefined {
   return cause instanceof Error ? /^Proxy response \((\d+)\)/.exec(cause.message)?.[1] : undefined;
-}
-
-/** Of several addresses tried, Node reports one failure each. */
-function firstOf(cause: unknown): unknown {
-  return cause instanceof AggregateError ? cause.errors[0] : undefined;
 }

@@ -26,7 +26,7 @@ describe('inspectCertificate', () => {
     const port = await listening(server);
     const proxy = { url: new URL(`http://ann:p%40ss@127.0.0.1:${port}`), variable: 'HTTPS_PROXY' };
     await expect(inspectCertificate(new URL('https://api.example.com'), proxy, [])).rejects.toThrow(
-      `The proxy 127.0.0.1:${port} refuses the connection (HTTP 407).`,
+      `The proxy 127.0.0.1:${port} refused the connection (HTTP 407).`,
     );
     expect(asked).toEqual([['api.example.com:443', `Basic ${Buffer.from('ann:p@ss').toString('base64')}`]]);
   });

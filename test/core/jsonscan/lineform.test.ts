@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { csvLines, jsonLines, type LineForm, ndjsonLines } from '../../../src/core/jsonscan/lineform.ts';
+import {
+  csvScanFormat,
+  jsonScanFormat,
+  ndjsonScanFormat,
+  type ScanFormat,
+} from '../../../src/core/jsonscan/lineform.ts';
 import type { Column } from '../../../src/core/output/columns.ts';
 import { csvFormatter } from '../../../src/core/output/csv.ts';
 import { jsonFormatter, ndjsonFormatter } from '../../../src/core/output/json.ts';
@@ -15,7 +20,7 @@ const columns = columnsOf('id', 'name', 'amount', 'isActive', 'phones', 'locatio
 const bodyOf = (records: string, rest = '"warnings":[],"errors":[],"meta":null') => `{"data":[${records}],${rest}}`;
 
 /** The output of pages given as the text of their bodies. */
-function written({ read, formatter }: LineForm, bodies: readonly string[], already = 0): string {
+function written({ read, formatter }: ScanFormat, bodies: readonly string[], already = 0): string {
   const { begin, rows, end } = formatter(already);
   const parts = bodies.map((body) => rows(read(Buffer.from(body))?.data as Row[]));
   return begin() + Buffer.concat(parts).toString() + end();
@@ -37,7 +42,7 @@ describe('csvLines', () => {
     const records =
       '{"id":7000000000001,"name":"Zoë","amount":-12.5,"isActive":true,"phones":[{"number":"555"}],"location":{"id":5}},' +
       '{"id":7000000000002,"name":null,"amount":0,"isActive":false,"phones":[],"location":null}';
-    expect(written(csvLines(columns, PLAIN), [bodyOf(records)])).toBe(
+    expect(written(csvScanFormat(columns, PLAIN), [bodyOf(records)])).toBe(
       'id,name,amount,isActive,phones,location.id,gone\n' +
         '7000000000001,Zoë,-12.5,true,"[{""number"":""555""}]",5,\n' +
         '7000000000002,,0,false,[],,\n',
@@ -47,7 +52,7 @@ describe('csvLines', () => {
   it('parses the first record and what is around them, and no other', () => {
     const records = Array.from({ length: 200 }, (_, index) => `{"id":${index + 1},"name":"Ann","location":{"id":5}}`);
     const parse = vi.spyOn(JSON, 'parse');
-    written(csvLines(columns, PLAIN), [bodyOf(records.join(',')), bodyOf(records.join(','))]);
+    written(csvScanFormat(columns, PLAIN), [bodyOf(records.join(',')), bodyOf(records.join(','))]);
     const parsed = parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
     expect(parsed).toBeLessThan(500);
   });
@@ -106,20 +111,22 @@ describe('csvLines', () => {
     ['no fields', '{}'],
     ['blanks', '{ "id": 1, "name": "a" }'],
   ])('writes what a parser would: %s', (_, records) => {
-    expect(written(csvLines(columns, PLAIN), [bodyOf(records)])).toBe(viaParser(records));
-    expect(written(csvLines(columns, EXCEL), [bodyOf(records)])).toBe(viaParser(records, columns, EXCEL));
+    expect(written(csvScanFormat(columns, PLAIN), [bodyOf(records)])).toBe(viaParser(records));
+    expect(written(csvScanFormat(columns, EXCEL), [bodyOf(records)])).toBe(viaParser(records, columns, EXCEL));
   });
 
   it('does not show a blank line for a record without its only column', () => {
     const one = columnsOf('name');
     const records = '{"id":1,"name":null},{"id":2,"name":""},{"id":3,"name":"a"}';
-    expect(written(csvLines(one, PLAIN), [bodyOf(records)])).toBe('name\n""\n""\na\n');
+    expect(written(csvScanFormat(one, PLAIN), [bodyOf(records)])).toBe('name\n""\n""\na\n');
   });
 
   it('has the columns in their own order, wherever the record has them', () => {
     const shown = columnsOf('location.id', 'name', 'id', 'location.name');
     const records = '{"id":1,"name":"a","location":{"name":"x,y","id":5}}';
-    expect(written(csvLines(shown, PLAIN), [bodyOf(records)])).toBe('location.id,name,id,location.name\n5,a,1,"x,y"\n');
+    expect(written(csvScanFormat(shown, PLAIN), [bodyOf(records)])).toBe(
+      'location.id,name,id,location.name\n5,a,1,"x,y"\n',
+    );
   });
 
   it.each([
@@ -127,22 +134,22 @@ describe('csvLines', () => {
     ['a part of a part', columnsOf('id', 'location.place.name')],
   ])('writes what a parser would: %s', (_, shown) => {
     const records = '{"id":1,"location":{"id":5,"place":{"name":"x"}}}';
-    expect(written(csvLines(shown, PLAIN), [bodyOf(records)])).toBe(viaParser(records, shown));
+    expect(written(csvScanFormat(shown, PLAIN), [bodyOf(records)])).toBe(viaParser(records, shown));
   });
 
   it('keeps the ids as they were sent', () => {
     const ids = '7000000000001,"9007199254740993",5.5,-1,999999999999999,1000000000000000,null,true'.split(',');
-    const envelope = csvLines(columns, PLAIN).read(Buffer.from(bodyOf(ids.map((id) => `{"id":${id}}`).join(','))));
+    const envelope = csvScanFormat(columns, PLAIN).read(Buffer.from(bodyOf(ids.map((id) => `{"id":${id}}`).join(','))));
     expect(envelope?.data).toMatchObject(ids.map((id) => ({ id: JSON.parse(id) })));
   });
 
   it.each(['5', '"5"', 'null', '"a,b"', '{"id":1}'])('keeps the id %s where no column shows it', (id) => {
-    const envelope = csvLines(columnsOf('name'), PLAIN).read(Buffer.from(bodyOf(`{"name":"a","id":${id}}`)));
+    const envelope = csvScanFormat(columnsOf('name'), PLAIN).read(Buffer.from(bodyOf(`{"name":"a","id":${id}}`)));
     expect(envelope?.data).toMatchObject([{ id: JSON.parse(id) }]);
   });
 
   it('ends a line of one empty cell as Excel expects it', () => {
-    expect(written(csvLines(columnsOf('name'), { ...EXCEL, header: false }), [bodyOf('{"id":1,"name":""}')])).toBe(
+    expect(written(csvScanFormat(columnsOf('name'), { ...EXCEL, header: false }), [bodyOf('{"id":1,"name":""}')])).toBe(
       '\uFEFF""\r\n',
     );
   });
@@ -150,14 +157,14 @@ describe('csvLines', () => {
   it('writes what stands at the very end of a body', () => {
     const text = 'a'.repeat(21);
     const body = Buffer.from(`{"warnings":[],"data":[{"name":"${text}"}]}`);
-    expect(written(csvLines(columnsOf('name'), PLAIN), [body.toString()])).toBe(`name\n${text}\n`);
-    expect(written(csvLines(columnsOf('name'), PLAIN), [`{"data":[{"name":"${text}"}]}`])).toBe(`name\n${text}\n`);
+    expect(written(csvScanFormat(columnsOf('name'), PLAIN), [body.toString()])).toBe(`name\n${text}\n`);
+    expect(written(csvScanFormat(columnsOf('name'), PLAIN), [`{"data":[{"name":"${text}"}]}`])).toBe(`name\n${text}\n`);
   });
 
   it('reads what is around the records', () => {
     const rest =
       '"warnings":[{"title":"Old","description":"é","source":"page"}],"errors":[],"meta":{"pagination":{"lastId":1}}';
-    expect(csvLines(columns, PLAIN).read(Buffer.from(bodyOf('{"id":1}', rest)))).toMatchObject({
+    expect(csvScanFormat(columns, PLAIN).read(Buffer.from(bodyOf('{"id":1}', rest)))).toMatchObject({
       data: [{ id: 1 }],
       warnings: [{ title: 'Old', description: 'é', source: 'page' }],
       meta: { pagination: { lastId: 1 } },
@@ -173,7 +180,7 @@ describe('csvLines', () => {
     ['no JSON', '<html>'],
     ['another shape', '{"records":[]}'],
   ])('does not read %s', (_, body) => {
-    expect(csvLines(columns, PLAIN).read(Buffer.from(body))).toBeUndefined();
+    expect(csvScanFormat(columns, PLAIN).read(Buffer.from(body))).toBeUndefined();
   });
 
   it.each([
@@ -182,11 +189,11 @@ describe('csvLines', () => {
     ['a list of something else', '{"data":[1,2]}', [1, 2]],
     ['no records', '{"data":[]}', []],
   ])('reads %s as any envelope', (_, body, data) => {
-    expect(csvLines(columns, PLAIN).read(Buffer.from(body))?.data).toEqual(data);
+    expect(csvScanFormat(columns, PLAIN).read(Buffer.from(body))?.data).toEqual(data);
   });
 
   it('does not mix up the pages it has read', () => {
-    const { read, formatter } = csvLines(columnsOf('id'), PLAIN);
+    const { read, formatter } = csvScanFormat(columnsOf('id'), PLAIN);
     const pages = ['{"id":1},{"id":2}', '{"id":3}'].map((records) => read(Buffer.from(bodyOf(records)))?.data as Row[]);
     const [first, second] = pages as [Row[], Row[]];
     const { rows } = formatter(0);
@@ -207,14 +214,14 @@ describe('jsonLines and ndjsonLines', () => {
   ])('write %s as one array', (_, pages, text) => {
     expect(
       written(
-        jsonLines(),
+        jsonScanFormat(),
         pages.map((page) => bodyOf(page)),
       ),
     ).toBe(text);
   });
 
   it('goes on behind records that stand there already', () => {
-    expect(written(jsonLines(), [bodyOf('{"id":3}')], 2)).toBe('[,\n{"id":3}\n]\n');
+    expect(written(jsonScanFormat(), [bodyOf('{"id":3}')], 2)).toBe('[,\n{"id":3}\n]\n');
   });
 });
 
@@ -235,7 +242,7 @@ describe('lines of whatever the server sends', () => {
       fc.property(records, shown, fc.boolean(), (sent, some, isExcel) => {
         const options = isExcel ? EXCEL : PLAIN;
         const texts = sent.map((each) => JSON.stringify(each));
-        expect(written(csvLines(some, options), [bodyOf(texts.join(','))])).toBe(
+        expect(written(csvScanFormat(some, options), [bodyOf(texts.join(','))])).toBe(
           viaParser(texts.join(','), some, options),
         );
       }),
@@ -244,7 +251,7 @@ describe('lines of whatever the server sends', () => {
   });
 
   it('are those of the formatters that are given parsed records, to the byte', () => {
-    const [csv, ndjson, json] = [csvLines(columns, PLAIN), ndjsonLines(), jsonLines()];
+    const [csv, ndjson, json] = [csvScanFormat(columns, PLAIN), ndjsonScanFormat(), jsonScanFormat()];
     fc.assert(
       fc.property(records, (sent) => {
         const body = JSON.stringify({ data: sent, warnings: [], errors: [], meta: null });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { Inbox } from '../../../src/core/stream/inbox.ts';
+import { AsyncQueue } from '../../../src/core/stream/inbox.ts';
 
 const never = new AbortController().signal;
 
 it('gives in order what is put in, before and while it is waited for', async () => {
-  const inbox = new Inbox<number>();
+  const inbox = new AsyncQueue<number>();
   inbox.put(1);
   inbox.put(2);
   expect([await inbox.take(never), await inbox.take(never)]).toEqual([1, 2]);
@@ -14,7 +14,7 @@ it('gives in order what is put in, before and while it is waited for', async () 
 });
 
 it('fails with the first end, also while it is waited for', async () => {
-  const inbox = new Inbox<number>();
+  const inbox = new AsyncQueue<number>();
   const waiting = inbox.take(never);
   inbox.end(new Error('first'));
   inbox.end(new Error('second'));
@@ -25,7 +25,7 @@ it('fails with the first end, also while it is waited for', async () => {
 
 it('fails with the reason of the signal', async () => {
   const stop = new AbortController();
-  const waiting = new Inbox<number>().take(stop.signal);
+  const waiting = new AsyncQueue<number>().take(stop.signal);
   stop.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
 });

@@ -31,7 +31,7 @@ const CODINGS: readonly (readonly [string, Encode])[] = [
 const TEXT = Array.from({ length: 20_000 }, (_, index) => `${(index * 7919) % 10_007} Zoë Ashbourne\n`).join('');
 
 /** How cut and damaged data is told; the decoder of Zstandard takes a cut for the end, and the text is not whole then. */
-const BROKEN = /^The answer (?:was cut off or damaged \([\w-]+\)|is not an envelope of the API)\. \(HTTP 200\)$/;
+const BROKEN = /^The response (?:was cut off or damaged \([\w-]+\)|is not an API envelope)\. \(HTTP 200\)$/;
 
 /** What an attempt makes of a body in pieces, and how many bytes of it were asked for. */
 async function received(encoding: string | undefined, pieces: Iterable<Uint8Array>, length?: number) {
@@ -68,7 +68,7 @@ describe.each(CODINGS)('an answer in %s', (name, encode) => {
     ['pieces of 7 bytes', 7],
   ])('is decoded from %s', async (_, size) => {
     const { value, end } = await received(name, inPieces(encoded, size), encoded.length);
-    expect(end).toEqual({ kind: 'answered', status: 200 });
+    expect(end).toEqual({ kind: 'completed', status: 200 });
     expect(value).toBe(TEXT);
   });
 
@@ -107,20 +107,22 @@ describe.each(CODINGS)('an answer in %s', (name, encode) => {
   ])('is refused with bytes behind its end %s', async (_, pieces) => {
     const { end, failure } = await received(name, pieces);
     expect(end).toEqual(lost(false));
-    expect(failure?.message).toMatch(/^The answer (?:goes on behind its compressed data|was cut off)/);
+    expect(failure?.message).toMatch(/^The response (?:continues after its compressed data|was cut off)/);
   });
 
   it('has the length of its compressed form', async () => {
     const { end, failure } = await received(name, [encoded], TEXT.length);
     expect(end).toEqual(lost(false));
-    expect(failure?.message).toBe(`The answer was cut off after ${encoded.length} of ${TEXT.length} bytes. (HTTP 200)`);
+    expect(failure?.message).toBe(
+      `The response was cut off after ${encoded.length} of ${TEXT.length} bytes. (HTTP 200)`,
+    );
   });
 
   it('is given up for good where it expands without end, long before it is read', async () => {
     const zeros = await compressedZeros(name, 200);
     const { end, failure, read } = await received(name, inPieces(zeros, 1000));
     expect(end).toEqual(lost(true));
-    expect(failure?.message).toBe('The answer is more than 1000 times larger than its compressed form. (HTTP 200)');
+    expect(failure?.message).toBe('The response is more than 1000 times larger than its compressed form. (HTTP 200)');
     expect(read.bytes).toBeLessThan(100_000);
   });
 });
@@ -172,7 +174,7 @@ describe('an answer', () => {
   ])('is given up for good in an encoding that is %s', async (_, encoding) => {
     const { end, failure } = await received(encoding, [Buffer.from([0x1f, 0x9d, 0x90])]);
     expect(end).toEqual(lost(true));
-    expect(failure?.message).toBe(`The answer is in an encoding that molar does not know (${encoding}). (HTTP 200)`);
+    expect(failure?.message).toBe(`The response is in an encoding that molar does not know (${encoding}). (HTTP 200)`);
   });
 
   it('is given up for good behind 64 MiB of text, whatever it was compressed to', async () => {
@@ -181,7 +183,7 @@ describe('an answer', () => {
     expect(80 * 1024 * 1024).toBeLessThan(bytes.length * 1000);
     const { end, failure } = await received('gzip', inPieces(bytes, 1000));
     expect(end).toEqual(lost(true));
-    expect(failure?.message).toBe('The answer is larger than 64 MiB. (HTTP 200)');
+    expect(failure?.message).toBe('The response is larger than 64 MiB. (HTTP 200)');
   });
 
   it('is given up for good where one bomb is inside another', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Profile, ProfileSecret, StoredConfig } from '../../../src/core/profiles/config.ts';
-import { KeptSecrets } from '../../../src/core/profiles/keptsecrets.ts';
+import { SecretStore } from '../../../src/core/profiles/secretstore.ts';
 import { type Act, type Behaviour, FakeKeyring, HeldClock } from './fakekeyring.ts';
 
 const TOKEN: ProfileSecret = { kind: 'token', token: 'hush-token' };
@@ -19,7 +19,7 @@ function world(options: { env?: Record<string, string>; behaves?: (act: Act, acc
   clock.hurries = true;
   const owner = { pid: 7, host: 'desk', clock, lifeOf: () => ({ alive: true }) };
   let ids = 0;
-  const secrets = new KeptSecrets({ env: options.env ?? {}, keyring, newId: () => `id-${++ids}`, owner });
+  const secrets = new SecretStore({ env: options.env ?? {}, keyring, newId: () => `id-${++ids}`, owner });
   const text = () => readFileSync(path, 'utf8');
   const stored = (name = 'work') => (JSON.parse(text()) as StoredConfig).profiles[name]?.secret;
   return { path, keyring, secrets, text, stored };
@@ -28,7 +28,7 @@ function world(options: { env?: Record<string, string>; behaves?: (act: Act, acc
 describe('a secret that is kept', () => {
   it('is in the keyring, and not in the file', async () => {
     const { path, keyring, secrets, text, stored } = world();
-    expect(await secrets.keep(path, 'work', profile(TOKEN))).toEqual({ where: 'keyring' });
+    expect(await secrets.saveProfile(path, 'work', profile(TOKEN))).toEqual({ where: 'keyring' });
     expect(stored()).toEqual({ kind: 'keyring', account: 'work id-1' });
     expect([...keyring.entries]).toEqual([['work id-1', 'hush-token']]);
     expect(text()).not.toContain('hush');
@@ -37,20 +37,20 @@ describe('a secret that is kept', () => {
 
   it('of a client leaves its id and address in the file', async () => {
     const { path, keyring, secrets, text, stored } = world();
-    await secrets.keep(path, 'work', profile(CLIENT));
+    await secrets.saveProfile(path, 'work', profile(CLIENT));
     expect(stored()).toEqual({ kind: 'keyring', account: 'work id-1', clientId: 'me', tokenUrl: 'https://t' });
     expect(keyring.entries.get('work id-1')).toBe('hush secret');
     expect(text()).not.toContain('hush');
   });
 
   it.each<[string, Act, Behaviour, string]>([
-    ['hangs', 'write', 'hangs', 'it does not answer within 3 s'],
+    ['hangs', 'write', 'hangs', 'it does not respond within 3 s'],
     ['refuses', 'write', 'refuses', 'it cannot be used'],
-    ['loses it', 'write', 'loses', 'it does not give back what it was given'],
+    ['loses it', 'write', 'loses', 'it does not return what was stored'],
     ['cannot be read', 'read', 'refuses', 'it cannot be used'],
   ])('is in a file of its owner when the keyring %s, and says so', async (_name, act, how, because) => {
     const { path, keyring, secrets, stored } = world({ behaves: (asked) => (asked === act ? how : 'works') });
-    expect(await secrets.keep(path, 'work', profile(TOKEN))).toEqual({ where: 'file', because });
+    expect(await secrets.saveProfile(path, 'work', profile(TOKEN))).toEqual({ where: 'file', reason: because });
     expect(stored()).toEqual(TOKEN);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(keyring.entries.size).toBe(0);
@@ -61,7 +61,7 @@ describe('a secret that is kept', () => {
     ['a command', COMMAND, {}],
   ])('leaves the keyring alone for %s', async (_name, secret, env) => {
     const { path, keyring, secrets, stored } = world({ env });
-    expect(await secrets.keep(path, 'work', profile(secret))).toEqual({ where: 'file' });
+    expect(await secrets.saveProfile(path, 'work', profile(secret))).toEqual({ where: 'file' });
     expect(stored()).toEqual(secret);
     expect(keyring.asked).toEqual([]);
   });
@@ -71,12 +71,12 @@ describe('a secret that takes the place of another', () => {
   it('is stored, read back and named before the old one goes', async () => {
     const seen: string[] = [];
     const { path, keyring, secrets, stored } = world();
-    await secrets.keep(path, 'work', profile(TOKEN));
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
     keyring.behaves = (act, account) => {
       seen.push(`${act} ${account}, config names ${(stored() as { account: string }).account}`);
       return 'works';
     };
-    await secrets.keep(path, 'work', profile(CLIENT));
+    await secrets.saveProfile(path, 'work', profile(CLIENT));
     expect(seen).toEqual([
       'write work id-2, config names work id-1',
       'read work id-2, config names work id-1',
@@ -96,9 +96,9 @@ describe('a secret that takes the place of another', () => {
     ['garbles', 'write'],
   ])('is never lost when the keyring %s at a %s', async (how, act) => {
     const { path, keyring, secrets, stored } = world();
-    await secrets.keep(path, 'work', profile({ kind: 'token', token: 'first' }));
+    await secrets.saveProfile(path, 'work', profile({ kind: 'token', token: 'first' }));
     keyring.behaves = (asked) => (asked === act ? how : 'works');
-    await secrets.keep(path, 'work', profile({ kind: 'token', token: 'second' }));
+    await secrets.saveProfile(path, 'work', profile({ kind: 'token', token: 'second' }));
     keyring.behaves = () => 'works';
     const secret = stored();
     expect(secret?.kind === 'keyring' ? await secrets.read(secret.account, 'profile work') : secret).toEqual(
@@ -108,16 +108,16 @@ describe('a secret that takes the place of another', () => {
 
   it('that cannot be removed is named', async () => {
     const { path, keyring, secrets } = world();
-    await secrets.keep(path, 'work', profile(TOKEN));
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
     keyring.behaves = (act) => (act === 'remove' ? 'refuses' : 'works');
-    expect(await secrets.keep(path, 'work', profile(CLIENT))).toEqual({ where: 'keyring', left: 'work id-1' });
+    expect(await secrets.saveProfile(path, 'work', profile(CLIENT))).toEqual({ where: 'keyring', orphan: 'work id-1' });
   });
 
   it('leaves no entry behind when the config cannot be written', async () => {
     const { path, keyring, secrets } = world();
     const broken = join(path, 'config.json');
     writeFileSync(path, '{}');
-    await expect(secrets.keep(broken, 'work', profile(TOKEN))).rejects.toMatchObject({ exitCode: 9 });
+    await expect(secrets.saveProfile(broken, 'work', profile(TOKEN))).rejects.toMatchObject({ exitCode: 9 });
     expect(keyring.entries.size).toBe(0);
   });
 });
@@ -125,24 +125,24 @@ describe('a secret that takes the place of another', () => {
 describe('a profile that is removed', () => {
   it('goes with its secret', async () => {
     const { path, keyring, secrets, stored } = world();
-    await secrets.keep(path, 'work', profile(TOKEN));
-    expect(await secrets.forget(path, 'work')).toBeUndefined();
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
+    expect(await secrets.deleteProfile(path, 'work')).toBeUndefined();
     expect([stored(), keyring.entries.size]).toEqual([undefined, 0]);
   });
 
   it('goes when the keyring has lost the secret', async () => {
     const { path, keyring, secrets, stored } = world();
-    await secrets.keep(path, 'work', profile(TOKEN));
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
     keyring.entries.clear();
-    expect(await secrets.forget(path, 'work')).toBeUndefined();
+    expect(await secrets.deleteProfile(path, 'work')).toBeUndefined();
     expect(stored()).toBeUndefined();
   });
 
   it.each<[Behaviour]>([['hangs'], ['refuses']])('stays whole when the keyring %s', async (how) => {
     const { path, keyring, secrets, stored } = world();
-    await secrets.keep(path, 'work', profile(TOKEN));
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
     keyring.behaves = () => how;
-    await expect(secrets.forget(path, 'work')).rejects.toMatchObject({
+    await expect(secrets.deleteProfile(path, 'work')).rejects.toMatchObject({
       exitCode: 2,
       hint: expect.stringContaining('MOLAR_KEYRING=off molar profiles remove work'),
     });
@@ -152,16 +152,16 @@ describe('a profile that is removed', () => {
   it('goes alone with MOLAR_KEYRING=off, and names what stays', async () => {
     const env: Record<string, string> = {};
     const { path, keyring, secrets, stored } = world({ env });
-    await secrets.keep(path, 'work', profile(TOKEN));
+    await secrets.saveProfile(path, 'work', profile(TOKEN));
     env.MOLAR_KEYRING = 'off';
-    expect(await secrets.forget(path, 'work')).toBe('work id-1');
+    expect(await secrets.deleteProfile(path, 'work')).toBe('work id-1');
     expect([stored(), keyring.entries.size]).toEqual([undefined, 1]);
   });
 });
 
 describe('a secret that is read', () => {
   it.each<[string, Behaviour | 'off' | 'lost', string, string]>([
-    ['a keyring that hangs', 'hangs', 'cannot be read: it does not answer within 3 s', 'Unlock the keyring'],
+    ['a keyring that hangs', 'hangs', 'cannot be read: it does not respond within 3 s', 'Unlock the keyring'],
     [
       'a keyring that refuses',
       'refuses',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 import type { ApiRequest } from '../../../src/core/transport/client.ts';
-import type { Posted } from '../../../src/core/transport/doubt.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import type { PostAttempt } from '../../../src/core/transport/uncertainwrite.ts';
 import { answer, broken, clientOf, failureOf, problem, Script, SleepLog, type Step, success } from './script.ts';
 
 const CREATE: ApiRequest = { method: 'POST', path: '/api/v1/patients', body: { firstName: 'Ann' } };
@@ -112,7 +112,7 @@ describe('a POST of unknown outcome', () => {
     };
     const failure = await failureOf(clientOf(script).request({ ...CREATE, lookUp }));
     expect(failure).toMatchObject({ code: 'network.outcome_unknown', exitCode: 8, requestId: 'id-2' });
-    expect(failure.message).toContain('Looking for it did not tell: Not allowed (HTTP 403).');
+    expect(failure.message).toContain('Looking it up failed: Not allowed (HTTP 403).');
     expect(posts(script)).toBe(1);
   });
 
@@ -130,7 +130,7 @@ describe('a POST of unknown outcome', () => {
     const clock = new SleepLog();
     const script = new Script(broken(true), success({ id: 8 }));
     const elapsed: number[] = [];
-    const lookUp = async (posted: Posted) => void elapsed.push(posted.elapsed());
+    const lookUp = async (posted: PostAttempt) => void elapsed.push(posted.elapsed());
     await clientOf(script, { clock }).request({ ...CREATE, lookUp });
     expect(elapsed).toEqual([0, 1000]);
   });
@@ -143,21 +143,21 @@ describe('a POST of unknown outcome', () => {
   ])('has succeeded once a further attempt has, though the look back %s', async (_name, look) => {
     const script = new Script(broken(true), success({ id: 8 }));
     const elapsed: number[] = [];
-    const lookBack = (posted: Posted) => {
+    const checkDuplicates = (posted: PostAttempt) => {
       elapsed.push(posted.elapsed());
       return look();
     };
-    expect((await clientOf(script).request({ ...lookingUp([]), lookBack })).data).toEqual({ id: 8 });
+    expect((await clientOf(script).request({ ...lookingUp([]), checkDuplicates })).data).toEqual({ id: 8 });
     expect(elapsed).toEqual([1000]);
   });
 
   it('has succeeded though the signal comes during the look back', async () => {
     const stop = new AbortController();
-    const lookBack = async () => {
+    const checkDuplicates = async () => {
       stop.abort(new Error('stopped'));
       throw stop.signal.reason;
     };
-    const request = { ...lookingUp([]), lookBack, signal: stop.signal };
+    const request = { ...lookingUp([]), checkDuplicates, signal: stop.signal };
     expect((await clientOf(new Script(broken(true), success({ id: 8 }))).request(request)).data).toEqual({ id: 8 });
   });
 
@@ -165,9 +165,9 @@ describe('a POST of unknown outcome', () => {
     ['an attempt that was none', [broken(false)]],
     ['a refusal by rate', [answer(429, '')]],
   ])('is not looked back at after %s', async (_name, steps) => {
-    const lookBack = () => Promise.reject(new Error('Not in doubt.'));
+    const checkDuplicates = () => Promise.reject(new Error('Not in doubt.'));
     const script = new Script(...steps, success({ id: 8 }));
-    expect((await clientOf(script).request({ ...lookingUp([]), lookBack })).data).toEqual({ id: 8 });
+    expect((await clientOf(script).request({ ...lookingUp([]), checkDuplicates })).data).toEqual({ id: 8 });
   });
 
   it('ends with the signal while it is looked up', async () => {

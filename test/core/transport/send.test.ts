@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchedBody } from '../../../src/core/transport/watchedbody.ts';
+import { observedBody } from '../../../src/core/transport/send.ts';
 
 describe('a watched body', () => {
   /** A body of three pieces, and what happens to it and is told of it, in order. */
@@ -15,9 +15,9 @@ describe('a watched body', () => {
         seen.push('closed');
       }
     }
-    const body = watchedBody(pieces(), {
-      piece: (bytes) => seen.push(`told ${Buffer.from(bytes)}`),
-      end: () => seen.push('told the end'),
+    const body = observedBody(pieces(), {
+      onChunk: (bytes) => seen.push(`told ${Buffer.from(bytes)}`),
+      onEnd: () => seen.push('told the end'),
     });
     return { body, seen };
   }
@@ -40,11 +40,11 @@ describe('a watched body', () => {
 
   it('throws what reading throws', async () => {
     const broken = new Error('broken');
-    const body = watchedBody(
+    const body = observedBody(
       {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(broken) }),
       },
-      { piece: () => undefined },
+      { onChunk: () => undefined },
     );
     await expect(body.next()).rejects.toBe(broken);
     expect(await body.return?.()).toEqual({ done: true, value: undefined });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRateLimit, ServerBucket } from '../../../src/core/transport/bucket.ts';
+import { readRateLimit, ServerTokenBucket } from '../../../src/core/transport/pacer.ts';
 import { OwnRateLimit } from '../../../src/server/http/ratelimit.ts';
 
 describe('readRateLimit', () => {
@@ -30,7 +30,7 @@ describe('the estimate of the rate', () => {
     (rate) => {
       let now = 0;
       const server = new OwnRateLimit(rate, () => now);
-      const bucket = new ServerBucket();
+      const bucket = new ServerTokenBucket();
       for (let order = 1; order <= 3 * rate; order++) {
         now += 3;
         const report = readRateLimit(server.take('caller').headers);
@@ -46,13 +46,13 @@ describe('room', () => {
   const FULL = { limit: 20, remaining: 10, reset: 1 };
 
   it('is there until an answer told otherwise', () => {
-    const bucket = new ServerBucket();
+    const bucket = new ServerTokenBucket();
     for (let sent = 0; sent < 1000; sent++) bucket.take();
     expect(bucket.roomAt(5)).toBe(5);
   });
 
   it('is less by what is under way and by what is left to others', () => {
-    const bucket = new ServerBucket();
+    const bucket = new ServerTokenBucket();
     bucket.report(FULL, 1, 8, 0);
     // 10 left, 1 for others, 8 under way: one more may go, then one each 100 ms.
     expect(bucket.roomAt(0)).toBe(0);
@@ -67,21 +67,21 @@ describe('room', () => {
     ['a few left, as many under way', 3, 3, 100],
     ['a few left, fewer under way', 3, 2, 0],
   ])('with %s', (_name, remaining, underWay, wait) => {
-    const bucket = new ServerBucket();
+    const bucket = new ServerTokenBucket();
     bucket.report({ limit: 1000, remaining: 900, reset: 10 }, 1, 0, 0);
     bucket.report({ limit: 1000, remaining, reset: 100 }, 2, underWay, 0);
     expect(bucket.roomAt(0)).toBe(wait);
   });
 
   it('is not raised by an answer that was overtaken', () => {
-    const bucket = new ServerBucket();
+    const bucket = new ServerTokenBucket();
     bucket.report({ ...FULL, remaining: 0 }, 2, 0, 0);
     bucket.report({ ...FULL, remaining: 9 }, 1, 0, 0);
     expect(bucket.roomAt(0)).toBeGreaterThan(0);
   });
 
   it('comes back with a request that the server did not count', () => {
-    const bucket = new ServerBucket();
+    const bucket = new ServerTokenBucket();
     bucket.report({ ...FULL, remaining: 2 }, 1, 0, 0);
     bucket.take();
     bucket.giveBack();

@@ -1,11 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_RECURRENCE, type RecurrenceFields } from '../../../src/catalog/recurrence/fields.ts';
+import { NO_RECURRENCE, type RecurrenceFields, ruleOf } from '../../../src/catalog/recurrence/fields.ts';
 import { recurrenceOfDraft } from '../../../src/core/recurrence/recurrence.ts';
 import { readRRule } from '../../../src/core/recurrence/rrule.ts';
-import { toRRule } from '../../../src/core/recurrence/torrule.ts';
+import { weekdayCode } from '../../../src/core/recurrence/weekdays.ts';
 import { rules } from '../../server/recurrence/generatedrules.ts';
 import { complaints } from './complaints.ts';
+
+const ORDINALS = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, LAST: -1 };
+
+/**
+ * The recurrence of an event as a rule of RFC 5545, undefined for an event that does not recur. `recurrenceStart` is
+ * the DTSTART that the rule counts from and stands outside of it; WKST is the standard's own, Monday (D39).
+ */
+function toRRule(fields: RecurrenceFields): string | undefined {
+  // The rule does not hold the start, so one that is not known yet takes nothing away from it.
+  const rule = ruleOf({ ...fields, recurrenceStart: fields.recurrenceStart ?? fields.recurrenceEnd });
+  if (rule === undefined) return undefined;
+  const byDay =
+    rule.type === 'WEEKLY' ? rule.days.map(weekdayCode).join(',') : `${ORDINALS[rule.week]}${weekdayCode(rule.day)}`;
+  const interval = rule.frequency === 1 ? '' : `;INTERVAL=${rule.frequency}`;
+  return `FREQ=${rule.type}${interval};BYDAY=${byDay};UNTIL=${rule.end.replaceAll('-', '')}`;
+}
 
 const span = { recurrenceStart: '2026-03-02', recurrenceEnd: '2027-03-01', recurrenceFrequency: 2 };
 const weekly: RecurrenceFields = {

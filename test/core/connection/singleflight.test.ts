@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SharedWork } from '../../../src/core/transport/sharedwork.ts';
+import { SingleFlight } from '../../../src/core/connection/clientcredentials.ts';
 
 function counted() {
   const runs: { readonly signal: AbortSignal; readonly done: (value: string) => void }[] = [];
-  const work = new SharedWork(
+  const work = new SingleFlight(
     (signal) =>
       new Promise<string>((done, reject) => {
         runs.push({ signal, done });
@@ -55,7 +55,7 @@ describe('shared work', () => {
 
   it('fails for all that joined, and can be tried again', async () => {
     let runs = 0;
-    const work = new SharedWork(async () => {
+    const work = new SingleFlight(async () => {
       if (++runs === 1) throw new Error('failed');
       return 'value';
     });

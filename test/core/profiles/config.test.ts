@@ -95,17 +95,13 @@ describe('the config file', () => {
   it.each([
     ['no JSON', '{"token":"hush"', 'is not valid JSON'],
     ['a list', '[]', 'is not a JSON object'],
-    [
-      'a profile without a secret',
-      '{"profiles":{"a":{"url":"x","organization":"y"}}}',
-      'a profile a that is not whole',
-    ],
+    ['a profile without a secret', '{"profiles":{"a":{"url":"x","organization":"y"}}}', 'an incomplete profile a'],
     [
       'an unknown kind of secret',
       '{"profiles":{"a":{"url":"x","organization":"y","secret":{"kind":"toString"}}}}',
-      'whole',
+      'incomplete',
     ],
-    ['a number as default', '{"defaults":{"pageSize":5}}', 'defaults that are no texts'],
+    ['a number as default', '{"defaults":{"pageSize":5}}', 'defaults that are not strings'],
   ])('is refused with %s', (_name, text, message) => {
     const read = () => readConfig(join(folder(text), 'config.json'));
     expect(read).toThrow(message);

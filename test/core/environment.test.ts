@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computerZone } from '../../src/core/computerzone.ts';
+import { computerZone } from '../../src/core/environment.ts';
 
 describe('the zone of this computer', () => {
   it.each([
