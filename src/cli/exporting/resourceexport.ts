@@ -10,12 +10,12 @@ import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts
 import { partPath, targetOf } from '../../core/exports/partialfile.ts';
 import type { ScanFormat } from '../../core/jsonscan/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import type { Proof } from '../../core/pages/complete.ts';
 import { readComplete } from '../../core/pages/complete.ts';
+import { withEarlyBound } from '../../core/pages/completefilters.ts';
 import { countOperationOf } from '../../core/pages/countall.ts';
-import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageOptions } from '../../core/pages/page.ts';
-import type { Proof } from '../../core/pages/proof.ts';
-import type { WalkedPage } from '../../core/pages/walkplace.ts';
+import type { WalkedPage } from '../../core/pages/walkoptions.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';

@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import { DELIVERY_OPERATIONS, domainTypeOf } from '../../catalog/stream/domains.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { formatRoutingKey } from '../../catalog/stream/routingkeys.ts';
-import { withLocationFallback } from '../../core/pages/everything.ts';
+import { withLocationFallback } from '../../core/pages/completefilters.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { collect, collectedRows } from '../../core/stream/collect.ts';
 import { follow } from '../../core/stream/follow.ts';

@@ -1,9 +1,9 @@
 import { idOf, type Row } from './page.ts';
-import type { WalkedPage } from './walkplace.ts';
+import type { WalkedPage } from './walkoptions.ts';
 
 /**
- * The rows of several walks in ascending id order, each id once: what all of them bring together. The last id is a place
- * from which all of them can resume. Throws Unmergeable when one of them no longer has such a place.
+ * The rows of several walks in ascending id order, each id once. All of them can resume after the last id. Throws
+ * Unmergeable when one of them is no longer in id order.
  */
 export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]): AsyncGenerator<WalkedPage> {
   const sides = walks.map((walk) => new Side(walk));
@@ -14,9 +14,9 @@ export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]):
       const open = sides.filter(({ rows }) => rows.length > 0);
       const [first] = open;
       if (first?.page === undefined) return;
-      // Up to here every side that still has rows has shown all of them.
+      // Up to here every side that still has rows has yielded all of them.
       const upTo = open.map(({ lastId }) => lastId).reduce((least, id) => (id < least ? id : least));
-      const rows = inOrder(open.flatMap((side) => side.take(upTo)));
+      const rows = uniqueById(open.flatMap((side) => side.take(upTo)));
       const ids = { firstId: String(idOf(rows[0] ?? {})), lastId: String(upTo) };
       fetched = (fetched ?? (first.page.position?.fetched ?? 0) - first.page.rows.length) + rows.length;
       yield { ...first.page, rows, ...ids, position: { lastId: String(upTo), fetched } };
@@ -26,10 +26,10 @@ export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]):
   }
 }
 
-/** A walk is no longer in id order, so it cannot be merged; what came so far is whole up to the last id. */
+/** A walk is no longer in id order; what was yielded so far is complete up to the last id. */
 export class Unmergeable extends Error {}
 
-/** One of the walks, and the rows of it that wait for those of the others. */
+/** One of the walks, and its rows that wait for those of the others. */
 class Side {
   rows: readonly Row[] = [];
   page: WalkedPage | undefined;
@@ -64,7 +64,7 @@ class Side {
   }
 }
 
-function inOrder(rows: readonly Row[]): readonly Row[] {
+function uniqueById(rows: readonly Row[]): readonly Row[] {
   const byId = new Map<string, Row>();
   for (const row of rows) {
     const id = String(idOf(row));

@@ -9,15 +9,15 @@ const DAY = 86_400_000;
 /** The first slice is everything before it: hardly any record, since no practice management system is older. */
 const FIRST = Date.UTC(1980, 0, 1);
 
-/** Slices become narrower after a timeout, down to this, and wider again while they succeed. */
-const USUAL_WIDTH = 365 * DAY;
-const WIDEST = 16 * USUAL_WIDTH;
-const NARROWEST = { date: DAY, dateTime: 60_000 } as const;
+/** Slices become narrower after a timeout, down to the minimum, and wider again while they succeed. */
+const INITIAL_WIDTH = 365 * DAY;
+const MAX_WIDTH = 16 * INITIAL_WIDTH;
+const MIN_WIDTH = { date: DAY, dateTime: 60_000 } as const;
 
 /** Successes after which slices may become wider than what timed out before. */
-const RECOVERED = 12;
+const RECOVERY = 12;
 
-/** Whether something timed out on the server, however often it was asked (specification, Errors: 408). */
+/** Whether a request timed out on the server, retries included (specification, Errors: 408). */
 export function isTimeout(cause: unknown): boolean {
   return cause instanceof ApiFailure && cause.status === 408;
 }
@@ -31,8 +31,8 @@ export function sliceKey({ filters = {}, dateLimit }: Operation): FilterKey | un
 /**
  * Reads what matches a filter slice by slice of time, for a service that times out on wide ranges (specification,
  * Patients, rule 3): in ascending order and with an open end, so that a record which is changed meanwhile is in a later
- * slice. `read` is given the filter of a slice; a slice that times out is read again in narrower ones, so what it gave
- * may come twice. `onUnread` is called with what could not be asked for. Throws what `read` throws for the narrowest.
+ * slice. `read` is given the filter of a slice; a slice that times out is read again in narrower ones, so its rows may
+ * be yielded twice. `onUnread` is called with what could not be read. Throws what `read` throws for the narrowest.
  */
 export async function* inSlices<T>(
   filter: string | undefined,
@@ -67,15 +67,15 @@ export async function* inSlices<T>(
 }
 
 class Slices {
-  private width = USUAL_WIDTH;
-  private ceiling = WIDEST;
+  private width = INITIAL_WIDTH;
+  private ceiling = MAX_WIDTH;
   private successes = 0;
-  private readonly narrowest: number;
+  private readonly minWidth: number;
   private readonly now: number;
 
   constructor(key: FilterKey, now: number) {
     this.now = now;
-    this.narrowest = key.value.name === 'date' ? NARROWEST.date : NARROWEST.dateTime;
+    this.minWidth = key.value.name === 'date' ? MIN_WIDTH.date : MIN_WIDTH.dateTime;
   }
 
   /** `read` without an end is the last slice. */
@@ -100,27 +100,27 @@ class Slices {
   }
 
   private narrow(): boolean {
-    if (this.width <= this.narrowest) return false;
-    this.ceiling = Math.max(this.narrowest, this.whole(this.width / 2));
+    if (this.width <= this.minWidth) return false;
+    this.ceiling = Math.max(this.minWidth, this.rounded(this.width / 2));
     this.width = this.ceiling;
     this.successes = 0;
     return true;
   }
 
   private widen(): void {
-    if (++this.successes % RECOVERED === 0) this.ceiling = Math.min(WIDEST, this.ceiling * 2);
+    if (++this.successes % RECOVERY === 0) this.ceiling = Math.min(MAX_WIDTH, this.ceiling * 2);
     this.width = Math.min(this.ceiling, this.width * 2);
   }
 
-  private whole(width: number): number {
-    return Math.floor(width / this.narrowest) * this.narrowest;
+  private rounded(width: number): number {
+    return Math.floor(width / this.minWidth) * this.minWidth;
   }
 }
 
 interface Span {
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** The bounds as they stand in the filter. */
+  /** The bounds as the filter has them. */
   readonly lower: readonly RawTerm[];
   readonly upper: readonly RawTerm[];
 }

@@ -119,7 +119,12 @@ describe('diagnose', () => {
       'warn',
       '2026-11-21 14:00 UTC, in 2 hours.',
     ],
-    ['near, but renewed', { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: true }, 'ok', 'renewed automatically.'],
+    [
+      'near, but renewed',
+      { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: true },
+      'ok',
+      'renewed automatically.',
+    ],
   ])('tells when the token expires: %s', async (_name, token, level, message) => {
     const findings = await found({ token: () => token });
     const finding = findings.find(({ check }) => check === 'token');

@@ -1,9 +1,9 @@
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
+import type { Proof } from '../../../src/core/pages/complete.ts';
 import { type CompleteOptions, readComplete } from '../../../src/core/pages/complete.ts';
 import { countOperationOf } from '../../../src/core/pages/countall.ts';
-import type { Proof } from '../../../src/core/pages/proof.ts';
-import type { WalkPosition } from '../../../src/core/pages/walkplace.ts';
+import type { WalkPosition } from '../../../src/core/pages/walkoptions.ts';
 import { clientOf } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 

@@ -4,7 +4,7 @@ import { EXIT, FAILURES } from '../../../catalog/failures.ts';
 import { formatFilter } from '../../../catalog/filter/grammar.ts';
 import { patients } from '../../../catalog/resources/patients.ts';
 import { Failure } from '../../failure.ts';
-import { withLocationFallback } from '../../pages/everything.ts';
+import { withLocationFallback } from '../../pages/completefilters.ts';
 import { walkPages } from '../../pages/walk.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';

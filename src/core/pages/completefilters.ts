@@ -1,35 +1,31 @@
 import type { DateLimit, Operation } from '../../catalog/define.ts';
-import type { FilterKey, FilterKeys } from '../../catalog/filter/check.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { Operator } from '../../catalog/operators.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 
-/** Before every record: no practice management system is older. */
+/** Earlier than every record. */
 const EARLIEST = '0001-01-01';
 
 const LOWER: readonly Operator[] = ['>=', '>', '=='];
 
 /**
- * A filter that asks for records of any age where a service may limit them by date on its own (D48): an early bound is
- * added unless the filter has one. Other filters, and other operations, stay as they are.
+ * A filter for records of any age where a service may limit them by date on its own (D48): an early bound is added
+ * unless the filter has one. Other filters, and other operations, stay as they are.
  */
 export function withEarlyBound(filter: string | undefined, operation: Operation): string | undefined {
   const limit = operation.dateLimit;
   if (limit === undefined || 'parts' in limit) return filter;
   const terms = parseFilter(filter ?? '');
   if (terms.some(({ key, operator }) => limit.limiting.includes(key) && LOWER.includes(operator))) return filter;
-  const values = [boundOf(EARLIEST, operation.filters?.[limit.key])];
-  return formatFilter([...terms, { key: limit.key, operator: '>=', values }]);
-}
-
-/** A date as a bound on a key: as it is, or as the instant at which it begins in UTC, by the key's own type (D50). */
-function boundOf(date: string, key: FilterKey | undefined): string {
-  return key?.value.name === 'date' ? date : `${date}T00:00:00Z`;
+  // By the key's own type (D50).
+  const bound = operation.filters?.[limit.key]?.value.name === 'date' ? EARLIEST : `${EARLIEST}T00:00:00Z`;
+  return formatFilter([...terms, { key: limit.key, operator: '>=', values: [bound] }]);
 }
 
 /**
- * The filters whose records are, all together, every record that matches `filter`: one with an early bound, or the
- * parts of a resource that has no date to bound by.
+ * The filters that together bring every record matching `filter`: one with an early bound, or the parts of a resource
+ * that has no date to bound by.
  */
 export function completeFilters(filter: string | undefined, operation: Operation): readonly (string | undefined)[] {
   const limit = operation.dateLimit;
@@ -42,12 +38,12 @@ export function mayBeUndated(limit: DateLimit | undefined): boolean {
   return limit !== undefined && 'key' in limit && limit.undated === true;
 }
 
-/** Whether a service said 400: something about the request is not as it wants it. */
+/** Whether a service refused the request as it stands (400). */
 export function isRefused(cause: unknown): cause is ApiFailure {
   return cause instanceof ApiFailure && cause.status === 400;
 }
 
-/** Whether a request without a filter on locations may have been refused for that: what is at fault may be left open. */
+/** Whether a request may have been refused for its missing filter on locations; a refusal may name no source. */
 export function mayRequireLocation(cause: unknown, filter: string | undefined, keys: FilterKeys | undefined): boolean {
   if (!isRefused(cause) || forAllLocations(filter, keys) === undefined) return false;
   const names = [
@@ -58,8 +54,8 @@ export function mayRequireLocation(cause: unknown, filter: string | undefined, k
 }
 
 /**
- * The same filter for all locations, as the announced change will require (specification, Versioning 2); undefined where
- * the endpoint takes no location, or the filter names one.
+ * The same filter for all locations, as the announced change will require (specification, Versioning 2); undefined
+ * where the endpoint takes no location, or the filter names one.
  */
 export function forAllLocations(filter: string | undefined, keys: FilterKeys = {}): string | undefined {
   const location = Object.values(keys).find(({ willBeRequired }) => willBeRequired);
@@ -70,19 +66,19 @@ export function forAllLocations(filter: string | undefined, keys: FilterKeys = {
 }
 
 /**
- * Asks with a filter, and once more for all locations where a service refuses it for naming none. Throws what `ask`
- * throws, the first refusal where both are refused.
+ * Requests with a filter, and once more for all locations where a service refuses it for naming none. Throws what
+ * `request` throws, the first refusal where both are refused.
  */
 export async function withLocationFallback<T>(
   filter: string | undefined,
   keys: FilterKeys | undefined,
-  ask: (filter: string | undefined) => Promise<T>,
+  request: (filter: string | undefined) => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask(filter);
+    return await request(filter);
   } catch (cause) {
     if (!mayRequireLocation(cause, filter, keys)) throw cause;
-    return ask(forAllLocations(filter, keys)).catch((second: unknown) => {
+    return request(forAllLocations(filter, keys)).catch((second: unknown) => {
       throw isRefused(second) ? cause : second;
     });
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { IdLog } from '../../../src/core/pages/idlog.ts';
+import { IdLog } from '../../../src/core/pages/seenids.ts';
 
 it('remembers every id and no other, however far apart they are', () => {
   const ids = fc.uniqueArray(fc.bigInt(1n, 2n ** 60n), { maxLength: 50 });
