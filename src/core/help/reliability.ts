@@ -142,7 +142,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Once, whatever came of a POST',
-              'After a cut, a timeout, any 5xx and an answer that is none, the server is asked for a record that means what was sent, at once and again a second or more later; only when there is none is the POST sent again, and one that is there counts as created. Times are compared by the clock of the server. Where that cannot be found out (molar api with a path that molar does not know, a list that is refused, a record without its time of change), the command ends with network.outcome_unknown and sends nothing again. Tests: test/core/settling/created.test.ts, test/core/settling/meaning.test.ts, test/core/transport/client.test.ts, test/commands/api.test.ts.',
+              'After a cut, a timeout, any 5xx and an answer that is none, the server is asked for a record that means what was sent, at once and again a second or more later; only when there is none is the POST sent again, and one that is there counts as created. Times are compared by the clock of the server. Where that cannot be found out (molar api with a path that molar does not know, a list that is refused, a record without its time of change), the command ends with network.outcome_unknown and sends nothing again. Tests: test/core/lookup/createdrecord.test.ts, test/core/lookup/likeness.test.ts, test/core/transport/client.test.ts, test/commands/api.test.ts.',
             ],
           ],
         },

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { eventLikenesses } from '../../../src/core/settling/eventmeaning.ts';
-import { type Likenesses, likenesses, together } from '../../../src/core/settling/meaning.ts';
+import { eventLikenesses, type Likenesses, likenesses, together } from '../../../src/core/lookup/likeness.ts';
 
 const whole = (each: Likenesses) => together(Object.values(each));
 const OF_PATIENTS = (sent: object, stored: object) => whole(likenesses(patients.fields, { ...sent }, { ...stored }));

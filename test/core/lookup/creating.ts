@@ -4,7 +4,7 @@ import { appointments } from '../../../src/catalog/resources/appointments.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
-import { createdLooks } from '../../../src/core/settling/created.ts';
+import { createdRecordLookups } from '../../../src/core/lookup/createdrecord.ts';
 import type { OtherService } from './otherservice.ts';
 
 export const PATIENT = {
@@ -63,6 +63,11 @@ export const storing =
 export async function create(service: OtherService, resource: Resource, body: unknown): Promise<unknown> {
   const client = service.client();
   const path = pathOf(resource.operations.create!);
-  const { data } = await client.request({ method: 'POST', path, body, ...createdLooks(client, resource, body) });
+  const { data } = await client.request({
+    method: 'POST',
+    path,
+    body,
+    ...createdRecordLookups(client, resource, body),
+  });
   return (data as { id: unknown }).id;
 }

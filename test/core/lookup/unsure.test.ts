@@ -43,7 +43,7 @@ describe('a record that may be the one whose POST ended in doubt', () => {
       const made = create(service, resource, body);
       if (done) expect(await made).toBe(service.records[1]?.id);
       else
-        expect((await failureOf(made)).message).toContain(`${before.id} may be it, and nothing tells whether it is.`);
+        expect((await failureOf(made)).message).toContain(`${before.id} may be it, which cannot be decided.`);
       expect(service.posts).toBe(1);
     }
   });
@@ -70,7 +70,7 @@ describe('a record that may be the one whose POST ended in doubt', () => {
     service.faults = [{ end: 'cut', done: true }];
     const failure = await failureOf(create(service, resource, body));
     expect(failure).toMatchObject({ code: 'network.outcome_unknown', exitCode: 8 });
-    expect(failure.message).toContain('900 may be it, and nothing tells whether it is.');
+    expect(failure.message).toContain('900 may be it, which cannot be decided.');
     expect(service.posts).toBe(1);
   });
 

@@ -3,18 +3,18 @@ import { parseInstant, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { digitsOf, foldText } from '../../catalog/filter/values.ts';
 import { type Fields, isWritable } from '../../catalog/record.ts';
 
-/** Whether a stored value means what was sent. `unsure`: it may, as a time without a zone may. */
+/** Whether a stored value means what was sent. `unsure`: it may, like a time without a zone. */
 export type Likeness = 'same' | 'unsure' | 'other';
 
-/** One of each field that was sent, by its name. */
+/** The likeness of each field that was sent, by its name. */
 export type Likenesses = Readonly<Record<string, Likeness>>;
 
 type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Compares a stored record with what was sent, by meaning (D49): instants whatever their zone, ids as text, letters in
- * any case, phone numbers by their digits, lists of names in any order. Nothing sent, or a field that does not come
- * back, is no difference; neither is what the service added.
+ * any case, phone numbers by their digits, lists of names in any order. Nothing sent, a field that is not returned, or
+ * one that the service added is no difference.
  */
 export function likenesses(fields: Fields, sent: Values, stored: Values): Likenesses {
   const each = Object.entries(sent).map(([name, value]): [string, Likeness] => {
@@ -25,13 +25,13 @@ export function likenesses(fields: Fields, sent: Values, stored: Values): Likene
   return Object.fromEntries(each);
 }
 
-/** Of several values: as sure as the least sure one. */
+/** The likeness of several values: that of the least sure one. */
 export function together(each: readonly Likeness[]): Likeness {
   if (each.includes('other')) return 'other';
   return each.includes('unsure') ? 'unsure' : 'same';
 }
 
-/** Null, nothing, empty text and an empty list are the same (D19 is our server's own). */
+/** Null, undefined, blank text and an empty list are the same (D19 is our server's own). */
 export function isNothing(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
@@ -39,7 +39,7 @@ export function isNothing(value: unknown): boolean {
 
 function compare(kind: Kind, sent: unknown, stored: unknown): Likeness {
   if (isNothing(sent)) return 'same';
-  // No is what a record without an answer means.
+  // A missing value means no.
   if (kind.name === 'yesNo') return alike(String(sent) === String(stored ?? false));
   if (isNothing(stored)) return 'other';
   if (kind.name === 'dateTime') return instants(String(sent), String(stored));
@@ -62,7 +62,7 @@ function alike(isSame: boolean): Likeness {
   return isSame ? 'same' : 'other';
 }
 
-/** Lists as sets: of each entry sent, one that means the same has to be there, and no further ones. */
+/** Lists as sets: each entry sent has one that means the same, and there are no further ones. */
 function lists(item: Kind | undefined, sent: unknown, stored: unknown): Likeness {
   if (item === undefined || !Array.isArray(sent) || !Array.isArray(stored)) return 'other';
   const inEach = (these: readonly unknown[], those: readonly unknown[], like: typeof compare) =>
@@ -89,7 +89,7 @@ function word(value: unknown): string {
   return foldText(String(value)).replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Text in any letter case and spacing; what is a phone number on both sides by its digits, the one of the USA aside. */
+/** Text in any letter case and spacing; phone numbers by their digits without the country code of the USA. */
 function isSameText(sent: string, stored: string): boolean {
   const folded = (text: string) => foldText(text).trim().replace(/\s+/g, ' ');
   if (folded(sent) === folded(stored)) return true;
@@ -101,11 +101,12 @@ function isSameText(sent: string, stored: string): boolean {
 
 const PHONE = /^[\s\d+().\-/]*$/;
 
-/** Instants that differ by less are one: services keep milliseconds or do not. */
+/** Instants that differ by less are the same: not every service stores milliseconds. */
 const SECOND = 1000;
-/** A service may keep times to the minute: these may be one. */
+/** Not every service stores seconds: instants that differ by less may be the same. */
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** Zones lie within these hours of UTC, at quarters of an hour. */
 const EARLIEST_ZONE = -12 * HOUR;
@@ -117,8 +118,8 @@ function instants(sent: string, stored: string): Likeness {
   if (one !== undefined && other !== undefined) return apart(one - other);
   const [here, there] = [wallClockOf(sent), wallClockOf(stored)];
   if (here === undefined || there === undefined) return alike(sent.trim() === stored.trim());
-  const onTheWall = apart(here - there);
-  if (onTheWall === 'same' || (one === undefined && other === undefined)) return onTheWall;
+  const byWallClock = apart(here - there);
+  if (byWallClock === 'same' || (one === undefined && other === undefined)) return byWallClock;
   const offset = one === undefined ? here - (other ?? 0) : there - one;
   const fromStep = Math.abs(offset - Math.round(offset / ZONE_STEP) * ZONE_STEP);
   return offset >= EARLIEST_ZONE && offset <= LATEST_ZONE && fromStep < MINUTE ? 'unsure' : 'other';
@@ -136,9 +137,49 @@ export function instantOf(text: string): number | undefined {
   return typeof instant === 'number' ? instant : undefined;
 }
 
-/** What a date-time shows on the wall, as the milliseconds that this time has in UTC. */
+/** The wall-clock time of a date-time, as the milliseconds that this time has in UTC. */
 export function wallClockOf(text: string): number | undefined {
   const wall = text.trim().replace(/(?:Z|[+-]\d{2}:?\d{2})$/i, '');
   const instant = parseInstant(wall, { instantOf: utcMilliseconds });
   return typeof instant === 'number' ? instant : undefined;
+}
+
+/** Fields that no service adds: an event that has one which was not sent is another one. */
+const NEVER_ADDED = ['operatory', 'provider', 'recurrenceType'];
+
+/**
+ * Compares a stored calendar event with what was sent, as `likenesses` does. The service moves the start of an all-day
+ * event to midnight, and that of a series to its first day (specification, Events; D39).
+ */
+export function eventLikenesses(fields: Fields, sent: Values, stored: Values): Likenesses {
+  const added = NEVER_ADDED.filter((name) => isNothing(sent[name]) && !isNothing(stored[name]));
+  const others = Object.fromEntries(added.map((name) => [name, 'other' as const]));
+  const isAllDay = sent.allDay === true;
+  if (!isAllDay && isNothing(sent.recurrenceType)) return { ...likenesses(fields, sent, stored), ...others };
+  const { start: _, ...rest } = sent;
+  const { duration: __, ...lasting } = rest;
+  const start = startLikeness(sent, stored, isAllDay);
+  return { ...likenesses(fields, isAllDay ? lasting : rest, stored), start, ...others };
+}
+
+function startLikeness(sent: Values, stored: Values, isAllDay: boolean): Likeness {
+  if (isNothing(stored.start)) return 'same';
+  const exact = instantOf(String(sent.start));
+  const there = instantOf(String(stored.start));
+  if (exact === undefined || there === undefined) return nearby(sent, stored);
+  // Midnight before the start that was sent.
+  if (isNothing(sent.recurrenceType)) return there <= exact && exact - there < DAY ? 'same' : 'other';
+  const first = Math.min(exact, wallClockOf(`${sent.recurrenceStart}T00:00`) ?? exact);
+  if (there < first - DAY) return 'other';
+  if (isAllDay) return 'same';
+  // Occurrences have the same wall-clock time, which moves by an hour when the clocks change.
+  const shift = (((there - exact) % DAY) + DAY) % DAY;
+  return Math.min(shift, DAY - shift) <= HOUR ? 'same' : 'other';
+}
+
+/** A start without a zone differs surely only from one that is days away. */
+function nearby(sent: Values, stored: Values): Likeness {
+  const [here, there] = [wallClockOf(String(sent.start)), wallClockOf(String(stored.start))];
+  if (here === undefined || there === undefined || !isNothing(sent.recurrenceType)) return 'unsure';
+  return Math.abs(here - there) < 2 * DAY ? 'unsure' : 'other';
 }

@@ -7,96 +7,92 @@ import { localFailure } from '../failure.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { ApiClient } from '../transport/client.ts';
 import type { PostAttempt, WriteLookups } from '../transport/uncertainwrite.ts';
-import { eventLikenesses } from './eventmeaning.ts';
-import { instantOf, isNothing, type Likeness, type Likenesses, likenesses } from './meaning.ts';
+import { eventLikenesses, instantOf, isNothing, type Likeness, type Likenesses, likenesses } from './likeness.ts';
 
 /**
- * Milliseconds that a record of the POST may seem to be older than it, by one clock: both `Date` and `lastModified` may
- * leave out what is below the second.
+ * Milliseconds that a record may seem to be older than its POST, by one clock: both `Date` and `lastModified` may be
+ * truncated to the second.
  */
 const GRAIN = 2000;
 
 /**
- * How far apart the clocks of one service may be: the one of its `Date` and the one of its `lastModified`. They are one
- * as a rule; a record older than the POST by no more than this is taken neither for its own nor for an earlier one.
+ * Milliseconds that the clocks behind a service's `Date` and `lastModified` may differ. They are one as a rule; a record
+ * older than the POST by no more than this counts neither as its own nor as an earlier one.
  */
 const SKEW = 2 * 60_000;
 
 /** How records of a resource are told apart. */
 interface Identity {
-  /**
-   * Filter keys that the specification gives with `==`, and none that a service could store in other words than were
-   * sent, as it may a name.
-   */
+  /** Filter keys specified with `==`, none of which a service could store in other words, as it may a name. */
   readonly keys: readonly string[];
-  /** Fields without which a record could be anything. */
+  /** Fields without which a record could be any. */
   readonly fields: readonly string[];
-  /** Further ones that no service changes on storing: a record that differs in one of these is another one. */
+  /** Further fields that no service changes on storing: a record that differs in one is another record. */
   readonly fixed?: readonly string[];
 }
 
-/** How an event lies in the calendar. Not the days on which a series begins and ends: a service may move those. */
-const PLACED = ['operatory', 'provider', 'allDay', 'recurrenceType', 'recurrenceFrequency'];
+/** Fields that place an event in the calendar, without those of a series' first and last day, which a service may move. */
+const PLACEMENT = ['operatory', 'provider', 'allDay', 'recurrenceType', 'recurrenceFrequency'];
 const ON_DAYS = ['recurrenceDays', 'recurrenceWeek', 'recurrenceDay'];
 
 const IDENTITIES: Readonly<Record<string, Identity>> = {
   patients: { keys: ['dateOfBirth', 'preferredLocation.id'], fields: ['firstName', 'lastName'] },
-  events: { keys: ['title', 'location.id'], fields: ['title', 'start'], fixed: [...PLACED, ...ON_DAYS] },
+  events: { keys: ['title', 'location.id'], fields: ['title', 'start'], fixed: [...PLACEMENT, ...ON_DAYS] },
   transactiontags: { keys: ['tagType'], fields: ['tagText'] },
   appointments: { keys: ['patient.id'], fields: ['start', 'operatory'] },
 };
 
 /**
- * Ways to tell whether a POST of unknown outcome made its record (D49): one that means what was sent and is not older
- * than the POST, by the service's own clock. A record that may be it makes the outcome unknown: one that nothing dates
- * surely, or that differs in what a service may change on storing. So does a list that cannot be asked. Where the kind of
- * record has no time of change, the one that is there counts. Of more than one, which late attempts may leave, the client
- * warns. There are none for a resource, or a body, that cannot be looked up.
+ * Lookups that tell whether a POST of unknown outcome made its record (D49): one that means what was sent and is not
+ * older than the POST, by the service's own clock. A record that may be it makes the outcome unknown: one of uncertain
+ * age, or that differs in what a service may change on storing. So does a list that cannot be read. Where records have
+ * no time of change, any counts. The client warns of several, which late attempts may leave. Empty for a resource or
+ * body that cannot be looked up.
  */
-export function createdLooks(client: ApiClient, resource: Resource, sent: unknown): WriteLookups {
-  const look = lookFor(client, resource, sent);
-  if (look === undefined) return {};
+export function createdRecordLookups(client: ApiClient, resource: Resource, sent: unknown): WriteLookups {
+  const find = finderFor(client, resource, sent);
+  if (find === undefined) return {};
   return {
-    lookUp: async (posted) => {
-      const { found, undecided } = await look(posted);
-      if (found.length === 0 && undecided.length > 0) throw cannotTell(resource, undecided);
-      if (found.length > 1) client.warn(severalOf(resource, found));
+    lookUp: async (post) => {
+      const { found, undecided } = await find(post);
+      if (found.length === 0 && undecided.length > 0) throw undecidable(resource, undecided);
+      if (found.length > 1) client.warn(duplicateWarning(resource, found));
       return newestOf(found);
     },
-    // Until the last attempt no record was there that may be it, or there would have been none.
-    checkDuplicates: async (posted) => {
-      const { found, undecided } = await look(posted);
+    // Before the last attempt there was no candidate, or it would not have been made.
+    checkDuplicates: async (post) => {
+      const { found, undecided } = await find(post);
       const made = seriesOnce([...found, ...undecided]);
-      if (made.length > 1) client.warn(severalOf(resource, made));
+      if (made.length > 1) client.warn(duplicateWarning(resource, made));
     },
   };
 }
 
-/** Records that are what was sent, and those that may be it; one of each series. */
-interface Seen {
+/** Records that mean what was sent, and those that may; one of each series. */
+interface Candidates {
   readonly found: readonly Row[];
   readonly undecided: readonly Row[];
 }
 
-type Look = (posted: PostAttempt) => Promise<Seen>;
+type Finder = (post: PostAttempt) => Promise<Candidates>;
 
-function lookFor(client: ApiClient, resource: Resource, sent: unknown): Look | undefined {
+function finderFor(client: ApiClient, resource: Resource, sent: unknown): Finder | undefined {
   const identity = IDENTITIES[resource.name];
   if (identity === undefined || !isPlainObject(sent)) return undefined;
   const filter = filterOf(resource, identity, sent);
   if (filter === undefined) return undefined;
   const like = resource.name === 'events' ? eventLikenesses : likenesses;
   const hasTime = resource.fields.lastModified !== undefined;
-  return async (posted) => {
+  return async (post) => {
     const found: Row[] = [];
     const undecided: Row[] = [];
     try {
-      for await (const { row, time } of listed(client, resource, filter, posted)) {
+      for await (const { row, time } of listed(client, resource, filter, post)) {
         const meaning = meaningOf(identity, like(resource.fields, sent, row));
         const age = hasTime ? ageOf(row, time) : 'new';
         if (meaning === 'other' || age === 'old') continue;
-        const isWhole = identity.fields.every((name) => row[name] !== undefined);
-        (isWhole && meaning === 'same' && age === 'new' ? found : undecided).push(row);
+        const isIdentified = identity.fields.every((name) => row[name] !== undefined);
+        (isIdentified && meaning === 'same' && age === 'new' ? found : undecided).push(row);
       }
     } catch (cause) {
       if (found.length === 0) throw cause;
@@ -105,18 +101,18 @@ function lookFor(client: ApiClient, resource: Resource, sent: unknown): Look | u
   };
 }
 
-/** Whether a record is what was sent: perhaps where it differs, but not in what tells its kind of record apart. */
+/** Whether a record means what was sent; unsure where it differs, but not in what identifies it. */
 function meaningOf({ keys, fields, fixed = [] }: Identity, each: Likenesses): Likeness {
-  const telling = [...keys.map((key) => key.replace(/\..*/, '')), ...fields, ...fixed];
-  if (telling.some((name) => each[name] === 'other')) return 'other';
+  const identifying = [...keys.map((key) => key.replace(/\..*/, '')), ...fields, ...fixed];
+  if (identifying.some((name) => each[name] === 'other')) return 'other';
   return Object.values(each).every((one) => one === 'same') ? 'same' : 'unsure';
 }
 
-/** The filter that selects what was sent and little else; undefined where the body lacks what it takes. */
+/** The filter that selects what was sent and little else; undefined where the body lacks the fields for it. */
 function filterOf(resource: Resource, { keys }: Identity, sent: Row): string | undefined {
   const terms = keys.map((key) => termOf(resource, sent, key));
   if (terms.includes(undefined)) return undefined;
-  // Quotes are specified in lists only: without them such a text stays out, and the rest selects a little more.
+  // Quotes are specified in lists only: a text that needs them is left out, and the rest selects a little more.
   const plain = terms.filter((term) => term !== undefined && !formatTerm(term).includes('"')) as RawTerm[];
   return plain.length === 0 ? undefined : formatFilter(plain);
 }
@@ -130,26 +126,26 @@ function termOf({ fields }: Resource, sent: Row, key: string): RawTerm | undefin
 }
 
 /**
- * The rows of a list, whatever its order and however many it gives at a time, each with the time of the POST by the
- * service's clock, UTC milliseconds: what its answer says it is there, less what has passed here until that came.
+ * The rows of a list, whatever its order and page size, each with the time of the POST by the service's clock, UTC
+ * milliseconds: the `Date` of its response, less what had passed here by then.
  */
 async function* listed(
   client: ApiClient,
   resource: Resource,
   filter: string,
-  posted: PostAttempt,
+  post: PostAttempt,
 ): AsyncGenerator<{ readonly row: Row; readonly time: number }> {
   const path = pathOf(operationOf(resource, 'list'));
   const seen = new Set<string>();
   let time = Number.NaN;
   const onHead = (head: Readonly<Record<string, string>>) => {
-    time = Date.parse(head.date ?? '') - posted.elapsed();
+    time = Date.parse(head.date ?? '') - post.elapsed();
   };
   for (let lastId = '0'; ; ) {
     const query = { filter, responseFields: 'ALL', lastId };
-    const { data, requestId } = await client.request({ method: 'GET', path, query, onHead, ...signalOf(posted) });
+    const { data, requestId } = await client.request({ method: 'GET', path, query, onHead, signal: post.signal });
     if (!Array.isArray(data) || !data.every(isPlainObject)) {
-      throw localFailure('response.malformed', 'The server sent a list that is none.', { requestId });
+      throw localFailure('response.malformed', 'The server sent a list that is not one.', { requestId });
     }
     const fresh = data.filter((row) => !seen.has(String(row.id)));
     for (const row of fresh) {
@@ -158,7 +154,7 @@ async function* listed(
     }
     if (fresh.length === 0) return;
     const ids = [lastId, ...data.map((row) => String(idOf(row) ?? 0n))].map(BigInt);
-    // Of a list in another order than that of its ids, the next page would leave records out.
+    // In another order than that of the ids, the next page would skip records.
     if (ids.some((id, at) => id <= (ids[at - 1] ?? -1n))) {
       throw localFailure('pages.order', `A page of ${path} is not in the order of its ids.`, { requestId });
     }
@@ -166,11 +162,7 @@ async function* listed(
   }
 }
 
-function signalOf({ signal }: PostAttempt) {
-  return signal === undefined ? {} : { signal };
-}
-
-/** Whether a record was made since the time of the POST, NaN where that is not known. */
+/** Whether a record was made since the time of the POST, which is NaN where unknown. */
 function ageOf({ lastModified }: Row, time: number): 'new' | 'old' | 'unknown' {
   const at = typeof lastModified === 'string' ? instantOf(lastModified) : undefined;
   if (at === undefined || Number.isNaN(time)) return 'unknown';
@@ -194,19 +186,19 @@ function timeOf(value: unknown): number {
   return instantOf(String(value)) ?? 0;
 }
 
-function cannotTell({ name, one }: Resource, rows: readonly Row[]) {
+function undecidable({ name, one }: Resource, rows: readonly Row[]) {
   const ids = idsOf(rows);
-  const message = `${one} ${ids.join(', ')} may be it, and nothing tells whether it is.`;
+  const message = `${one} ${ids.join(', ')} may be it, which cannot be decided.`;
   return localFailure('network.outcome_unknown', sentence(message), {
     hint: `Compare it with what you sent: molar ${name} get ${ids[0]}. Run the command again only if it is another one.`,
   });
 }
 
-function severalOf({ name, many }: Resource, rows: readonly Row[]): Warning {
+function duplicateWarning({ name, many }: Resource, rows: readonly Row[]): Warning {
   const ids = idsOf(rows);
-  const why = 'may all be what was sent: an attempt without an answer may have been done late';
+  const why = 'may all be what was sent: an attempt without a response may have been done late';
   const description = `${sentence(many)} ${ids.join(', ')} ${why}. Compare them: molar ${name} get ${ids[0]}.`;
-  return { title: 'Perhaps made more than once', description, source: null };
+  return { title: 'Perhaps created more than once', description, source: null };
 }
 
 function idsOf(rows: readonly Row[]): string[] {

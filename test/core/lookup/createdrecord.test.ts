@@ -4,7 +4,7 @@ import { documents } from '../../../src/catalog/resources/documents.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactionTags } from '../../../src/catalog/resources/transactiontags.ts';
-import { createdLooks } from '../../../src/core/settling/created.ts';
+import { createdRecordLookups } from '../../../src/core/lookup/createdrecord.ts';
 import { failureOf, success } from '../transport/script.ts';
 import { CASES, create, DATED, EVENT, HOUR, IN_OWN_WORDS, PATIENT, storing, TAG } from './creating.ts';
 import { ENDS, OtherService, type Stored } from './otherservice.ts';
@@ -98,7 +98,7 @@ describe('a record whose POST ended in doubt', () => {
       );
       const id = like?.id ?? service.records[0]?.id;
       expect(code).toBe('network.outcome_unknown');
-      expect(message).toContain(`Patient ${id} may be it, and nothing tells whether it is.`);
+      expect(message).toContain(`Patient ${id} may be it, which cannot be decided.`);
       expect(hint).toContain(`molar patients get ${id}`);
       expect(service.posts).toBe(1);
     }
@@ -216,7 +216,7 @@ describe('a series of events', () => {
   });
 });
 
-describe('createdLooks', () => {
+describe('createdRecordLookups', () => {
   it('asks by what no service writes in other words', async () => {
     const asked = CASES.map(async ({ resource, body }) => {
       const service = new OtherService();
@@ -246,6 +246,6 @@ describe('createdLooks', () => {
     ['a body that is none', patients, null],
     ['a value that is none', patients, { ...PATIENT, dateOfBirth: '12 April' }],
   ])('are none for %s', (_name, resource, values) => {
-    expect(createdLooks(new OtherService().client(), resource, values)).toEqual({});
+    expect(createdRecordLookups(new OtherService().client(), resource, values)).toEqual({});
   });
 });
