@@ -8,7 +8,7 @@ import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttas
 import type { ExportIdentity } from '../../core/exports/identity.ts';
 import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
 import { partPath, targetOf } from '../../core/exports/partialfile.ts';
-import type { ScanFormat } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import type { Proof } from '../../core/pages/complete.ts';
 import { readComplete } from '../../core/pages/complete.ts';

@@ -1,4 +1,4 @@
-import type { ScanFormat } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import type { Formatter } from '../../core/output/format.ts';
 import { jsonFormatter, ndjsonFormatter } from '../../core/output/json.ts';
 import type { Sink } from '../../core/output/sink.ts';
@@ -35,7 +35,7 @@ export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<Scan
   // Selected names of JSON stand in an order of their own.
   const isSelected = plan.selection !== undefined && plan.format !== 'csv';
   if (plan.toTerminal || isSelected || plan.sort !== undefined) return undefined;
-  const { csvScanFormat, jsonScanFormat, ndjsonScanFormat } = await import('../../core/jsonscan/lineform.ts');
+  const { csvScanFormat, jsonScanFormat, ndjsonScanFormat } = await import('../../core/jsonscan/scanformats.ts');
   switch (plan.format) {
     case 'csv':
       return csvScanFormat(plan.columns, csvOptions(flags));

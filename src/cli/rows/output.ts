@@ -1,4 +1,4 @@
-import type { ScanFormat } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
 import { type Sink, streamSink } from '../../core/output/sink.ts';

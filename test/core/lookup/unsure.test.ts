@@ -42,8 +42,7 @@ describe('a record that may be the one whose POST ended in doubt', () => {
       service.faults = [{ end: 'cut', done }];
       const made = create(service, resource, body);
       if (done) expect(await made).toBe(service.records[1]?.id);
-      else
-        expect((await failureOf(made)).message).toContain(`${before.id} may be it, which cannot be decided.`);
+      else expect((await failureOf(made)).message).toContain(`${before.id} may be it, which cannot be decided.`);
       expect(service.posts).toBe(1);
     }
   });

@@ -2,13 +2,42 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Row } from '../pages/page.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 import { Utf8Builder } from '../utf8builder.ts';
-import { ByteToken } from './bytetoken.ts';
-import { Code } from './codes.ts';
 import { JsonBytes } from './jsonbytes.ts';
-import { RecordText } from './line.ts';
 import type { RecordBytes } from './recordbytes.ts';
+import { ByteToken, Code } from './tokens.ts';
 
-/** Makes a line of the output from a record: from its bytes, or from what was parsed. Both give the same text. */
+/** The text of a record in the output: a part of the text of its page. */
+export class RecordText {
+  /** As the server sent it. */
+  readonly id: unknown;
+  /** UTF-8 text of all records of its page, one after another. */
+  readonly page: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(id: unknown, page: Uint8Array, start: number, end: number) {
+    this.id = id;
+    this.page = page;
+    this.start = start;
+    this.end = end;
+  }
+}
+
+/** The text of records; not copied where they follow each other in a page, as they usually do. */
+export function joined(records: readonly RecordText[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (let first = 0, next = 1; first < records.length; first = next++) {
+    const { page, start, end } = records[first] as RecordText;
+    let last = end;
+    for (; records[next]?.page === page && records[next]?.start === last; next++)
+      last = (records[next] as RecordText).end;
+    parts.push(page.subarray(start, last));
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}
+
+/** Writes a record for the output: from its bytes, or from the parsed row. Both give the same text. */
 export interface RecordWriter {
   readonly record: RecordBytes;
   /** Appends the record that `record` has just read, from `start` on, up to where `json` stands. */
@@ -20,9 +49,9 @@ const HEAD = new ByteToken('{"data":[');
 const INITIAL_CAPACITY = 256 * 1024;
 
 /**
- * Reads pages straight into lines of the output: `data` of the envelope is a list of `Line`. The records of a page are
- * parsed only where the server writes them in a way that `RecordBytes` does not know. What is no envelope, and data
- * that is no list of records, come out as `readEnvelope` gives them.
+ * Reads pages straight into output text: `data` of the envelope is a list of `RecordText`. The records of a page are
+ * parsed only where `RecordBytes` does not know their layout. Anything but an envelope with a list of records is returned
+ * as `readEnvelope` gives it.
  */
 export function pageScanner(writer: RecordWriter): (body: Uint8Array) => Envelope | undefined {
   const out = new Utf8Builder(INITIAL_CAPACITY);
@@ -40,14 +69,8 @@ export function pageScanner(writer: RecordWriter): (body: Uint8Array) => Envelop
       out.text(writer.fromRow(row));
       return out.length;
     });
-    return {
-      ...envelope,
-      data: linesOf(
-        out,
-        ends,
-        rows.map(({ id }) => id),
-      ),
-    };
+    const ids = rows.map(({ id }) => id);
+    return { ...envelope, data: recordTexts(out, ends, ids) };
   };
 }
 
@@ -72,10 +95,10 @@ function scan(json: JsonBytes, writer: RecordWriter, out: Utf8Builder): Envelope
   }
   if (body[json.at] !== Code.closeArray) return undefined;
   const rest = readEnvelope(`{"data":[${bodyText(body.subarray(json.at))}`);
-  return rest && { ...rest, data: linesOf(out, ends, ids) };
+  return rest && { ...rest, data: recordTexts(out, ends, ids) };
 }
 
-function linesOf(out: Utf8Builder, ends: readonly number[], ids: readonly unknown[]): RecordText[] {
+function recordTexts(out: Utf8Builder, ends: readonly number[], ids: readonly unknown[]): RecordText[] {
   const page = Buffer.from(out.bytes.subarray(0, out.length));
   return ends.map((end, index) => new RecordText(ids[index], page, ends[index - 1] ?? 0, end));
 }

@@ -3,21 +3,21 @@ import { type CsvOptions, csvFormatter } from '../output/csv.ts';
 import type { Formatter } from '../output/format.ts';
 
 import type { PageOptions, Row } from '../pages/page.ts';
-import { csvRecordWriter } from './csvlines.ts';
-import { jsonRecordWriter } from './jsonlines.ts';
-import { joined, RecordText } from './line.ts';
-import { pageScanner } from './linereader.ts';
+import { csvRecordWriter } from './csvrecords.ts';
+import { joined, pageScanner, RecordText, type RecordWriter } from './pagescanner.ts';
+import { parsed, RecordBytes } from './recordbytes.ts';
 
 /**
- * A form whose records are written while their page is read: `read` is for the walk that the pages come from, and the
- * formatter takes the records of these pages. The text is that of the formatter of this format to the byte.
+ * A format whose records are written while their page is read: `read` is for the walk that brings the pages, and the
+ * formatter takes the records of these pages. The text is byte for byte that of the plain formatter of the format.
  */
 export interface ScanFormat {
   readonly read: NonNullable<PageOptions['read']>;
-  /** `written` records stand in the output already. */
+  /** `written`: records that are in the output already. */
   readonly formatter: (written: number) => Formatter<Uint8Array>;
 }
 
+/** CSV, as `csvFormatter` writes it. */
 export function csvScanFormat(columns: readonly Column[], options: CsvOptions): ScanFormat {
   const { begin, end } = csvFormatter(columns, options);
   return {
@@ -26,7 +26,7 @@ export function csvScanFormat(columns: readonly Column[], options: CsvOptions): 
   };
 }
 
-/** One JSON object a line: the whole record. */
+/** NDJSON: a complete record per line. */
 export function ndjsonScanFormat(): ScanFormat {
   const nothing = () => '';
   return {
@@ -35,7 +35,7 @@ export function ndjsonScanFormat(): ScanFormat {
   };
 }
 
-/** One JSON array, a whole record a line. */
+/** One JSON array, a complete record per line. */
 export function jsonScanFormat(): ScanFormat {
   return {
     read: pageScanner(jsonRecordWriter({ before: ',\n', after: '' })),
@@ -48,7 +48,7 @@ export function jsonScanFormat(): ScanFormat {
           const text = joinedRows(rows);
           if (!isFirst || text.length === 0) return text;
           isFirst = false;
-          // The first record has none before it.
+          // No comma before the first record.
           return text.subarray(1);
         },
         end: () => (isFirst ? ']\n' : '\n]\n'),
@@ -61,7 +61,24 @@ function joinedRows(rows: readonly Row[]): Uint8Array {
   return joined(
     rows.map((row: unknown) => {
       if (row instanceof RecordText) return row;
-      throw new Error('A record was not read as a line.');
+      throw new Error('A record was not read by the page scanner.');
     }),
   );
+}
+
+/** Writes a complete record as `JSON.stringify` does, with `before` and `after` around it. */
+function jsonRecordWriter({ before, after }: { readonly before: string; readonly after: string }): RecordWriter {
+  const record = new RecordBytes([]);
+  const fromRow = (row: Row) => before + JSON.stringify(row) + after;
+  const [lead, end] = [Buffer.from(before), Buffer.from(after)];
+  return {
+    record,
+    fromBytes: (out, json, from) => {
+      if (!record.plain) return out.text(fromRow(parsed(json.bytes, from, json.at) as Row));
+      out.append(lead);
+      out.append(json.bytes.subarray(from, json.at));
+      return out.append(end);
+    },
+    fromRow,
+  };
 }

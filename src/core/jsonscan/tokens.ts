@@ -1,3 +1,30 @@
+/** Bytes that JSON and CSV are written with. */
+export const Code = {
+  lineFeed: 0x0a,
+  carriageReturn: 0x0d,
+  quote: 0x22,
+  apostrophe: 0x27,
+  plus: 0x2b,
+  comma: 0x2c,
+  minus: 0x2d,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  equals: 0x3d,
+  atSign: 0x40,
+  E: 0x45,
+  openArray: 0x5b,
+  backslash: 0x5c,
+  closeArray: 0x5d,
+  e: 0x65,
+  f: 0x66,
+  n: 0x6e,
+  t: 0x74,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const;
+
 /**
  * A token of JSON of at least four bytes, such as a name with its colon. It is compared eight bytes at a time, as numbers:
  * names are most of a page. Two different texts are never the same number, as neither has zeros.
@@ -5,7 +32,7 @@
 export class ByteToken {
   readonly length: number;
   private readonly octets: Float64Array;
-  /** Where the last eight bytes begin, of which some may stand in the octets; and these, in halves. */
+  /** Where the last eight bytes begin, some of which may be in the octets; and these, in halves. */
   private readonly rest: number;
   private readonly halves: Int32Array;
 
@@ -19,7 +46,7 @@ export class ByteToken {
     this.halves = Int32Array.of(bytes.readInt32LE(this.rest), bytes.readInt32LE(bytes.length - 4));
   }
 
-  /** Whether it stands in a text of this size at a place, which must be in it. */
+  /** Whether it is at a position, which must be within the text of this size. */
   isAt(text: DataView, at: number, size: number): boolean {
     const { octets, halves, length, rest } = this;
     if (at + length > size) return false;

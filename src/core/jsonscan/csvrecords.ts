@@ -1,23 +1,23 @@
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
 import type { Utf8Builder } from '../utf8builder.ts';
-import { Code } from './codes.ts';
-import { type JsonBytes, MORE_COPIED } from './jsonbytes.ts';
-import type { RecordWriter } from './linereader.ts';
+import { type JsonBytes, MAX_OVERCOPY } from './jsonbytes.ts';
+import type { RecordWriter } from './pagescanner.ts';
 import { parsed, RecordBytes, ValueKind } from './recordbytes.ts';
+import { Code } from './tokens.ts';
 
-/** Commas, quotes around a cell, and an apostrophe in it: what a cell can take beside its own bytes and their doubles. */
+/** Maximum bytes of a cell besides its own and their doubles: commas, quotes and an apostrophe. */
 const AROUND_CELL = 4;
 
-/** Writes the lines that `csvFormatter` writes. */
+/** Writes records as `csvFormatter` does. */
 export function csvRecordWriter(columns: readonly Column[], options: CsvOptions): RecordWriter {
   const record = new RecordBytes(columns);
   const formatter = csvFormatter(columns, options);
   const { starts, ends, found } = record;
   const { escapeFormulas, excel } = options;
   const width = columns.length;
-  const roomFor = (length: number) => 2 * length + AROUND_CELL * (width + 1) + MORE_COPIED;
-  /** A cell that is not written as it stands. */
+  const roomFor = (length: number) => 2 * length + AROUND_CELL * (width + 1) + MAX_OVERCOPY;
+  /** A cell that is not written as it is. */
   const special = (out: Utf8Builder, { bytes }: JsonBytes, slot: number) => {
     const start = starts[slot] as number;
     const end = ends[slot] as number;
@@ -56,7 +56,7 @@ export function csvRecordWriter(columns: readonly Column[], options: CsvOptions)
         special(out, json, slot);
         ({ bytes: target, view, length: to } = out);
       }
-      // A line of one empty cell would be a blank one, which readers skip.
+      // Readers skip a blank line, which a single empty cell would be.
       if (to === lineStart && width === 1) target[to++] = target[to++] = Code.quote;
       if (excel) target[to++] = Code.carriageReturn;
       target[to++] = Code.lineFeed;

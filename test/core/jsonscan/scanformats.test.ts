@@ -5,7 +5,7 @@ import {
   jsonScanFormat,
   ndjsonScanFormat,
   type ScanFormat,
-} from '../../../src/core/jsonscan/lineform.ts';
+} from '../../../src/core/jsonscan/scanformats.ts';
 import type { Column } from '../../../src/core/output/columns.ts';
 import { csvFormatter } from '../../../src/core/output/csv.ts';
 import { jsonFormatter, ndjsonFormatter } from '../../../src/core/output/json.ts';
