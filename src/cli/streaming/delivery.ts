@@ -50,7 +50,7 @@ export async function deliveredRows(
   try {
     const order = await collect({
       items: follow(source, { clock, random, policy, maxRetries: policy.maxRetries, signal, onLost }),
-      ask: () => {
+      request: () => {
         isOpen = true;
         return askForDelivery(client, resource, filter, fields, signal);
       },

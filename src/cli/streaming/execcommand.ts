@@ -5,7 +5,7 @@ import { NotAccepted } from '../../core/stream/forward.ts';
 
 /**
  * Runs a command line by the shell with the message on its standard input; its output goes where ours goes. Throws
- * NotTaken unless it exits with 0. When the signal comes it is ended first, then the reason is thrown.
+ * NotAccepted unless it exits with 0. When the signal aborts it is ended first, then the reason is thrown.
  */
 export async function execMessage(
   line: string,

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { holdLock } from '../../core/lockfile.ts';
 import { configFolder } from '../../core/profiles/config.ts';
-import { PositionSaver } from '../../core/stream/positionkeeper.ts';
-import { type NamedPosition, type PositionKey, PositionStore } from '../../core/stream/positions.ts';
+import { type NamedPosition, type PositionKey, PositionSaver, PositionStore } from '../../core/stream/positions.ts';
 import type { Context } from '../context.ts';
 import { lockOwner } from '../lockowner.ts';
 

@@ -1,7 +1,6 @@
 import { localFailure } from '../../core/failure.ts';
-import { type ForwardOptions, forwardMessage } from '../../core/stream/forward.ts';
+import { type ForwardOptions, forwardMessage, postMessage, readReceiver } from '../../core/stream/forward.ts';
 import type { MessageHandler } from '../../core/stream/listen.ts';
-import { postMessage, readReceiver } from '../../core/stream/receiver.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import type { Send } from '../../core/transport/send.ts';
 import type { Context } from '../context.ts';
@@ -53,9 +52,9 @@ function handing(
   return {
     ...{ clock, random, signal, maxRetries, policy: DEFAULT_RETRY },
     onRetry: ({ messageId, reason, wait }) =>
-      void note(`Message ${messageId} was not taken: ${reason} Next try in ${(wait / 1000).toFixed(1)} s.`),
-    givenUp: ({ message: reason }, messageId, attempts) =>
-      localFailure(code, `Message ${messageId} was not taken in ${attempts} attempts: ${reason}`, {
+      void note(`Message ${messageId} was not accepted: ${reason} Next try in ${(wait / 1000).toFixed(1)} s.`),
+    failureOf: ({ message: reason }, messageId, attempts) =>
+      localFailure(code, `Message ${messageId} was not accepted in ${attempts} attempts: ${reason}`, {
         source: code === 'stream.handler' ? '--exec' : '--forward-to',
       }),
   };

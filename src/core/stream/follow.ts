@@ -1,6 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { localFailure } from '../failure.ts';
-import { type Backoff, retryDelay } from '../transport/retry.ts';
+import { type RetryContext, retryDelay } from '../transport/retry.ts';
 import { ConnectionLost, type StreamItem, type StreamSource } from './source.ts';
 
 /** A connection was lost and will be made again after `wait` milliseconds. */
@@ -11,25 +10,20 @@ export interface ReconnectNotice {
   readonly failed: number;
 }
 
-export interface FollowOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly policy: Backoff;
-  /** Connections in a row that may bring nothing before it gives up; undefined: it never does. */
-  readonly maxRetries: number | undefined;
-  readonly signal: AbortSignal;
+/** Options of `follow`; `maxRetries` counts connections in a row that brought nothing. */
+export interface FollowOptions extends RetryContext {
   readonly onLost?: (notice: ReconnectNotice) => void;
 }
 
 /**
- * Follows a source over as many connections as it takes, with growing pauses between those that bring nothing. Ends
- * only by throwing: the Failure of a source, that of the last connection when it gives up, or the signal's reason.
+ * Follows a source over as many connections as it takes, with growing delays between those that bring nothing. Ends only
+ * by throwing: the Failure of a source, that of the last connection after `maxRetries`, or the signal's reason.
  */
 export async function* follow(source: StreamSource, following: FollowOptions): AsyncGenerator<StreamItem, never> {
   const { clock, random, policy, maxRetries, signal, onLost } = following;
   for (let failed = 0; ; ) {
     signal.throwIfAborted();
-    let lost = new ConnectionLost(localFailure('network.unreachable', 'The connection was closed by the other side.'));
+    let lost = new ConnectionLost(localFailure('network.unreachable', 'The other side closed the connection.'));
     try {
       for await (const item of source.connect(signal)) {
         if (item.kind !== 'opened') failed = 0;

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** How often and after which delays requests are retried (contract §5). */
 export interface RetryPolicy {
   /** Retries after the first attempt; 0 turns them off. */
@@ -14,6 +16,16 @@ export type Backoff = Omit<RetryPolicy, 'maxRetries'>;
 
 /** The policy without flags or environment. */
 export const DEFAULT_RETRY: RetryPolicy = { maxRetries: 5, base: 500, ceiling: 20_000, longestWait: 300_000 };
+
+/** What a loop of retries with growing delays needs. */
+export interface RetryContext {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly policy: Backoff;
+  /** Retries after the first attempt; undefined: unlimited. */
+  readonly maxRetries: number | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** Statuses that another attempt may not meet again; never 400, 401, 403 and 404. */
 export const RETRYABLE_STATUSES: readonly number[] = [408, 429, 500, 502, 503, 504];

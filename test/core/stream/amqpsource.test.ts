@@ -190,7 +190,7 @@ describe('listening to a broker', () => {
     expect(failure).toMatchObject({
       code: 'stream.broker',
       exitCode: 8,
-      message: '127.0.0.1:1: nothing answers there.',
+      message: '127.0.0.1:1: connection refused.',
     });
   });
 });

@@ -58,7 +58,7 @@ describe('follow', () => {
     await run(new ScriptedSource([lost('It broke.')], [opened], [end]), following({ onLost: (n) => notices.push(n) }));
     expect(notices).toEqual([
       { reason: 'It broke.', wait: 500, failed: 1 },
-      { reason: 'The connection was closed by the other side.', wait: 1000, failed: 2 },
+      { reason: 'The other side closed the connection.', wait: 1000, failed: 2 },
     ]);
   });
 

@@ -10,7 +10,7 @@ function handing(more: Partial<ForwardOptions> = {}) {
   const options: ForwardOptions = {
     ...{ clock, random: () => 1, policy: DEFAULT_RETRY, maxRetries: undefined, signal: new AbortController().signal },
     onRetry: (notice) => notices.push(notice),
-    givenUp: ({ message }, id, attempts) => localFailure('stream.receiver', `${message} ${id} ${attempts}`),
+    failureOf: ({ message }, id, attempts) => localFailure('stream.receiver', `${message} ${id} ${attempts}`),
     ...more,
   };
   return { clock, notices, options };

@@ -159,7 +159,10 @@ describe('a connection to the stream', () => {
       yield Buffer.from(eventOf(messageOf(41)));
       throw new Error('other side closed');
     })();
-    expect(await thrownBy({ ...cut, body })).toMatchObject({ name: 'Lost', message: 'The connection was cut.' });
+    expect(await thrownBy({ ...cut, body })).toMatchObject({
+      name: 'ConnectionLost',
+      message: 'The connection was lost.',
+    });
   });
 
   it('may be tried again after a silence', async () => {
@@ -168,7 +171,7 @@ describe('a connection to the stream', () => {
     const run = async () => {
       for await (const item of sourceOf(script, { silence: 20 }).connect(never)) seen.push(shortly(item));
     };
-    await expect(run()).rejects.toMatchObject({ name: 'Lost', message: 'The server was silent for 0.02 s.' });
+    await expect(run()).rejects.toMatchObject({ name: 'ConnectionLost', message: 'The server was silent for 0.02 s.' });
     expect(seen).toEqual(['from 40', '41']);
   });
 

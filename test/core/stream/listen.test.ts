@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ListenOptions, listen } from '../../../src/core/stream/listen.ts';
-import { PositionSaver } from '../../../src/core/stream/positionkeeper.ts';
+import { PositionSaver } from '../../../src/core/stream/positions.ts';
 import type { StreamItem } from '../../../src/core/stream/source.ts';
 import { itemsOf, messageOf, readItem } from './messages.ts';
 

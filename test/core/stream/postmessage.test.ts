@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { postMessage, readReceiver } from '../../../src/core/stream/receiver.ts';
+import { postMessage, readReceiver } from '../../../src/core/stream/forward.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { answer, broken, Script, type Step } from '../transport/script.ts';
 import { messageOf } from './messages.ts';
@@ -8,7 +8,7 @@ const url = new URL('http://localhost:3000/hook?x=1');
 
 async function post(step: Step, signal = new AbortController().signal) {
   const script = new Script(step);
-  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0, patience: 50 };
+  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0, timeout: 50 };
   const thrown = await postMessage(messageOf(41), '{"id":41}', posting).catch((cause: unknown) => cause);
   return { thrown, request: script.requests[0] as OutgoingRequest };
 }
@@ -34,14 +34,14 @@ describe('postMessage', () => {
   ])('is not taken with %i', async (status, headers, retryAfter) => {
     const { thrown } = await post(answer(status, 'no', headers as Record<string, string>));
     expect(thrown).toMatchObject({
-      name: 'NotTaken',
-      message: `localhost:3000 answered HTTP ${status}.`,
+      name: 'NotAccepted',
+      message: `localhost:3000 responded with HTTP ${status}.`,
       retryAfter,
     });
   });
 
   it('is not taken without an answer', async () => {
-    expect((await post(broken(true))).thrown).toMatchObject({ name: 'NotTaken', message: broken(true).message });
+    expect((await post(broken(true))).thrown).toMatchObject({ name: 'NotAccepted', message: broken(true).message });
     const silent = {
       status: 200,
       headers: {},
@@ -49,7 +49,7 @@ describe('postMessage', () => {
         await new Promise(() => undefined);
       })(),
     };
-    expect((await post(silent)).thrown).toMatchObject({ message: 'localhost:3000 did not answer within 0.05 s.' });
+    expect((await post(silent)).thrown).toMatchObject({ message: 'localhost:3000 did not respond within 0.05 s.' });
   });
 
   it('ends with the reason of the signal', async () => {

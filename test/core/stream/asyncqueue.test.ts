@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AsyncQueue } from '../../../src/core/stream/inbox.ts';
+import { AsyncQueue } from '../../../src/core/stream/amqpsource.ts';
 
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { PositionSaver } from '../../../src/core/stream/positionkeeper.ts';
+import { PositionSaver } from '../../../src/core/stream/positions.ts';
 
 describe('PositionKeeper', () => {
   it('saves each position at once without a pause', async () => {

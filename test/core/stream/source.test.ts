@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMessage } from '../../../src/core/stream/readmessage.ts';
+import { readMessage } from '../../../src/core/stream/source.ts';
 import { messageOf } from './messages.ts';
 
 const whole = messageOf(12);
