@@ -2,7 +2,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { LinkedAbort } from '../abort.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { fetchPage, idOf, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
-import { Prefetcher } from './prefetch.ts';
+import { prefetcher } from './prefetch.ts';
 import { walkPages } from './walk.ts';
 import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
 
@@ -205,7 +205,7 @@ class IdRange {
 
   private async readPages(): Promise<void> {
     const { walk } = this;
-    const requests = new Prefetcher(
+    const take = prefetcher(
       (after, onLastId) => walk.fetch({ after, most: Number(this.to - after) }, onLastId),
       (lastId) => {
         // Where there is room for both pages.
@@ -215,7 +215,7 @@ class IdRange {
       },
     );
     for (let last = this.after; last < this.to; ) {
-      const requested = requests.take(last);
+      const requested = take(last);
       const page = await requested.page;
       if (requested.announced > last && page.lastId !== String(requested.announced)) walk.areIdsRight = false;
       if (page.firstId === null || page.lastId === null) {

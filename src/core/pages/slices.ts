@@ -61,59 +61,36 @@ export async function* inSlices<T>(
     }
     from = FIRST;
   }
-  yield* new Slices(key, now).from(from, span.to, (start, end) =>
-    read(of(start === span.from ? undefined : start, end)),
-  );
+  const bounded = (start: number, end: number | undefined) => read(of(start === span.from ? undefined : start, end));
+  yield* adaptiveSlices(from, span.to ?? now, key, bounded);
 }
 
-class Slices {
-  private width = INITIAL_WIDTH;
-  private ceiling = MAX_WIDTH;
-  private successes = 0;
-  private readonly minWidth: number;
-  private readonly now: number;
-
-  constructor(key: FilterKey, now: number) {
-    this.now = now;
-    this.minWidth = key.value.name === 'date' ? MIN_WIDTH.date : MIN_WIDTH.dateTime;
-  }
-
-  /** `read` without an end is the last slice. */
-  async *from<T>(
-    first: number,
-    last: number | undefined,
-    read: (from: number, to: number | undefined) => AsyncIterable<T>,
-  ): AsyncGenerator<T> {
-    for (let from = first; ; ) {
-      const end = from + this.width;
-      const isLast = end >= (last ?? this.now);
-      try {
-        yield* read(from, isLast ? undefined : end);
-      } catch (cause) {
-        if (!isTimeout(cause) || !this.narrow()) throw cause;
-        continue;
-      }
-      if (isLast) return;
-      from = end;
-      this.widen();
+/** Slices from `first` on, as wide as the service answers in time; `read` without an end is the last one. */
+async function* adaptiveSlices<T>(
+  first: number,
+  last: number,
+  key: FilterKey,
+  read: (from: number, to: number | undefined) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const minWidth = key.value.name === 'date' ? MIN_WIDTH.date : MIN_WIDTH.dateTime;
+  let width = INITIAL_WIDTH;
+  let ceiling = MAX_WIDTH;
+  let successes = 0;
+  for (let from = first; ; ) {
+    const end = from + width;
+    try {
+      yield* read(from, end >= last ? undefined : end);
+    } catch (cause) {
+      if (!isTimeout(cause) || width <= minWidth) throw cause;
+      ceiling = Math.max(minWidth, Math.floor(width / 2 / minWidth) * minWidth);
+      width = ceiling;
+      successes = 0;
+      continue;
     }
-  }
-
-  private narrow(): boolean {
-    if (this.width <= this.minWidth) return false;
-    this.ceiling = Math.max(this.minWidth, this.rounded(this.width / 2));
-    this.width = this.ceiling;
-    this.successes = 0;
-    return true;
-  }
-
-  private widen(): void {
-    if (++this.successes % RECOVERY === 0) this.ceiling = Math.min(MAX_WIDTH, this.ceiling * 2);
-    this.width = Math.min(this.ceiling, this.width * 2);
-  }
-
-  private rounded(width: number): number {
-    return Math.floor(width / this.minWidth) * this.minWidth;
+    if (end >= last) return;
+    from = end;
+    if (++successes % RECOVERY === 0) ceiling = Math.min(MAX_WIDTH, ceiling * 2);
+    width = Math.min(ceiling, width * 2);
   }
 }
 

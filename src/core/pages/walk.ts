@@ -5,7 +5,7 @@ import { readCount } from '../count.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { walkNumbered } from './numbered.ts';
 import { fetchPage, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
-import { Prefetcher } from './prefetch.ts';
+import { prefetcher } from './prefetch.ts';
 import { SeenIds } from './seenids.ts';
 import { START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
 
@@ -30,7 +30,7 @@ async function* walkCursor(client: ApiClient, operation: Operation, options: Wal
   let last = BigInt(from.lastId);
   const size = new PageSize(options.pageSize);
   const link = new LinkedAbort(options.signal);
-  const pages = new Prefetcher(
+  const take = prefetcher(
     (after, onLastId) => {
       const target = { after, most: left };
       return fetchPage(client, operation, { options, target, size, onLastId, signal: link.signal });
@@ -39,7 +39,7 @@ async function* walkCursor(client: ApiClient, operation: Operation, options: Wal
     () => left >= 2 * size.current,
   );
   const fetch = async (): Promise<WalkedPage> => {
-    const page = truncatePage(await pages.take(last).page, left);
+    const page = truncatePage(await take(last).page, left);
     last = page.lastId === null ? last : BigInt(page.lastId);
     left -= page.rows.length;
     fetched += page.rows.length;

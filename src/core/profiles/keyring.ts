@@ -20,51 +20,43 @@ export class KeyringError extends Error {}
 /** Milliseconds for one call of the keyring. */
 export const KEYRING_TIMEOUT = 3_000;
 
-/** The keyring with an end to every wait. What it rejects with is KeyringTrouble, always. */
+/** The keyring with a timeout for every call; always rejects with KeyringError. */
 export class TimedKeyring {
-  private readonly keyring: Keyring;
-  private readonly clock: Clock;
+  readonly read: (account: string) => Promise<string | undefined>;
+  readonly remove: (account: string) => Promise<void>;
+  /** Resolves only when the secret was read back unchanged; otherwise removes it where possible. */
+  readonly write: (account: string, secret: string) => Promise<void>;
 
   constructor(keyring: Keyring, clock: Clock) {
-    this.keyring = keyring;
-    this.clock = clock;
+    this.read = (account) => timed(clock, (signal) => keyring.read(account, signal));
+    this.remove = (account) => timed(clock, (signal) => keyring.remove(account, signal));
+    this.write = async (account, secret) => {
+      try {
+        await timed(clock, (signal) => keyring.write(account, secret, signal));
+        if ((await this.read(account)) !== secret) throw new KeyringError('it does not return what was stored');
+      } catch (cause) {
+        // A call that failed may have written it, or in another form.
+        await this.remove(account).catch(() => undefined);
+        throw cause;
+      }
+    };
   }
+}
 
-  read(account: string): Promise<string | undefined> {
-    return this.timed((signal) => this.keyring.read(account, signal));
-  }
-
-  /** Resolves only when the secret was read back unchanged; otherwise removes it where possible. */
-  async write(account: string, secret: string): Promise<void> {
-    try {
-      await this.timed((signal) => this.keyring.write(account, secret, signal));
-      if ((await this.read(account)) !== secret) throw new KeyringError('it does not return what was stored');
-    } catch (cause) {
-      // A call that failed may have written it, or in another form.
-      await this.remove(account).catch(() => undefined);
-      throw cause;
-    }
-  }
-
-  remove(account: string): Promise<void> {
-    return this.timed((signal) => this.keyring.remove(account, signal));
-  }
-
-  private async timed<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const working = new AbortController();
-    const waiting = new AbortController();
-    const late = this.clock.sleep(KEYRING_TIMEOUT, waiting.signal).then(() => {
-      throw new KeyringError(`it does not respond within ${KEYRING_TIMEOUT / 1000} s`);
-    });
-    try {
-      // In a step of its own: what it throws synchronously must not leave the timeout without a handler.
-      return await Promise.race([Promise.resolve(working.signal).then(work), late]);
-    } catch (cause) {
-      throw cause instanceof KeyringError ? cause : new KeyringError('it cannot be used', { cause });
-    } finally {
-      working.abort();
-      waiting.abort();
-    }
+async function timed<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const working = new AbortController();
+  const waiting = new AbortController();
+  const late = clock.sleep(KEYRING_TIMEOUT, waiting.signal).then(() => {
+    throw new KeyringError(`it does not respond within ${KEYRING_TIMEOUT / 1000} s`);
+  });
+  try {
+    // In a step of its own: what it throws synchronously must not leave the timeout without a handler.
+    return await Promise.race([Promise.resolve(working.signal).then(work), late]);
+  } catch (cause) {
+    throw cause instanceof KeyringError ? cause : new KeyringError('it cannot be used', { cause });
+  } finally {
+    working.abort();
+    waiting.abort();
   }
 }
 

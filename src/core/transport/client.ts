@@ -48,7 +48,10 @@ export interface ClientOptions {
 /** Query parameters by name; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** A request to the API. */
+/**
+ * A request to the API. Without `lookUp`, a POST of unknown outcome fails (`network.outcome_unknown`) and is not sent
+ * again.
+ */
 export interface ApiRequest extends WriteLookups {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Begins with `/api/v1`, parameters filled in. */
@@ -62,11 +65,6 @@ export interface ApiRequest extends WriteLookups {
   readonly idempotencyKey?: string | undefined;
   /** Repeating it does no harm whatever became of the first attempt. By default true for all methods but POST. */
   readonly repeatable?: boolean;
-  /**
-   * Tells whether a POST that may have been done was done; it responds with a record. Without it a POST of unknown
-   * outcome fails (`network.outcome_unknown`) and is not sent again.
-   */
-  readonly lookUp?: WriteLookups['lookUp'];
   /** Reads the envelope from a body in valid UTF-8, which it must not keep; `readEnvelope` where absent. */
   readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
   /** Called with the headers of a successful response before its body is read; again for each attempt. */

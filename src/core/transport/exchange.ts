@@ -1,7 +1,7 @@
 import { type Failure, localFailure } from '../failure.ts';
 import { type AttemptContext, type AttemptNotice, type AttemptResult, attempt } from './attempt.ts';
 import type { Pacer } from './pacer.ts';
-import { decideRetry, mayBeDone, type RetryDecision, type RetryPolicy, retryAfterOf, retryDelay } from './retry.ts';
+import { decideRetry, mayBeDone, type RetryPolicy, retryAfterOf, retryDelay } from './retry.ts';
 import type { OutgoingRequest } from './send.ts';
 import { outcomeUnknown, UncertainWrite, type WriteLookups } from './uncertainwrite.ts';
 
@@ -91,20 +91,11 @@ export async function exchange<T>(deps: ExchangeContext, request: ExchangeReques
 /** Milliseconds that a server may still work on a request whose connection is gone. */
 const SETTLING = 1000;
 
-interface PacedAttempt<T> {
-  readonly result: AttemptResult<T>;
-  readonly decision: RetryDecision;
-  /** Milliseconds before another attempt. */
-  readonly wait: number;
-  /** The server asked for fewer requests, which concerns all of them. */
-  readonly throttled: boolean;
-}
-
-async function pacedAttempt<T>(
-  deps: ExchangeContext,
-  request: ExchangeRequest<T>,
-  number: number,
-): Promise<PacedAttempt<T>> {
+/**
+ * An attempt in a slot of the pacer, with the milliseconds to `wait` before another one. `throttled`: the server asked
+ * for fewer requests, which concerns all of them.
+ */
+async function pacedAttempt<T>(deps: ExchangeContext, request: ExchangeRequest<T>, number: number) {
   const { pacer, policy } = deps;
   const slot = await pacer.acquire(number > 1, request.signal);
   try {

@@ -30,7 +30,7 @@ export interface Network {
 
 /** The network through undici, loaded at the first request. Redirects are not followed. */
 export function openNetwork(options: NetworkOptions = {}): Network {
-  let loading: Promise<Dispatchers> | undefined;
+  let loading: ReturnType<typeof loadDispatchers> | undefined;
   const load = () => (loading ??= loadDispatchers(options));
   return {
     send: async (request) => {
@@ -43,21 +43,16 @@ export function openNetwork(options: NetworkOptions = {}): Network {
   };
 }
 
-interface Dispatchers {
-  readonly request: typeof import('undici').request;
-  readonly of: (proxy: ProxyInUse | undefined) => Dispatcher;
-  readonly close: () => Promise<void>;
-}
-
-async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
+async function loadDispatchers({ certificates = [], connectTimeout = 10_000 }: NetworkOptions) {
   const { Agent, ProxyAgent, request } = await import('undici');
-  const ca = await trusted(options.certificates ?? []);
+  // Own certificates replace Node's list, so Node's are put back beside them.
+  const ca = certificates.length > 0 && [...(await import('node:tls')).rootCertificates, ...certificates];
   // undici does not close a connection that is still being made before its timeout.
   const closing = new AbortController();
   // Every connection listens to it.
   setMaxListeners(0, closing.signal);
   const own = { signal: closing.signal, ...(ca && { ca }) };
-  const connect = { timeout: options.connectTimeout ?? 10_000, ...own };
+  const connect = { timeout: connectTimeout, ...own };
   // The client has a deadline of its own that does not count the time an upload takes.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 } satisfies AgentOptions.Options;
   const direct = new Agent(common);
@@ -69,7 +64,7 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   };
   return {
     request,
-    of: (proxy) => (proxy === undefined ? direct : through(proxy)),
+    of: (proxy: ProxyInUse | undefined): Dispatcher => (proxy === undefined ? direct : through(proxy)),
     close: async () => {
       const closed = [direct, ...proxies.values()].map((agent) => agent.destroy());
       closing.abort();
@@ -78,15 +73,8 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   };
 }
 
-/** Own certificates replace Node's list, so Node's are put back beside them. */
-async function trusted(certificates: readonly string[]): Promise<string[] | undefined> {
-  if (certificates.length === 0) return undefined;
-  const { rootCertificates } = await import('node:tls');
-  return [...rootCertificates, ...certificates];
-}
-
 async function exchange(
-  network: Dispatchers,
+  network: Awaited<ReturnType<typeof loadDispatchers>>,
   outgoing: OutgoingRequest,
   proxy: ProxyInUse | undefined,
 ): Promise<IncomingResponse> {

@@ -15,13 +15,11 @@ export interface PostAttempt {
  */
 export type LookUp = (post: PostAttempt) => Promise<unknown>;
 
-/** Looks for a second record once a POST has succeeded after an attempt that may have been done as well. */
-export type DuplicateCheck = (post: PostAttempt) => Promise<void>;
-
 /** What finds out about a POST of unknown outcome. */
 export interface WriteLookups {
   readonly lookUp?: LookUp | undefined;
-  readonly checkDuplicates?: DuplicateCheck | undefined;
+  /** Looks for a second record once a POST has succeeded after an attempt that may have been done as well. */
+  readonly checkDuplicates?: ((post: PostAttempt) => Promise<void>) | undefined;
 }
 
 /** Whether a write was done, as far as that is known (D49). */
