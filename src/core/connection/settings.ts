@@ -47,7 +47,7 @@ export function settingsOf(
   others: readonly string[] = [],
 ): ConnectionSettings {
   const find = (key: 'url' | 'organization') => {
-    const found = chosen(key, flags, env, profile);
+    const found = findSetting(key, flags, env, profile);
     if (found === undefined) throw notSet(key, others);
     return found;
   };
@@ -73,25 +73,22 @@ function needsProfile(flags: ConnectionFlags, env: Environment): boolean {
   return Boolean(flags.profile || env.MOLAR_PROFILE || !isComplete);
 }
 
-interface Chosen {
-  readonly text: string;
-  readonly source: string;
-  readonly fromProfile: boolean;
-}
-
 const VARIABLES = { url: 'MOLAR_URL', organization: 'MOLAR_ORGANIZATION' } as const;
 
-function chosen(
+/** The first setting given, and where; a profile named by `--profile` comes before the environment. */
+function findSetting(
   key: 'url' | 'organization',
   flags: ConnectionFlags,
   env: Environment,
   profile: ChosenProfile | undefined,
-): Chosen | undefined {
-  const flag: Chosen = { text: flags[key]?.trim() ?? '', source: `--${key}`, fromProfile: false };
-  const variable: Chosen = { text: env[VARIABLES[key]]?.trim() ?? '', source: VARIABLES[key], fromProfile: false };
-  const stored: Chosen = { text: profile?.profile[key] ?? '', source: `profile ${profile?.name}`, fromProfile: true };
-  const order = profile?.source === '--profile' ? [flag, stored] : [flag, variable, stored];
-  return order.find(({ text }) => text !== '');
+) {
+  const flag = { text: flags[key]?.trim(), source: `--${key}`, fromProfile: false };
+  const variable = { text: env[VARIABLES[key]]?.trim(), source: VARIABLES[key], fromProfile: false };
+  const stored = { text: profile?.profile[key], source: `profile ${profile?.name}`, fromProfile: true };
+  for (const { text, ...origin } of profile?.source === '--profile' ? [flag, stored] : [flag, variable, stored]) {
+    if (text) return { text, ...origin };
+  }
+  return undefined;
 }
 
 function notSet(key: 'url' | 'organization', others: readonly string[]): Failure {

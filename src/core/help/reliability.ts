@@ -110,7 +110,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Compressed answers',
-              'Decoded in bounded memory: 64 MiB end an answer, and so does an expansion of more than a thousand times. Data that is cut off, damaged or followed by something else is fetched again. Test: test/core/transport/decoding.test.ts.',
+              'Decoded in bounded memory: 64 MiB end an answer, and so does an expansion of more than a thousand times. Data that is cut off, damaged or followed by something else is fetched again. Test: test/core/transport/responsebody.test.ts.',
             ],
             [
               '--resume',
