@@ -12,8 +12,7 @@ import {
   ruleOf,
 } from '../../catalog/recurrence/fields.ts';
 import type { RecurrenceRule } from '../../catalog/recurrence/rule.ts';
-import { occurrenceStarts } from '../recurrence/occurrences.ts';
-import { dateOfWall, midnightOf, type ZoneClock } from '../recurrence/zoneclock.ts';
+import { dateOfWall, midnightOf, occurrenceStarts, type ZoneClock } from '../wallclock.ts';
 import type { EventDraft, EventRecord, EventValues } from './eventdrafts.ts';
 import { fillEvent, timesProblem, wallStart } from './eventtimes.ts';
 
