@@ -44,7 +44,7 @@ export function openNetwork(options: NetworkOptions = {}): Network {
 }
 
 async function loadDispatchers({ certificates = [], connectTimeout = 10_000 }: NetworkOptions) {
-  const { Agent, ProxyAgent, request } = await import('undici');
+  const { Agent, ProxyAgent, request } = await import('./undici.ts');
   // Own certificates replace Node's list, so Node's are put back beside them.
   const ca = certificates.length > 0 && [...(await import('node:tls')).rootCertificates, ...certificates];
   // undici does not close a connection that is still being made before its timeout.
