@@ -181,7 +181,9 @@ describe('stream listen --forward-to', () => {
     expect(posts.map(({ headers }) => headers['x-message-id'])).toEqual(['41', '42', '42', '42', '43']);
     expect(posts.map(({ body }) => JSON.parse(String(body)))).toEqual([41, 42, 42, 42, 43].map((id) => messageOf(id)));
     expect(JSON.stringify(posts)).not.toMatch(/secret|authorization|organization-id/i);
-    expect(lines(ran.stderr)[0]).toBe('Message 42 was not accepted: localhost:3000 responded with HTTP 500. Next try in 0.5 s.');
+    expect(lines(ran.stderr)[0]).toBe(
+      'Message 42 was not accepted: localhost:3000 responded with HTTP 500. Next try in 0.5 s.',
+    );
   });
 
   it('prints what was taken where a form is named', async () => {
