@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { connect, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
 import { EXIT } from '../../catalog/failures.ts';
 import { bareHost } from '../transport/address.ts';
@@ -33,7 +33,7 @@ export async function inspectCertificate(
   const tunnel = proxy === undefined ? undefined : await openTunnel(proxy.url, `${address.hostname}:${port}`);
   const socket = connect({
     ...(tunnel === undefined ? { host, port } : { socket: tunnel }),
-    ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }),
+    ...(isIP(host) === 0 && { servername: host }),
     ...(certificates.length > 0 && { ca: [...rootCertificates, ...certificates] }),
     // It is inspected, not trusted: nothing is sent.
     rejectUnauthorized: false,

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
 import { localFailure } from '../failure.ts';
-import { isLoopback } from './address.ts';
+import { bareHost, isLoopback } from './address.ts';
 
 /** The proxy that a request goes through, and the variable that says so. */
 export interface ProxyInUse {
@@ -35,15 +35,16 @@ function readProxy(text: string, variable: string): URL {
 
 function isExcluded(address: URL, list: string): boolean {
   if (list === '*') return true;
-  const host = address.hostname.toLowerCase();
+  const host = bareHost(address.hostname.toLowerCase());
   const port = address.port || (address.protocol === 'https:' ? '443' : '80');
   return list
     .split(/[,\s]/)
     .filter((entry) => entry !== '')
     .some((entry) => {
-      const [, name = entry, only] = /^(.+):(\d+)$/.exec(entry) ?? [];
+      // An IPv6 address has a port only behind brackets.
+      const [, name = entry, only] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
       if (only !== undefined && only !== port) return false;
-      const bare = name.replace(/^\*?\./, '').toLowerCase();
+      const bare = bareHost(name.replace(/^\*?\./, '').toLowerCase());
       return host === bare || host.endsWith(`.${bare}`);
     });
 }

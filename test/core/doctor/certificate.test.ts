@@ -35,4 +35,16 @@ describe('inspectCertificate', () => {
     const port = await listening(createServer((_, response) => response.end('plain')));
     await expect(inspectCertificate(new URL(`https://127.0.0.1:${port}`), undefined, [])).rejects.toThrow();
   });
+
+  it('names no server by an IPv6 address, which TLS does not allow', async () => {
+    const port = await listening(createServer((_, response) => response.end('plain')));
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', note);
+    const address = new URL(`https://[::ffff:127.0.0.1]:${port}`);
+    await expect(inspectCertificate(address, undefined, [])).rejects.toThrow();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
 });
