@@ -81,7 +81,7 @@ export class HttpSource implements StreamSource {
   }
 
   private async *items({ body }: IncomingResponse, signal: AbortSignal): AsyncGenerator<StreamItem, void> {
-    const parsing = new EventReader();
+    const read = eventReader();
     const chunks = body[Symbol.asyncIterator]();
     for (;;) {
       const next = chunks.next();
@@ -91,7 +91,7 @@ export class HttpSource implements StreamSource {
         throw new ConnectionLost(localFailure('network.unreachable', 'The connection was lost.', { cause }));
       });
       if (done) return;
-      for (const item of parsing.read(value)) {
+      for (const item of read(value)) {
         const fresh = this.fresh(item);
         if (fresh !== undefined) yield fresh;
       }
@@ -126,30 +126,29 @@ export class HttpSource implements StreamSource {
 type ReadItem = { readonly message: StreamMessage; readonly text: string } | { readonly seen: number };
 
 /** Parses messages and heartbeats; a heartbeat has the position up to which everything was sent, or -1 without it. */
-class EventReader {
-  private readonly decoder = new TextDecoder('utf-8');
-  private items: ReadItem[] = [];
-  private readonly parser = createParser({
+function eventReader(): (bytes: Uint8Array) => readonly ReadItem[] {
+  const decoder = new TextDecoder('utf-8');
+  let items: ReadItem[] = [];
+  const parser = createParser({
     maxBufferSize: MAX_EVENT_LENGTH,
     onEvent: ({ data }) => {
       const read = readMessage(data);
       if (read === undefined) throw malformed('an event that is not a message');
-      this.items.push(read);
+      items.push(read);
     },
     onComment: (comment) => {
       const [heartbeat, position] = /^\s*(?:heartbeat(?: (\d{1,16}))?)?\s*$/.exec(comment) ?? [];
-      if (heartbeat !== undefined) this.items.push({ seen: Number(position ?? -1) });
+      if (heartbeat !== undefined) items.push({ seen: Number(position ?? -1) });
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw malformed('an event that is too long');
     },
   });
-
-  read(bytes: Uint8Array): readonly ReadItem[] {
-    this.items = [];
-    this.parser.feed(this.decoder.decode(bytes, { stream: true }));
-    return this.items;
-  }
+  return (bytes) => {
+    items = [];
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    return items;
+  };
 }
 
 function malformed(what: string) {

@@ -142,7 +142,7 @@ class Deadline {
   passed = false;
   private readonly link: LinkedAbort;
   private readonly milliseconds: number;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer: NodeJS.Timeout;
   private allSent = true;
   private ended = false;
 
@@ -151,7 +151,10 @@ class Deadline {
     // Any number of requests may run at once under one signal.
     if (outer !== undefined) setMaxListeners(0, outer);
     this.link = new LinkedAbort(outer);
-    this.restart();
+    this.timer = setTimeout(() => {
+      this.passed = true;
+      this.link.abort(new Error('timeout'));
+    }, milliseconds);
   }
 
   guard(request: OutgoingRequest): OutgoingRequest {
@@ -170,25 +173,15 @@ class Deadline {
     this.link.release();
   }
 
-  private restart(): void {
-    // A body may still be read after its attempt has ended, and a timer would keep the process alive.
-    if (this.ended) return;
-    if (this.timer !== undefined) {
-      this.timer.refresh();
-      return;
-    }
-    this.timer = setTimeout(() => {
-      this.passed = true;
-      this.link.abort(new Error('timeout'));
-    }, this.milliseconds);
-  }
-
   private watch(body: OutgoingBody): OutgoingBody {
     if (typeof body === 'string') return body;
     this.allSent = false;
-    const onChunk = () => this.restart();
+    const onChunk = () => {
+      // A body may still be read after its attempt has ended, and a timer would keep the process alive.
+      if (!this.ended) this.timer.refresh();
+    };
     const onEnd = () => {
-      this.restart();
+      onChunk();
       this.allSent = true;
     };
     return { length: body.length, open: () => observedBody(body.open(), { onChunk, onEnd }) };

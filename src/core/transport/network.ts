@@ -79,7 +79,7 @@ async function exchange(
   proxy: ProxyInUse | undefined,
 ): Promise<IncomingResponse> {
   const url = new URL(outgoing.url);
-  const body = outgoing.body === undefined ? undefined : new CountedBody(outgoing.body);
+  const body = outgoing.body === undefined ? undefined : counted(outgoing.body);
   try {
     const response = await network.request(url, {
       dispatcher: network.of(proxy),
@@ -95,28 +95,19 @@ async function exchange(
   }
 }
 
-/** A body that knows whether all of it was handed over; text goes out at once. */
-class CountedBody {
-  readonly length: number;
-  /** An iterable, which undici accepts though its types do not say so; a stream around it would be slower. */
-  readonly content: string | Readable;
-  done: boolean;
-
-  constructor(body: OutgoingBody) {
-    this.done = typeof body === 'string';
-    this.length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.content = typeof body === 'string' ? body : (this.count(body.open()) as unknown as Readable);
-  }
-
-  private count(body: AsyncIterable<Uint8Array>) {
-    let sent = 0;
-    const onChunk = ({ byteLength }: Uint8Array) => {
-      sent += byteLength;
-      // Set before the last chunk is handed over: from then on the server may have everything.
-      if (sent >= this.length) this.done = true;
-    };
-    return observedBody(body, { onChunk });
-  }
+/** A body for undici that knows whether all of it was handed over; text goes out at once. */
+function counted(body: OutgoingBody) {
+  if (typeof body === 'string') return { length: Buffer.byteLength(body), content: body, done: true };
+  let sent = 0;
+  const onChunk = ({ byteLength }: Uint8Array) => {
+    sent += byteLength;
+    // Set before the last chunk is handed over: from then on the server may have everything.
+    if (sent >= body.length) result.done = true;
+  };
+  // undici accepts an iterable though its types do not say so; a stream around it would be slower.
+  const content = observedBody(body.open(), { onChunk }) as unknown as Readable;
+  const result = { length: body.length, content, done: false };
+  return result;
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

@@ -82,18 +82,15 @@ export function retryDelay(failed: number, policy: Backoff, random: () => number
   return Math.round(Math.max(Math.min(retryAfter ?? 0, policy.longestWait), random() * step));
 }
 
-/** Milliseconds that a `Retry-After` asks for, in seconds or as an HTTP date; undefined for anything else. */
-export function readRetryAfter(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
+/**
+ * Milliseconds that the `Retry-After` of a response asks to wait, in seconds or as an HTTP date; undefined for anything
+ * else. A date counts from the response's own `Date`, since the clocks may differ, else from `now`.
+ */
+export function retryAfterOf(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const text = headers['retry-after']?.trim() ?? '';
   if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1000;
   // Only a text that begins with a day name is an HTTP date: Date.parse would take `-5` for a year.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
-/** Milliseconds that a response asks to wait. A date counts from the response's own `Date`: the clocks may differ. */
-export function retryAfterOf(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const there = Date.parse(headers.date ?? '');
-  return readRetryAfter(headers['retry-after'], Number.isNaN(there) ? now : there);
+  const [at, there] = [Date.parse(text), Date.parse(headers.date ?? '')];
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(there) ? now : there));
 }

@@ -6,7 +6,6 @@ import {
   decideRetry,
   type RequestTraits,
   type RetryDecision,
-  readRetryAfter,
   retryAfterOf,
   retryDelay,
 } from '../../../src/core/transport/retry.ts';
@@ -86,7 +85,7 @@ describe('waitBefore', () => {
   });
 });
 
-describe('readRetryAfter', () => {
+describe('a Retry-After', () => {
   const now = Date.UTC(2026, 2, 2, 12);
 
   it.each<[string | undefined, number | undefined]>([
@@ -106,13 +105,13 @@ describe('readRetryAfter', () => {
     ['Sun, 01 Mar 2026 12:00:00 GMT', 0],
     ['Mon, 99 Foo 2026 12:00:30 GMT', undefined],
   ])('%s is %s ms', (header, expected) => {
-    expect(readRetryAfter(header, now)).toBe(expected);
+    expect(retryAfterOf(header === undefined ? {} : { 'retry-after': header }, now)).toBe(expected);
   });
 
   it('is never NaN or negative', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const wait = readRetryAfter(text, now);
+        const wait = retryAfterOf({ 'retry-after': text }, now);
         expect(wait === undefined || wait >= 0).toBe(true);
       }),
     );
