@@ -6,7 +6,7 @@ export interface LastResponse {
   readonly at: number;
 }
 
-/** Seconds that this computer's clock is ahead of the server's, negative when behind; undefined where it reports no time. */
+/** Seconds that this computer's clock is ahead of the server's, negative when behind; undefined where unknown. */
 export function clockAhead({ headers, at }: LastResponse): number | undefined {
   const there = Date.parse(headers.date ?? '');
   return Number.isNaN(there) ? undefined : Math.round((at - there) / 1000);
@@ -18,7 +18,7 @@ export interface RateLeft {
   readonly limit: number | undefined;
 }
 
-/** Reads `RateLimit-*` (D43), `X-RateLimit-*`, and `RateLimit` in one header as later drafts of the standard write it. */
+/** Reads `RateLimit-*` (D43), `X-RateLimit-*`, and `RateLimit` in one header as later drafts of the standard. */
 export function rateLeft({ headers }: LastResponse): RateLeft | undefined {
   const combined = headers.ratelimit ?? '';
   const find = (name: string, short: string) => {

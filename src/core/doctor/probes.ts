@@ -56,7 +56,7 @@ export async function probeScopes(
   ];
 }
 
-/** The refusal of a plain read, undefined where it is allowed: tells a service that lacks a route from no service at all. */
+/** The refusal of a plain read, undefined where allowed: tells a service that lacks a route from no service. */
 export function readRefusal(client: ApiClient, signal: AbortSignal): Promise<ApiFailure | undefined> {
   return refusalOf(client, MODEL, signal);
 }

@@ -15,10 +15,7 @@ const EXACT_DIGITS = 15;
 /** Maximum digits of a fraction; smaller fractions are written with an exponent. */
 const MAX_FRACTION = 6;
 
-/**
- * Steps over JSON in valid UTF-8 without blanks, as servers write it. `value` is false for anything else; then the text
- * is for a parser.
- */
+/** Steps over JSON in valid UTF-8 without blanks, as servers write it; anything else is for a parser. */
 export class JsonBytes {
   bytes: Uint8Array = new Uint8Array(0);
   at = 0;

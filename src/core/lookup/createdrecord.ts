@@ -9,10 +9,7 @@ import type { ApiClient } from '../transport/client.ts';
 import type { PostAttempt, WriteLookups } from '../transport/uncertainwrite.ts';
 import { eventLikenesses, instantOf, isNothing, type Likeness, type Likenesses, likenesses } from './likeness.ts';
 
-/**
- * Milliseconds that a record may seem to be older than its POST, by one clock: both `Date` and `lastModified` may be
- * truncated to the second.
- */
+/** Milliseconds that a record may seem older than its POST, as `Date` and `lastModified` may be cut to the second. */
 const GRAIN = 2000;
 
 /**
@@ -31,7 +28,7 @@ interface Identity {
   readonly fixed?: readonly string[];
 }
 
-/** Fields that place an event in the calendar, without those of a series' first and last day, which a service may move. */
+/** Fields that place an event in the calendar, except a series' first and last day, which a service may move. */
 const PLACEMENT = ['operatory', 'provider', 'allDay', 'recurrenceType', 'recurrenceFrequency'];
 const ON_DAYS = ['recurrenceDays', 'recurrenceWeek', 'recurrenceDay'];
 

@@ -143,7 +143,7 @@ class CompleteRead {
     const filters = mayLackUndated ? [...dated, filter] : dated;
     let counts = await this.counts(filters);
     const [datedCount, plainCount] = counts;
-    // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
+    // Counts that differ may do so by records without a date, which a limit of the service's own can hide or not.
     if (mayLackUndated && (plainCount === undefined || plainCount !== datedCount))
       yield* this.extra(this.undated(dated[0]));
     if (most(counts) === 0 && !this.service.isOrderKnown) yield* this.extra(this.afterTheLast(dated));

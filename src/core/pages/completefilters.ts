@@ -23,10 +23,7 @@ export function withEarlyBound(filter: string | undefined, operation: Operation)
   return formatFilter([...terms, { key: limit.key, operator: '>=', values: [bound] }]);
 }
 
-/**
- * The filters that together bring every record matching `filter`: one with an early bound, or the parts of a resource
- * that has no date to bound by.
- */
+/** The filters that together bring every matching record: one with an early bound, or parts of an undated resource. */
 export function completeFilters(filter: string | undefined, operation: Operation): readonly (string | undefined)[] {
   const limit = operation.dateLimit;
   if (limit !== undefined && 'parts' in limit) return filter ? [filter] : limit.parts;
@@ -65,10 +62,7 @@ export function forAllLocations(filter: string | undefined, keys: FilterKeys = {
   return [...(filter ? [filter] : []), `${location.key}->["ALL"]`].join(',');
 }
 
-/**
- * Requests with a filter, and once more for all locations where a service refuses it for naming none. Throws what
- * `request` throws, the first refusal where both are refused.
- */
+/** Requests with a filter, and again for all locations if refused for naming none. Throws the first refusal of both. */
 export async function withLocationFallback<T>(
   filter: string | undefined,
   keys: FilterKeys | undefined,

@@ -10,7 +10,7 @@ import { mayBeUndated, withEarlyBound, withLocationFallback } from './completefi
 import { PageTimeout } from './page.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
 
-/** The count in a response under either of its names (D18), as a number or its digits; undefined where there is none. */
+/** The count in a response under either of its names (D18), as a number or digits; undefined where there is none. */
 export function totalOf({ data }: Pick<ApiResponse, 'data'>): number | undefined {
   return isPlainObject(data) ? readCount(data.totalCount ?? data.total) : undefined;
 }

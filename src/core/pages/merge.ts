@@ -4,10 +4,7 @@ import type { WalkedPage } from './walkoptions.ts';
 /** A walk is no longer in id order; what was yielded so far is complete up to the last id. */
 export class Unmergeable extends Error {}
 
-/**
- * The rows of several walks in ascending id order, each id once. All of them can resume after the last id. Throws
- * Unmergeable when one of them is no longer in id order.
- */
+/** The rows of several walks in ascending id order, each id once, as long as they are in order (else Unmergeable). */
 export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]): AsyncGenerator<WalkedPage> {
   const sides = walks.map((walk): Side => ({ walk, rows: [], page: undefined, ended: false }));
   let fetched: number | undefined;

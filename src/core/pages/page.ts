@@ -150,7 +150,7 @@ function isPassing(cause: unknown): boolean {
   return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
 }
 
-/** The last id by the `Link` to the next page (RFC 8288), as our server sends it; it may be wrong, the records decide. */
+/** The last id by the `Link` to the next page (RFC 8288), as our server sends it; possibly wrong, the records decide. */
 function linkedLastId(link = ''): bigint | undefined {
   const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
   const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
@@ -198,7 +198,7 @@ function idsOf(
   return { firstId: String(idOf(first)), lastId: String(idOf(last)) };
 }
 
-/** The id of a record exactly, from a number or text (D1); undefined for anything that is not a whole number above 0. */
+/** The id of a record exactly, from a number or text (D1); undefined for all but whole numbers above 0. */
 export function idOf({ id }: Row): bigint | undefined {
   if (typeof id === 'number') return Number.isSafeInteger(id) && id > 0 ? BigInt(id) : undefined;
   return typeof id === 'string' && /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;

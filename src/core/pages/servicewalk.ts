@@ -82,7 +82,7 @@ export class ServiceWalk {
     return this.operation.newestFirst === undefined || this.isNumbered || this.behaviour.hasShownOrder;
   }
 
-  /** The rows that match a filter, after `from`; pages have no position once out of order. Throws what no other way avoids. */
+  /** The rows that match a filter, after `from`, without positions once out of order. Throws what no other way avoids. */
   async *walk(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     let last = from;
     const isLocated = this.behaviour.isLocationRequired;

@@ -2,10 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { usageFailure } from '../failure.ts';
 
-/**
- * Secrets by account name in the keyring of the system. Every call may reject or never settle: a locked or absent
- * Secret Service hangs. It stops when the signal is aborted.
- */
+/** Secrets by account in the keyring of the system; calls may reject, or hang (locked Secret Service) until aborted. */
 export interface Keyring {
   /** Undefined where there is no such entry. */
   readonly read: (account: string, signal: AbortSignal) => Promise<string | undefined>;

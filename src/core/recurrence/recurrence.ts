@@ -13,7 +13,7 @@ export interface KnownStart {
 
 /**
  * The recurrence fields of a rule. `from`: the date it counts from, that of the event when it is not given; null
- * in the fields when neither is known. Undefined when the rule needs what is not known; `complain` is called with what that is.
+ * in the fields when neither is known. Undefined, reported to `complain`, when the rule needs what is not known.
  */
 export function recurrenceOfDraft(
   draft: RuleDraft,
@@ -117,7 +117,7 @@ function dateOfTime(
   return dateOf(from * DAY_MS);
 }
 
-/** The last day, since 1970-01-01, on which an event that starts at that second starts at or before a wall-clock time. */
+/** The last day, since 1970-01-01, on which an event with that start second starts by a wall-clock time. */
 function lastDay(wall: number, second: number): number {
   return Math.floor((wall - second * 1000) / DAY_MS);
 }

@@ -14,10 +14,7 @@ export interface Broker {
 /** Seconds between heartbeats on a quiet connection; one that misses two is lost. */
 const HEARTBEAT = 20;
 
-/**
- * The broker of `--amqp`; `password` (MOLAR_AMQP_PASSWORD) goes with a user name that has none. Throws a Failure
- * (exit 2) that never repeats the text.
- */
+/** The broker of `--amqp`; `password` goes with a bare user name. Throws a Failure (exit 2) without the text in it. */
 export function readBroker(
   text: string,
   { allowHttp, password }: { readonly allowHttp: boolean; readonly password: string | undefined },

@@ -31,7 +31,7 @@ export interface ForwardOptions extends RetryContext {
   readonly failureOf: (problem: NotAccepted, messageId: number, attempts: number) => Failure;
 }
 
-/** Offers a message until it is accepted, with growing delays. Throws the result of `failureOf`, or the signal's reason. */
+/** Offers a message until it is accepted, with growing delays. Throws what `failureOf` returns, or the signal's reason. */
 export async function forwardMessage(
   messageId: number,
   offer: () => Promise<void>,
@@ -86,10 +86,7 @@ export interface PostOptions {
   readonly timeout?: number;
 }
 
-/**
- * POSTs a message as JSON, without the token of the API or anything else about its connection. Throws NotAccepted for
- * every response but 2xx and for none.
- */
+/** POSTs a message as JSON, without the token of the API. Throws NotAccepted for anything but a 2xx response. */
 export async function postMessage({ id }: StreamMessage, text: string, posting: PostOptions): Promise<void> {
   const { send, url, userAgent, signal, now, timeout = RECEIVER_TIMEOUT } = posting;
   const closing = new AbortController();

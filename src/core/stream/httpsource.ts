@@ -158,10 +158,7 @@ function malformed(what: string) {
 /** Maximum characters of an error response that are read. */
 const MAX_ERROR_LENGTH = 64 * 1024;
 
-/**
- * Why a connection was not made: final where the certificate is not trusted, or where no token was issued for a reason
- * that is not temporary.
- */
+/** Why a connection was not made: final for an untrusted certificate, or a token refused for good. */
 function connectError(cause: unknown): unknown {
   if (cause instanceof Failure) {
     const { code, status } = cause;

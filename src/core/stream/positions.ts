@@ -82,10 +82,7 @@ function isNamedPosition(value: unknown): value is NamedPosition {
   );
 }
 
-/**
- * Saves how far a listener has come: immediately, or at most every `pause` milliseconds, since a save waits for the
- * disk. One save at a time, the newest position last.
- */
+/** Saves how far a listener has come, at most every `pause` milliseconds, one save at a time and the newest last. */
 export class PositionSaver {
   private readonly save: (position: number) => Promise<void>;
   private readonly pause: number;

@@ -11,10 +11,7 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
-/**
- * Refuses an address of another machine that `what` would reach unencrypted: a Failure (exit 2) that names `source`,
- * the flag or variable it came from.
- */
+/** Refuses to send `what` to another machine unencrypted: a Failure (exit 2) that names `source`, the flag at fault. */
 export function refuseUnencrypted(
   { protocol, host, hostname }: URL,
   { source, what, hint }: { readonly source: string; readonly what: string; readonly hint?: string },

@@ -48,10 +48,7 @@ export interface ClientOptions {
 /** Query parameters by name; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * A request to the API. Without `lookUp`, a POST of unknown outcome fails (`network.outcome_unknown`) and is not sent
- * again.
- */
+/** A request to the API; a POST of unknown outcome without `lookUp` fails (`network.outcome_unknown`). */
 export interface ApiRequest extends WriteLookups {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Begins with `/api/v1`, parameters filled in. */

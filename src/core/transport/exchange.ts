@@ -91,10 +91,7 @@ export async function exchange<T>(deps: ExchangeContext, request: ExchangeReques
 /** Milliseconds that a server may still work on a request whose connection is gone. */
 const SETTLING = 1000;
 
-/**
- * An attempt in a slot of the pacer, with the milliseconds to `wait` before another one. `throttled`: the server asked
- * for fewer requests, which concerns all of them.
- */
+/** One attempt, the milliseconds to `wait` before another one, and whether the server `throttled` all requests. */
 async function pacedAttempt<T>(deps: ExchangeContext, request: ExchangeRequest<T>, number: number) {
   const { pacer, policy } = deps;
   const slot = await pacer.acquire(number > 1, request.signal);

@@ -55,7 +55,7 @@ export class MalformedBody extends Error {}
 /** A body that no other attempt will make readable. */
 export class PermanentlyMalformed extends MalformedBody {}
 
-/** Reads a body into a buffer, decoded; gives the valid UTF-8 in it. Throws MalformedBody, and whatever the body throws. */
+/** Reads a body into a buffer and returns its valid UTF-8. Throws MalformedBody, and whatever the body throws. */
 export async function readBody({ headers, body }: IncomingResponse, buffer: Utf8Builder): Promise<Uint8Array> {
   const encoding = headers['content-encoding'];
   const codings = codingsOf(encoding);
@@ -94,10 +94,7 @@ function codingsOf(header = ''): readonly string[] | undefined {
   return isKnown ? applied : undefined;
 }
 
-/**
- * The decoded bytes of a body. Limiting how much may come out is up to the reader. Throws MalformedBody, and whatever
- * the body throws.
- */
+/** The decoded bytes of a body, however many. Throws MalformedBody, and whatever the body throws. */
 async function decoded(
   body: AsyncIterable<Uint8Array>,
   codings: readonly string[],

@@ -73,10 +73,7 @@ export function mayBeDone(end: AttemptEnd): boolean {
   return end.kind === 'lost' ? end.sent : end.status === 408 || end.status >= 500;
 }
 
-/**
- * Milliseconds before the next attempt after `failed` ones: full jitter over a doubling step, never less than the server
- * asked for.
- */
+/** Milliseconds before the attempt after `failed` ones: full jitter over a doubling step, or what the server asked. */
 export function retryDelay(failed: number, policy: Backoff, random: () => number, retryAfter?: number): number {
   const step = Math.min(policy.ceiling, policy.base * 2 ** (failed - 1));
   return Math.round(Math.max(Math.min(retryAfter ?? 0, policy.longestWait), random() * step));

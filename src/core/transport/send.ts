@@ -11,10 +11,7 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Text, or a source of bytes of known total length that is opened anew for each attempt. A Failure that it throws
- * while it is read ends the request: another attempt would not help.
- */
+/** Text, or bytes of known length that are opened anew for each attempt; a Failure in reading them ends the request. */
 export type OutgoingBody = string | { readonly length: number; readonly open: () => AsyncIterable<Uint8Array> };
 
 /** A response: header names in lower case, the body unread. */
@@ -30,7 +27,7 @@ export interface IncomingResponse {
  */
 export type Send = (request: OutgoingRequest) => Promise<IncomingResponse>;
 
-/** No response. `sent`: whether the whole body may have reached the server, so that the outcome of a write is unknown. */
+/** No response. `sent`: whether the whole body may have reached the server, which leaves a write's outcome unknown. */
 export class ConnectionFailure extends Error {
   readonly sent: boolean;
 

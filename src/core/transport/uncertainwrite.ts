@@ -72,10 +72,7 @@ export class UncertainWrite {
   }
 }
 
-/**
- * The failure of a write that may have been done (D49): `failure` is what came of it, `lookup` why the server could
- * not be asked whether it is there.
- */
+/** The failure of a write that may have been done (D49); `lookup` is why it could not be looked up. */
 export function outcomeUnknown(failure: Failure, lookup?: Failure): Failure {
   const why = lookup === undefined ? '' : ` Looking it up failed: ${lookup.message}`;
   return localFailure('network.outcome_unknown', `${failure.message} It may have been done.${why}`, {
