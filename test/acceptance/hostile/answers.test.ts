@@ -78,9 +78,9 @@ const RECORDS: readonly Case[] = [
 
 const CONNECTIONS: readonly Case[] = [
   ['a reset in the body', rawThenReset(head(WHOLE.length), WHOLE.slice(0, 20)), /cut off/],
-  ['a reset in the head', rawThenReset('HTTP/1.1 200 OK\r\ncontent-'), /was cut by 127/],
-  ['an end in the head', rawThenEnd('HTTP/1.1 200 OK\r\ncontent-'), /was cut by 127|not HTTP/],
-  ['an end without a word', rawThenEnd(''), /was cut by 127/],
+  ['a reset in the head', rawThenReset('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127/],
+  ['an end in the head', rawThenEnd('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127|not HTTP/],
+  ['an end without a word', rawThenEnd(''), /Connection lost: 127/],
   ['another protocol', raw('SSH-2.0-OpenSSH_9.6\r\n'), /not HTTP/],
   ['two lengths', raw(head(WHOLE.length, 'content-length: 3\r\n'), WHOLE), /length/],
   ['a negative length', raw('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n', WHOLE), /not HTTP/],
