@@ -94,7 +94,7 @@ const SETTLING = 1000;
 /** One attempt, the milliseconds to `wait` before another one, and whether the server `throttled` all requests. */
 async function pacedAttempt<T>(deps: ExchangeContext, request: ExchangeRequest<T>, number: number) {
   const { pacer, policy } = deps;
-  const slot = await pacer.acquire(number > 1, request.signal);
+  const release = await pacer.acquire(number > 1, request.signal);
   try {
     const result = checked(await attempt(deps, request.make(), request.accept), request);
     const decision = decideRetry(result.end, request);
@@ -103,10 +103,10 @@ async function pacedAttempt<T>(deps: ExchangeContext, request: ExchangeRequest<T
     const wait = decision.retry ? Math.max(least, retryDelay(number, policy, deps.random, retryAfter)) : 0;
     const { status } = result.notice;
     const throttled = status === 429 || (status === 503 && retryAfter !== undefined);
-    slot.release(result.headers, throttled ? Math.min(retryAfter ?? wait, policy.longestWait) : undefined);
+    release(result.headers, throttled ? Math.min(retryAfter ?? wait, policy.longestWait) : undefined);
     return { result, decision, wait, throttled };
   } catch (cause) {
-    slot.release({});
+    release({});
     throw cause;
   }
 }

@@ -11,11 +11,11 @@ export interface TransferStatistics {
   readonly throttledMilliseconds: number;
 }
 
-/** A request in flight. */
-export interface RequestSlot {
-  /** It ended, with these headers if any; `pause`: the server throttled it and announced this many milliseconds. */
-  readonly release: (headers: IncomingResponse['headers'], pause?: number) => void;
-}
+/**
+ * Ends a request in flight, with the headers of its response if any; `pause`: the server throttled it and announced
+ * this many milliseconds.
+ */
+export type ReleaseSlot = (headers: IncomingResponse['headers'], pause?: number) => void;
 
 /** Milliseconds between requests after the server throttled: the minimum where it reports no rate, and the maximum. */
 const MIN_SPACING = 20;
@@ -62,7 +62,7 @@ export class Pacer {
   }
 
   /** Waits until a request may be sent; `retry`: it repeats an earlier one. Rejects with the signal's reason. */
-  async acquire(retry: boolean, signal?: AbortSignal): Promise<RequestSlot> {
+  async acquire(retry: boolean, signal?: AbortSignal): Promise<ReleaseSlot> {
     for (;;) {
       signal?.throwIfAborted();
       const now = this.now();
@@ -89,7 +89,7 @@ export class Pacer {
     return Math.max(this.pausedUntil, this.nextAt, this.bucket.roomAt(now));
   }
 
-  private take(now: number, retry: boolean): RequestSlot {
+  private take(now: number, retry: boolean): ReleaseSlot {
     const order = ++this.sent;
     if (retry) this.retries++;
     this.inFlight++;
@@ -99,13 +99,11 @@ export class Pacer {
     // Up to one spacing is caught up: timers are a little late each time.
     this.nextAt = Math.max(this.nextAt, this.pausedUntil, now - spacing) + spacing;
     let open = true;
-    return {
-      release: (headers, pause) => {
-        if (!open) return;
-        open = false;
-        this.inFlight--;
-        this.released(order, headers, pause);
-      },
+    return (headers, pause) => {
+      if (!open) return;
+      open = false;
+      this.inFlight--;
+      this.released(order, headers, pause);
     };
   }
 

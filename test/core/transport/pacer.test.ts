@@ -152,7 +152,7 @@ describe('a turn', () => {
   it('that is waited for can be given up', async () => {
     const clock = new VirtualClock();
     const pacer = new Pacer(clock);
-    (await pacer.acquire(false)).release({}, 60_000);
+    (await pacer.acquire(false))({}, 60_000);
     const stop = new AbortController();
     const waiting = pacer.acquire(false, stop.signal);
     const given = clock.sleep(1000).then(() => stop.abort(new Error('stopped')));
@@ -168,7 +168,7 @@ describe('a turn', () => {
       now -= 3_600_000;
     };
     const pacer = new Pacer({ now: () => now, sleep });
-    (await pacer.acquire(false)).release({}, 5000);
+    (await pacer.acquire(false))({}, 5000);
     await pacer.acquire(true);
     expect(sleeps).toEqual([5000]);
   });
