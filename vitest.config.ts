@@ -12,6 +12,10 @@ const SERVER = ['events', 'import', 'recurrence', 'reports', 'resources', 'strea
 export default defineConfig(async () => ({
   test: {
     reporters: ['default', './test/support/reporter.ts'],
+    globalSetup: './test/support/setup.ts',
+    setupFiles: './test/support/worker.ts',
+    // Under load, to remove what a run has made takes a while.
+    teardownTimeout: 60 * SECOND,
     maxWorkers: 2,
     projects: [
       project(
