@@ -14,12 +14,7 @@ export default defineConfig(async () => ({
     reporters: ['default', './test/support/reporter.ts'],
     maxWorkers: 2,
     projects: [
-      project(
-        'unit',
-        ['test/{catalog,core,cli,commands,server,house,faithful}/**/*.test.ts'],
-        { seconds: 60, exclude: ALONE },
-        0,
-      ),
+      project('unit', ['test/**/*.test.ts'], { seconds: 60, exclude: [...ALONE, ...OTHER_GROUPS] }, 0),
       project('alone', ALONE, { seconds: 60, isolate: true }, 1),
       project('contract', ['test/contract/**/*.test.ts'], { seconds: 60 }, 2),
       project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120 }, 3),
@@ -30,6 +25,9 @@ export default defineConfig(async () => ({
 
 /** What measures the memory of its process, or has a broker of its own; neither asks anything of a store. */
 const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
+
+/** Everything else is in the group `unit`, so that a new folder is in one; test/torture has a configuration of its own. */
+const OTHER_GROUPS = ['test/{contract,acceptance,torture}/**'];
 
 const onPostgres = project(
   'postgres',
