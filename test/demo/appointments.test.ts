@@ -1,8 +1,7 @@
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import type { DemoRecord } from '../../src/demo/record.ts';
-import { groups } from './reading.ts';
-import { cents, idOf, NOW, smallPractice } from './smallpractice.ts';
+import type { DemoRecord } from '../../src/demo/practice.ts';
+import { cents, groups, idOf, NOW, smallPractice } from './smallpractice.ts';
 
 const { of } = smallPractice();
 const appointments = of('AppointmentV1');
