@@ -4,7 +4,7 @@ import { tagged } from '../references.ts';
 import type { Appointment } from './appointments.ts';
 import { type Covered, postClaim } from './claims.ts';
 import type { Coverages, Estimate } from './coverage.ts';
-import { type Claim, type Entry, HouseholdLedger, sumOf } from './ledger.ts';
+import { type Claim, type Entry, HouseholdLedger } from './ledger.ts';
 import { moveToGuarantor, postDeposit, postMissedFee, postPayments, writeOffOldDebt } from './payments.ts';
 
 /** Enters everything that came of a household's visits. No charge is ever settled by more than its amount. */
@@ -114,7 +114,6 @@ function giveDiscount(ledger: HouseholdLedger, charged: readonly Charged[]): voi
   const { person, provider, day, minute } = first.charge;
   ledger.add({
     ledgerType: 'PatientCreditAdjustment',
-    cents: -sumOf(applied.map(({ cents }) => cents)),
     ...{ person, provider, day, minute: minute + 1 },
     note: 'Courtesy discount',
     applied,

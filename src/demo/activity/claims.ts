@@ -109,7 +109,7 @@ function postInsurancePayment(
     ledger.add({ ...right, day });
     return;
   }
-  const wrong = ledger.add({ ...base, fields, day, cents: -(total - wrongBy), applied: reduced(applied, wrongBy) });
+  const wrong = ledger.add({ ...base, fields, day, applied: reduced(applied, wrongBy) });
   ledger.correct(wrong, { ...right, day: correctedOn, note: 'Corrected amount' });
 }
 
@@ -123,7 +123,6 @@ function postWriteOff(
   if (applied.length === 0) return;
   ledger.add({
     ledgerType: 'PatientCreditAdjustment',
-    cents: -sumOf(applied.map(({ cents }) => cents)),
     ...{ person, provider, day, minute: MINUTE + 1 },
     automatic: true,
     applied,

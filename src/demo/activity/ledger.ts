@@ -11,8 +11,8 @@ export interface Application {
   readonly cents: number;
 }
 
-/** A row of a ledger as it is entered. */
-export interface EntryDraft {
+/** A row of a ledger as it is entered. Charges have positive cents, credits negative ones (D24). */
+interface EntryDraft {
   readonly ledgerType:
     | 'PatientProcedureLedger'
     | 'PatientChargeAdjustment'
@@ -22,8 +22,8 @@ export interface EntryDraft {
     | 'InsuranceRefundAdjustment'
     | 'PatientCreditCardRefund'
     | 'PatientCreditCardVoid';
-  /** Charges positive, credits negative (D24). */
-  readonly cents: number;
+  /** The sum of what the row settles, when not given. */
+  readonly cents?: number;
   readonly person: Person;
   /** Id. */
   readonly provider: number;
@@ -41,6 +41,7 @@ export interface EntryDraft {
 
 /** A row of a household's ledger; its id is 0 until the rows are numbered. */
 export interface Entry extends EntryDraft {
+  readonly cents: number;
   id: number;
   active: boolean;
   previous: Entry | null;
@@ -93,7 +94,8 @@ export class HouseholdLedger {
 
   /** Enters a row. */
   add(draft: EntryDraft): Entry {
-    const entry: Entry = { ...draft, id: 0, active: true, previous: null, replacedBy: null, estimate: null };
+    const cents = draft.cents ?? -sumOf(draft.applied?.map((part) => part.cents) ?? []);
+    const entry: Entry = { ...draft, cents, id: 0, active: true, previous: null, replacedBy: null, estimate: null };
     this.#entries.push(entry);
     return entry;
   }

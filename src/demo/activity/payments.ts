@@ -58,15 +58,15 @@ function postPayment(ledger: HouseholdLedger, day: number, dues: readonly Due[])
   const extra = 100 * random.between(5, 120);
   if (incident === 'corrected') {
     const wrong = ledger.add({ ...payment, day, cents: -(total + extra), applied });
-    ledger.correct(wrong, { ...payment, day: later, cents: -total, applied, note: 'Corrected amount' });
+    ledger.correct(wrong, { ...payment, day: later, applied, note: 'Corrected amount' });
   } else if (incident === 'voided' && byCard) {
     const minute = common.minute + 1;
     const charge = ledger.add({ ...giveBack, ledgerType: 'PatientCreditCardVoid', day, minute, cents: total });
-    ledger.add({ ...payment, day, cents: -total, applied: [{ charge, cents: total }], note: 'Voided' });
-    ledger.add({ ...payment, day: later, cents: -total, applied });
+    ledger.add({ ...payment, day, applied: [{ charge, cents: total }], note: 'Voided' });
+    ledger.add({ ...payment, day: later, applied });
   } else if (incident === 'refunded' && byCard) {
     const charge = ledger.add({ ...giveBack, ledgerType: 'PatientCreditCardRefund', day: later, cents: extra });
-    ledger.add({ ...payment, day, cents: -(total + extra), applied: [...applied, { charge, cents: extra }] });
+    ledger.add({ ...payment, day, applied: [...applied, { charge, cents: extra }] });
   } else {
     ledger.add({ ...payment, day, cents: -(incident === 'overpaid' ? total + extra : total), applied });
   }
@@ -118,7 +118,7 @@ export function moveToGuarantor(ledger: HouseholdLedger): void {
     const fields = { reasonTags: tagged('Transfer to guarantor') };
     const common = { provider, day, minute: ADJUSTED_AT_MINUTE, fields };
     const applied = [{ charge, cents }];
-    ledger.add({ ...common, ledgerType: 'PatientCreditAdjustment', cents: -cents, person, applied });
+    ledger.add({ ...common, ledgerType: 'PatientCreditAdjustment', person, applied });
     const moved = ledger.add({ ...common, ledgerType: 'PatientChargeAdjustment', cents, person: head });
     dues[index] = { ...due, charge: moved };
   }
@@ -133,7 +133,6 @@ export function writeOffOldDebt(ledger: HouseholdLedger): void {
   const last = old.reduce((latest, due) => (due.charge.day > latest.charge.day ? due : latest));
   ledger.add({
     ledgerType: 'PatientCreditAdjustment',
-    cents: -sumOf(old.map(({ cents }) => cents)),
     person: household.members[0],
     provider: last.charge.provider,
     day: last.charge.day + UNCOLLECTIBLE_AFTER,
