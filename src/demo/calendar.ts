@@ -11,13 +11,19 @@ export function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 }
 
-const DATES = new Map<number, string>();
-
-/** `YYYY-MM-DD`; cached, since a practice writes the same few thousand days a million times. */
+/** `YYYY-MM-DD`, by the arithmetic of the Gregorian calendar: a million of these through Date take a second. */
 export function dateText(day: number): string {
-  const text = DATES.get(day) ?? new Date(utcStart(day)).toISOString().slice(0, 10);
-  DATES.set(day, text);
-  return text;
+  const fromMarch = day + 719_468;
+  const era = Math.floor(fromMarch / 146_097);
+  const dayOfEra = fromMarch - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const month = Math.floor((5 * dayOfYear + 2) / 153);
+  const inMonth = dayOfYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0);
+  return `${year}-${twoDigits(month < 10 ? month + 3 : month - 9)}-${twoDigits(inMonth)}`;
 }
 
 function twoDigits(value: number): string {
@@ -102,14 +108,18 @@ export function zoneClock(zone: string): ZoneClock {
 function newClock(zone: string): ZoneClock {
   const instantOf = instantIn(zone);
   const wall = (day: number, hour: number) => {
-    const [year = 0, month = 1, date = 1] = dateText(day).split('-').map(Number);
-    return instantOf({ year, month, day: date, hour, minute: 0, second: 0, millisecond: 0 });
+    const date = new Date(day * DAY_MS);
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
+    return instantOf({ year, month, day: date.getUTCDate(), hour, minute: 0, second: 0, millisecond: 0 });
   };
   const noons = new Map<number, number>();
   return {
     at(day, minutes) {
-      const noon = noons.get(day) ?? wall(day, 12);
-      noons.set(day, noon);
+      let noon = noons.get(day);
+      if (noon === undefined) {
+        noon = wall(day, 12);
+        noons.set(day, noon);
+      }
       return noon + (minutes - 720) * 60_000;
     },
     midnight: (day) => wall(day, 0),
