@@ -81,7 +81,7 @@ const TODAY = ['COMPLETED', 'CHECKOUT', 'CHAIR', 'READY', 'HERE', 'LATE'];
 const ONCE: Readonly<Partial<Record<Status, number>>> = { INACTIVE: 0.3, DISMISSED: 0.6, DECEASED: 0.2 };
 
 /** How often the next visit is within two weeks, and how often there is one at all. */
-const NEXT: Readonly<Partial<Record<Status, readonly [soon: number, any: number]>>> = {
+const NEXT: Readonly<Partial<Record<Status, readonly [soon: number, ever: number]>>> = {
   NEW: [0.3, 0.8],
   ACTIVE: [0.07, 0.3],
 };
@@ -163,8 +163,8 @@ function planVisits(status: Status, joined: boolean, location: LocationPlan, tod
     status: joined && index === 0 ? 'COMPLETED' : random.weighted(OUTCOMES),
   }));
   const at = random.next();
-  const [soon, any] = NEXT[status] ?? [0, 0];
-  const slot = at < soon ? location.soon.take() : at < any ? location.later.take() : undefined;
+  const [soon, ever] = NEXT[status] ?? [0, 0];
+  const slot = at < soon ? location.soon.take() : at < ever ? location.later.take() : undefined;
   if (slot === undefined) return visits;
   const begun = slot.day === today && slot.start < location.hours.afternoon;
   return [...visits, { slot, status: begun ? random.pick(TODAY) : random.weighted(AHEAD) }];

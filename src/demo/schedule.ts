@@ -25,7 +25,7 @@ const PER_DAY = 8;
 const MAX_OPERATORIES = 16;
 
 /**
- * Allocates each slot of a window at most once, in an order that spreads neighbours over the whole window: two visits
+ * Allocates each slot of a window at most once, in an order that spreads neighbours over the entire window: two visits
  * requested one after the other lie months apart, nobody is booked twice, and a counter is the only state.
  */
 export class SlotWindow {

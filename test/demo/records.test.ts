@@ -57,7 +57,7 @@ describe('the small practice', () => {
     expect(named[0]).toMatchObject({ type: 'Organization', id: 'org-7', timezone: 'America/Denver' });
   });
 
-  it('gives every patient a living adult guarantor who answers for themselves, at the same address', () => {
+  it('gives every patient a living adult guarantor who is their own guarantor, at the same address', () => {
     for (const patient of patients) {
       const guarantor = byId.get(link(patient, 'primaryGuarantor')?.id ?? 0)!;
       expect(link(guarantor, 'primaryGuarantor')).toEqual({ id: guarantor.id });
@@ -84,7 +84,7 @@ describe('the small practice', () => {
     }
   });
 
-  it('uses phone numbers and addresses that are nobody’s, and can contact as asked', () => {
+  it('uses phone numbers and addresses that are nobody’s, and can be contacted as requested', () => {
     for (const patient of patients) {
       const phones = patient.phones as Phone[];
       const places = phones.map(({ phoneType, sequence }) => `${phoneType} ${sequence}`);

@@ -2,7 +2,7 @@ import { dateText, instantText, utcStart, WEEKDAYS, weekdayOf } from '../calenda
 import type { DemoRecord, LocationPlan, Practice } from '../practice.ts';
 import { HALF_DAY } from '../schedule.ts';
 
-/** What an event needs; the rest is empty. `start` in local minutes, null for the whole day. */
+/** What an event needs; the rest is empty. `start` in local minutes, null for all day. */
 interface EventDraft {
   readonly title: string;
   readonly start: number | null;

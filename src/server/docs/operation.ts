@@ -31,7 +31,7 @@ ${failuresPart(resource, operation)}
 <div class="example">
 <h4>Request</h4>
 <pre><code>${curlOf(operation, request)}</code></pre>
-<h4>Answer <span class="status">${operation.success}</span></h4>
+<h4>Response <span class="status">${operation.success}</span></h4>
 <pre><code>${jsonCode(exampleResponse(resource, operation))}</code></pre>
 </div>
 </article>
@@ -50,10 +50,7 @@ function parametersPart(resource: Resource, operation: Operation): Html | undefi
   const rows = shown.map(({ name, in: where, description, schema, required, deprecated }) => {
     const { enum: values = [] } = schema as { enum?: readonly string[] };
     const note = deprecated ? ' Deprecated.' : required && where === 'query' ? ' Required.' : '';
-    return [
-      html`<code>${name}</code>`,
-      html`${description}${values.length > 0 ? html` ${codes(values)}` : undefined}${note}`,
-    ];
+    return [name, html`${description}${values.length > 0 ? html` ${codes(values)}` : undefined}${note}`];
   });
   return html`<h4>Parameters</h4>${table(['Name', 'Meaning'], rows)}`;
 }
@@ -64,7 +61,7 @@ function filtersPart(resource: Resource, operation: Operation): Html | undefined
   const first = Object.values(resource.operations).find((other) => other.filters === operation.filters);
   const note = operation.filterRequired ? ' (required)' : '';
   if (first !== undefined && first !== operation) {
-    return html`<h4>Filter keys${note}</h4><p>The same as of <a href="#${first.id}">${first.summary}</a>.</p>`;
+    return html`<h4>Filter keys${note}</h4><p>The same as for <a href="#${first.id}">${first.summary}</a>.</p>`;
   }
   return html`<h4>Filter keys${note}</h4>${filtersTable(operation.filters)}`;
 }
@@ -83,7 +80,7 @@ function failuresPart(resource: Resource, operation: Operation): Html {
   return html`<details><summary>Errors: ${groups.map(([status]) => String(status)).join(', ')}</summary>${table(
     ['Status', 'Codes'],
     groups.map(([status, list]) => [
-      String(status),
+      html`${status}`,
       html`${list.map((code) => html`<code title="${FAILURES[code].title}">${code}</code> `)}`,
     ]),
   )}</details>`;

@@ -66,7 +66,7 @@ ${otherRecords(resource)}
 ${Object.values(operations).map((operation) => operationSection(resource, operation))}</section>\n`;
 }
 
-/** Records that operations answer beside the resource's own: calculated fields, billing types, pages of a report. */
+/** Records that operations return beside the resource's own: calculated fields, billing types, pages of a report. */
 function otherRecords(resource: Resource): Html[] {
   const others = new Map(
     Object.values(resource.operations)

@@ -6,10 +6,14 @@ import { emittedFields, type Field, type Fields } from '../../catalog/record.ts'
 import { keyNote } from '../openapi/parameters.ts';
 import { type Html, html } from './markup.ts';
 
-/** A table; the first column heads its rows. On phones rows are stacked, so cells between first and last say what they are. */
+/**
+ * A table whose first column heads its rows, as code where it is text. On phones rows are stacked, so cells between the
+ * first and the last carry their heading.
+ */
 export function table(heads: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
   const cell = (content: Html | string, index: number) => {
-    if (index === 0) return html`<th scope="row">${content}</th>`;
+    if (index === 0)
+      return html`<th scope="row">${typeof content === 'string' ? html`<code>${content}</code>` : content}</th>`;
     const between = index < heads.length - 1;
     return html`<td${between ? html` data-head="${heads[index]}"` : undefined}>${content}</td>`;
   };
@@ -26,7 +30,7 @@ export function fieldsTable(fields: Fields): Html {
   return table(
     ['Field', 'Type', 'Access', 'Meaning'],
     fieldRows(fields).map((row) => [
-      html`<code>${row.name}</code>`,
+      row.name,
       row.type,
       row.access,
       html`${row.about}${row.values.length > 0 ? html`<span class="values">${codes(row.values)}</span>` : undefined}`,
@@ -39,7 +43,7 @@ export function filtersTable(filters: FilterKeys): Html {
   return table(
     ['Key', 'Operators', 'Meaning'],
     Object.values(filters).map((key) => [
-      html`<code>${key.key}</code>`,
+      key.key,
       html`<span class="operators">${key.operators.map((operator) => html`<code title="${OPERATOR_MEANINGS[operator]}">${operator}</code> `)}</span>`,
       html`${keyNote(key)} <span class="expected">${key.value.expected}</span>`,
     ]),
@@ -48,23 +52,13 @@ export function filtersTable(filters: FilterKeys): Html {
 
 /** The operators of filters. */
 export function operatorsTable(): Html {
-  return table(
-    ['Operator', 'Meaning'],
-    Object.entries(OPERATOR_MEANINGS).map(([operator, meaning]) => [html`<code>${operator}</code>`, meaning]),
-  );
+  return table(['Operator', 'Meaning'], Object.entries(OPERATOR_MEANINGS));
 }
 
 /** The failure table of the service. */
 export function failuresTable(): Html {
-  return table(
-    ['Code', 'Status', 'Meaning', 'What to do'],
-    Object.entries(FAILURES).map(([code, { status, title, next }]) => [
-      html`<code>${code}</code>`,
-      String(status),
-      title,
-      next,
-    ]),
-  );
+  const rows = Object.entries(FAILURES).map(([code, { status, title, next }]) => [code, String(status), title, next]);
+  return table(['Code', 'Status', 'Meaning', 'What to do'], rows);
 }
 
 /** One row of a table of fields; parts of objects follow their object. */
@@ -76,9 +70,9 @@ interface FieldRow {
   readonly values: readonly string[];
 }
 
-/** Every field of a record, those that only come in included, parts of objects as `phones[].number`. */
+/** Every field of a record, those that are only written included, parts of objects as `phones[].number`. */
 export function fieldRows(fields: Fields, prefix = ''): FieldRow[] {
-  const answered = emittedFields(fields);
+  const emitted = emittedFields(fields);
   return Object.entries(fields).flatMap(([name, field]) => {
     const at = prefix + name;
     const row = {
@@ -93,7 +87,7 @@ export function fieldRows(fields: Fields, prefix = ''): FieldRow[] {
     const inside = fieldRows(parts, `${at}${field.kind.item === undefined ? '.' : '[].'}`);
     // Parts of a field that is read-only are too: saying so again for each adds nothing.
     const shown =
-      field.access === 'readOnly' || !answered.includes(name)
+      field.access === 'readOnly' || !emitted.includes(name)
         ? inside.map((part) => ({ ...part, access: part.access === 'read‑only' ? '' : part.access }))
         : inside;
     return [row, ...shown];
@@ -107,7 +101,7 @@ function accessOf({ access, required }: Field): string {
     case 'createOnly':
       return required ? 'required on create, then read‑only' : 'on create, then read‑only';
     case 'input':
-      return 'required on create, never answered';
+      return 'required on create, never returned';
     case 'readWrite':
       return required ? 'required' : 'optional';
   }
@@ -128,19 +122,13 @@ export function typeOf(kind: Kind): string {
   if (kind.name === 'list' && kind.item) return `list of ${typeOf(kind.item)}`;
   if (kind.name === 'map' && kind.item) return `map of ${typeOf(kind.item)}`;
   const { minLength, maxLength, minimum, maximum, exclusiveMinimum } = kind.schema;
-  const limits =
-    kind.name === 'id'
-      ? ''
-      : range(
-          minLength ?? minimum,
-          maxLength ?? maximum,
-          exclusiveMinimum,
-          kind.schema.type === 'string' ? ' characters' : '',
-        );
+  const unit = kind.schema.type === 'string' ? ' characters' : '';
+  const range = rangeOf(minLength ?? minimum, maxLength ?? maximum, exclusiveMinimum, unit);
+  const limits = kind.name === 'id' ? '' : range;
   return (NAMES[kind.name] ?? kind.name) + (limits && `, ${limits}`);
 }
 
-function range(min: unknown, max: unknown, above: unknown, unit: string): string {
+function rangeOf(min: unknown, max: unknown, above: unknown, unit: string): string {
   if (above !== undefined) return `more than ${above}`;
   if (min !== undefined && max !== undefined) return `${min}–${max}${unit}`;
   if (max !== undefined) return `at most ${max}${unit}`;

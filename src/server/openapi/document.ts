@@ -17,10 +17,10 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
 
 const DESCRIPTION = `HTTP and JSON interface to a dental practice-management system.
 
-Every request names its organization in the \`Organization-ID\` header and carries a bearer token. Answers are envelopes:
-\`data\`, \`warnings\`, \`errors\`, and \`meta\` on bulk reads. Lists are walked with \`lastId\`: begin with 0, go on with
-the id of the last record, and stop at an empty page. Enumerated values are read in any letter case, ids as numbers or
-numeric strings. \`GET /docs\` shows this reference as a page, with guides.`;
+Every request names its organization in the \`Organization-ID\` header and carries a bearer token. Responses are envelopes:
+\`data\`, \`warnings\`, \`errors\`, and \`meta\` on bulk reads. Page through lists with \`lastId\`: start with 0, continue
+with the id of the last record, and stop at an empty page. Enumerated values are read in any letter case, ids as numbers
+or numeric strings. \`GET /docs\` serves this reference as a page, with guides.`;
 
 /** The OpenAPI 3.1 description of the service, derived from the catalog; paths are those that are served. */
 export function openApiDocument(): Json {
@@ -95,30 +95,34 @@ function requestBody(resource: Resource, operation: Operation): Json {
 }
 
 function accessNote({ scope, rateLimited }: Operation): string {
-  return `Needs the scope \`${scope}\`.${rateLimited ? ' Rate limited.' : ''}`;
+  return `Requires the scope \`${scope}\`.${rateLimited ? ' Rate limited.' : ''}`;
 }
 
 /** What is worth knowing about an operation beside its parameters, one sentence each. */
 export function notesOf(operation: Operation): string[] {
   const { defaultDate, newestFirst, order, shape, countNames = [] } = operation;
   return [
-    ...(shape === 'update' ? ['Only what the body has changes; null clears a value that is not required.'] : []),
-    ...(shape === 'replace' ? ['The body replaces the whole list; an empty one clears it.'] : []),
+    ...(shape === 'update'
+      ? ['Only the properties in the body change; null clears a value that is not required.']
+      : []),
+    ...(shape === 'replace' ? ['The body replaces the complete list; an empty one clears it.'] : []),
     ...(shape === 'async'
       ? [
-          'Answers the first 10 records; all of them go to the stream (`GET /api/v1/stream`) as READ messages whose correlationId is the X-Correlation-ID of the answer, followed by one READ_COMPLETE with their total.',
+          'Returns the first 10 records; the stream (`GET /api/v1/stream`) delivers all of them as READ messages whose correlationId is the X-Correlation-ID of the response, followed by one READ_COMPLETE with their total.',
         ]
       : []),
     ...(countNames.length > 1 ? [`${countNames.join(' and ')} are the same number.`] : []),
     ...(order === 'descending' ? ['Newest first: ids descend.'] : []),
     ...(newestFirst
-      ? [`Newest first when filtered by ${newestFirst.join(' or ')} without lastId; send lastId to walk all of them.`]
+      ? [
+          `Newest first when filtered by ${newestFirst.join(' or ')} without lastId; send lastId to page through all of them.`,
+        ]
       : []),
     ...(defaultDate
       ? [
-          `Without a filter on ${defaultDate.limiting.join(' or ')}, only ${defaultDate.key} of the last year is answered, and a warning says so.`,
+          `Without a filter on ${defaultDate.limiting.join(' or ')}, only records with ${defaultDate.key} in the last year are returned, and a warning says so.`,
         ]
       : []),
-    ...(operation.method === 'POST' ? ['Takes an Idempotency-Key, so that it can be repeated safely.'] : []),
+    ...(operation.method === 'POST' ? ['Accepts an Idempotency-Key, so that it can be repeated safely.'] : []),
   ];
 }

@@ -36,26 +36,26 @@ export const SHARED_PARAMETERS = {
   OrganizationId: parameter(
     'Organization-ID',
     'header',
-    'The organization the request is for; the token must be for it too.',
+    'The organization the request is for; the token must be valid for it.',
     { schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' }, example: '5f0c1e2d3a4b5c6d7e8f9a0b' },
     true,
   ),
   RequestId: parameter(
     'X-Request-ID',
     'header',
-    'A name for this request, 1 to 200 visible ASCII characters; the answer carries it. Made up when not sent.',
+    'An id for this request, 1 to 200 visible ASCII characters, returned with the response. Generated when not sent.',
     { schema: { type: 'string', pattern: '^[!-~]{1,200}$' } },
   ),
   IdempotencyKey: parameter(
     'Idempotency-Key',
     'header',
-    'Makes a POST safe to repeat: for 24 hours the same key with the same body gives the first answer again and does nothing.',
+    'Makes a POST safe to repeat: for 24 hours the same key with the same body returns the first response again and changes nothing.',
     { schema: { type: 'string', pattern: '^[!-~]{1,255}$' } },
   ),
   LastId: parameter(
     'lastId',
     'query',
-    'Answer the records after this id, ids ascending. Start with 0, go on with the id of the last record, and stop at an empty page. Wins over page.',
+    'Return the records after this id, ids ascending. Start with 0, continue with the id of the last record, and stop at an empty page. Takes precedence over page.',
     { schema: POSITION_SCHEMA },
   ),
 };
@@ -89,7 +89,7 @@ export function ownParameters(one: string, operation: Operation): Parameter[] {
 function filterParameter(operation: Operation): Parameter {
   const keys = Object.values(operation.filters ?? {});
   const description = [
-    'Terms of the form key, operator, value, joined by commas; all of them must hold.',
+    'Terms of the form key, operator, value, separated by commas; a record must match all of them.',
     '',
     '| Key | Operators | Value | Selects by |',
     '| --- | --- | --- | --- |',
@@ -108,7 +108,7 @@ export function keyNote(key: FilterKey): string {
 /** A comma-delimited list in the query: `style: form` without `explode`. */
 function fieldsParameter(fields: Fields, required: boolean): Parameter {
   const schema = { type: 'array', items: { type: 'string', enum: ['ALL', ...selectableNames(fields)] } };
-  const description = 'Fields to answer, or ALL. id and type are always answered.';
+  const description = 'Fields to return, or ALL. id and type are always returned.';
   return parameter('responseFields', 'query', description, { style: 'form', explode: false, schema }, required);
 }
 
@@ -116,16 +116,15 @@ function pagingParameters({ paging }: Operation): Parameter[] {
   if (paging === undefined) return [];
   const max = paging.max ?? MAX_PAGE_SIZE;
   const sizeNote = paging.capped
-    ? `Records in the answer, ${max} at most; a larger number counts as ${max}.`
-    : `Records in a page, 1 to ${max}.`;
+    ? `Records in the response, at most ${max}; a larger number counts as ${max}.`
+    : `Records per page, 1 to ${max}.`;
   const limit = paging.capped ? {} : { maximum: max };
   const schema = { type: 'integer', minimum: 1, ...limit, default: Math.min(DEFAULT_PAGE_SIZE, max) };
   const page: Parameter = {
     name: 'page',
     in: 'query',
     ...(paging.pageIsDeprecated && { deprecated: true }),
-    description:
-      paging.style === 'pages' ? 'Number of the page, from 1.' : 'Number of the page, from 1; prefer lastId.',
+    description: paging.style === 'pages' ? 'Page number, from 1.' : 'Page number, from 1; prefer lastId.',
     schema: { type: 'integer', minimum: 1 },
   };
   const lastId = paging.style === 'cursor' ? [SHARED_PARAMETERS.LastId] : [];

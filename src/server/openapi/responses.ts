@@ -90,21 +90,21 @@ const REFUSALS: Readonly<Record<number, string>> = {
 
 /** Headers of responses, by component name. */
 export const SHARED_HEADERS: Json = {
-  RequestId: { description: 'Name of the request, for support and logs.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds to wait before the next try.', schema: { type: 'integer', minimum: 1 } },
-  RateLimit: { description: 'Requests that a burst may have.', schema: { type: 'integer' } },
-  RateLimitRemaining: { description: 'Requests left of it.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'Seconds until it is full again.', schema: { type: 'integer' } },
+  RequestId: { description: 'Id of the request, for support and logs.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+  RateLimit: { description: 'Maximum requests in a burst.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests left in the current burst.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'Seconds until a full burst is available again.', schema: { type: 'integer' } },
   Link: {
-    description: 'The next page, as rel="next": on a full page that was asked for by lastId.',
+    description: 'The next page, as rel="next"; only on a full page requested with lastId.',
     schema: { type: 'string' },
   },
   CorrelationId: {
-    description: 'Names the delivery to the stream: its messages carry it as correlationId.',
+    description: 'Identifies the delivery on the stream: its messages have it as correlationId.',
     schema: { type: 'string', format: 'uuid' },
   },
   IdempotencyReplayed: {
-    description: 'true: this is the first answer to the same Idempotency-Key, given again.',
+    description: 'true: this is the first response to the same Idempotency-Key, sent again.',
     schema: { type: 'string', enum: ['true'] },
   },
 };

@@ -22,13 +22,13 @@ const SHARED_SCHEMAS: Json = {
   ),
   FailureCode: {
     type: 'string',
-    description: 'What was refused; codes are stable.',
+    description: 'Why a request was refused; codes are stable.',
     enum: Object.keys(FAILURES),
   },
   ErrorItem: objectOf({
     code: ref('schemas', 'FailureCode'),
     title: { type: 'string' },
-    description: { type: 'string', description: 'What was wrong, and what would be right' },
+    description: { type: 'string', description: 'What was wrong, and what is expected' },
     source: {
       type: ['string', 'null'],
       description: 'The body field path, filter key, query parameter or header at fault',
@@ -41,11 +41,11 @@ const SHARED_SCHEMAS: Json = {
       warnings: { type: 'array', items: ref('schemas', 'Warning') },
       errors: { type: 'array', items: ref('schemas', 'ErrorItem'), minItems: 1 },
     },
-    'The body of every answer that refuses; all problems of a request are reported together.',
+    'The body of every error response; all problems of a request are reported together.',
   ),
 };
 
-/** How records are answered. Those of `computed` resources are never stored, so none of their values is missing. */
+/** How records are returned. Those of `computed` resources are never stored, so none of their values is missing. */
 interface ResponseUse {
   readonly computed: boolean;
   /** `responseFields` may leave fields out. */

@@ -15,9 +15,9 @@ const text = (description: string, media: string): Json => response(description,
 const state = (description: string, status: string): Json =>
   response(description, 'application/json', objectOf({ status: { type: 'string', const: status } }));
 
-/** A GET that needs no token and takes nothing. */
+/** A GET without token and parameters. */
 function open(operationId: string, summary: string, responses: Json): Json {
-  const operation = { operationId, tags: ['service'], summary, description: `${summary}. Needs no token.` };
+  const operation = { operationId, tags: ['service'], summary, description: `${summary}. Requires no token.` };
   return { get: { ...operation, responses, security: [] } };
 }
 
@@ -45,9 +45,10 @@ const tokenItem: Json = {
     operationId: 'createAccessToken',
     tags: ['authentication'],
     summary: 'Exchange client credentials for a token',
-    description: 'Exchange client credentials for a bearer token (OAuth 2.0 client-credentials grant). Needs no token.',
+    description:
+      'Exchange client credentials for a bearer token (OAuth 2.0 client-credentials grant). Requires no token.',
     parameters: [
-      parameter('grant_type', 'query', 'client_credentials; may stand in the body instead.', {
+      parameter('grant_type', 'query', 'client_credentials; may be in the body instead.', {
         schema: { type: 'string', enum: ['client_credentials'] },
       }),
     ],
@@ -77,7 +78,7 @@ const filesItem: Json = {
     tags: ['files'],
     summary: 'Download a file by its signed link',
     description:
-      'Download a file by one of the links in a document’s storage. The signature stands in for a token; a link is valid for 15 minutes. Byte ranges are supported.',
+      'Download a file by one of the links in a document’s storage. The signature replaces the token; a link is valid for 15 minutes. Byte ranges are supported.',
     parameters: [
       parameter('organization', 'path', 'Id of the organization.', { schema: { type: 'string' } }),
       parameter('document', 'path', 'Id of the document.', { schema: ID_SCHEMA }),
@@ -87,7 +88,7 @@ const filesItem: Json = {
       parameter(
         'expires',
         'query',
-        'End of the link’s life, in seconds since 1970.',
+        'When the link expires, in seconds since 1970.',
         { schema: { type: 'integer', format: 'int64' } },
         true,
       ),
@@ -96,7 +97,7 @@ const filesItem: Json = {
     ],
     responses: {
       '200': { description: 'The file, as an attachment under its stored name.', content: BYTES },
-      '206': { description: 'The range that was asked for.', content: BYTES },
+      '206': { description: 'The requested range.', content: BYTES },
       ...refusals(['file.signature', 'record.not_found', 'server.unexpected']),
       '416': { description: 'The file has no such range.' },
     },
@@ -116,10 +117,12 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   [TOKEN_PATH]: tokenItem,
   [API_PREFIX + STREAM_PATH]: streamItem,
   '/files/{organization}/documents/{document}/{variant}': filesItem,
-  '/healthz': open('healthz', 'Tell whether the process runs', { '200': state('It runs.', 'ok') }),
-  '/readyz': open('readyz', 'Tell whether the store answers', {
-    '200': state('It answers.', 'ready'),
-    '503': state('It does not answer now.', 'not ready'),
+  '/healthz': open('healthz', 'Check whether the process is running', {
+    '200': state('The process is running.', 'ok'),
+  }),
+  '/readyz': open('readyz', 'Check whether the store responds', {
+    '200': state('The store responds.', 'ready'),
+    '503': state('The store does not respond.', 'not ready'),
   }),
   '/metrics': open('metrics', 'Metrics in the Prometheus text format', {
     '200': text('The metrics.', 'text/plain'),

@@ -21,7 +21,7 @@ export const STREAM_MESSAGE = objectOf(
     id: {
       type: 'integer',
       format: 'int64',
-      description: 'Increases in the order of commits; the position to resume from',
+      description: 'Increases in commit order; the position to resume from',
     },
     routingKey: { type: 'string', description: 'organizationId.locationId.domainType.operation' },
     organizationId: { type: 'string', description: 'Organization' },
@@ -31,7 +31,7 @@ export const STREAM_MESSAGE = objectOf(
     sendTime: { type: 'string', format: 'date-time', description: 'When it was committed' },
     correlationId: {
       type: ['string', 'null'],
-      description: 'X-Correlation-ID of the async answer it belongs to; null for changes',
+      description: 'X-Correlation-ID of the async response it belongs to; null for changes',
     },
     payload: {
       type: 'object',
@@ -56,13 +56,13 @@ export const EXAMPLE_MESSAGE: Json = {
   payload: { id: sampleId('PatientV1'), patientStatus: 'INACTIVE', lastModified: '2026-03-02T16:41:09.882Z' },
 };
 
-const DESCRIPTION = `Follow every change of the organization as it is committed, and what async endpoints deliver. The answer does not end.
+const DESCRIPTION = `Follow every change in the organization as it is committed, and the records that async endpoints deliver. The response does not end.
 
-Needs the scope \`model:read\`; it ends when the token expires or is revoked.
+Requires the scope \`model:read\`; the stream ends when the token expires or is revoked.
 
-Server-Sent Events: \`id\` is the position, \`event\` the operation, \`data\` the message; a comment every 15 seconds keeps the connection. With \`Accept: ${NDJSON_TYPE}\` one message a line, and an empty line in place of the comment.
+Server-Sent Events: \`id\` is the position, \`event\` the operation, \`data\` the message; a comment every 15 seconds keeps the connection open. With \`Accept: ${NDJSON_TYPE}\`: one message per line, and an empty line instead of the comment.
 
-Messages come in the order of commits, each at least once. To resume, send the \`id\` of the last message seen. When messages after it are no longer kept, the first message is a \`resync\`: read the records again.`;
+Messages arrive in commit order, each at least once. To resume, send the \`id\` of the last message received. When messages after it have been deleted, the first message is a \`resync\`: read the records again.`;
 
 /** `GET /api/v1/stream` (D42). */
 export const streamItem: Json = {
@@ -75,7 +75,7 @@ export const streamItem: Json = {
       parameter(
         'routingKey',
         'query',
-        'Only messages whose routing key fits; may be repeated. Segments joined by dots: * stands for one, # for any number. Everything when not sent.',
+        'Only messages whose routing key matches; may be repeated. Segments are separated by dots: * matches one, # any number. All messages when not sent.',
         {
           style: 'form',
           explode: true,
@@ -86,10 +86,10 @@ export const streamItem: Json = {
       parameter(
         'lastEventId',
         'query',
-        'Begin after this message; 0 for the oldest that is kept. Without it the stream begins now. The Last-Event-ID header wins.',
+        'Start after this message; 0 for the oldest one stored. Without it the stream starts now. The Last-Event-ID header takes precedence.',
         { schema: POSITION_SCHEMA },
       ),
-      parameter('Last-Event-ID', 'header', 'The same as lastEventId, as browsers send it when they connect again.', {
+      parameter('Last-Event-ID', 'header', 'The same as lastEventId, sent by browsers when they reconnect.', {
         schema: POSITION_SCHEMA,
       }),
       ref('parameters', 'OrganizationId'),
@@ -97,11 +97,11 @@ export const streamItem: Json = {
     ],
     responses: {
       '200': {
-        description: 'Messages, until either side ends it.',
+        description: 'Messages, until either side closes the connection.',
         headers: {
           'X-Request-ID': ref('headers', 'RequestId'),
           [POSITION_HEADER]: {
-            description: 'The message after which the stream begins.',
+            description: 'Id of the message after which the stream starts.',
             schema: POSITION_SCHEMA,
           },
         },

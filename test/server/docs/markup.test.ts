@@ -43,7 +43,7 @@ describe('curlOf', () => {
 });
 
 describe('jsonCode', () => {
-  it('tells names from values and escapes both', () => {
+  it('marks up names and values differently and escapes both', () => {
     expect(jsonCode({ '<a>': 'b: "c"', n: [1, 'x'], o: null }).text).toBe(
       [
         '{',

@@ -42,7 +42,7 @@ describe('fieldRows', () => {
       'phones[].number: required',
       'storage: read-only',
       'storage.original: ',
-      'file: required on create, never answered',
+      'file: required on create, never returned',
       'file.content: required',
     ]);
     expect(rows[1]?.values).toEqual(['PDF']);

@@ -25,7 +25,7 @@ describe.each(all)('the example of %s', (_id, resource, operation) => {
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   });
 
-  it('has an answer with every field', () => {
+  it('has a response with every field', () => {
     const { data } = exampleResponse(resource, operation) as { data: object };
     const record = Array.isArray(data) ? data[0] : data;
     if (operation.shape === 'count') expect(Object.keys(record)).toEqual(operation.countNames);
