@@ -9,7 +9,7 @@ import { exampleFailure } from '../openapi/examples.ts';
 import { TOKEN_PATH } from '../openapi/service.ts';
 import { EXAMPLE_MESSAGE } from '../openapi/stream.ts';
 import { LISTENER_TIMES } from '../stream/listener.ts';
-import { DEFAULT_RETENTION_DAYS } from '../stream/retention.ts';
+import { DEFAULT_RETENTION_DAYS } from '../stream/stream.ts';
 import { type Html, html, jsonCode } from './markup.ts';
 import { codes, failuresTable, operatorsTable, table } from './tables.ts';
 
