@@ -65,16 +65,11 @@ export function documentWriter(practice: Practice): (household: Household) => Ge
       left -= owned;
       yield* personDocuments(practice, person, owned, random);
       if (!examined) continue;
-      const exam = {
-        type: 'PerioExam',
-        organizationId: practice.organizationId,
-        id: practice.nextId('PerioExam'),
-        patient: { id: person.id },
-      };
-      yield exam;
+      const id = practice.nextId('PerioExam');
+      yield { type: 'PerioExam', organizationId: practice.organizationId, id, patient: { id: person.id } };
       if (left <= 0 || !random.chance(share * 3)) continue;
       left--;
-      yield perioChart(practice, exam, person, random);
+      yield perioChart(practice, id, person, random);
     }
   };
 }
@@ -88,33 +83,34 @@ function* personDocuments(practice: Practice, person: Person, count: number, ran
     if (names.has(name)) continue;
     names.add(name);
     const about = [`Patient: ${person.firstName} ${person.lastName}`, `Record: ${person.id}`];
-    yield document(practice, random, { paper, name, owner: { ownerPatient: { id: person.id } }, day, about });
+    yield document(practice, random, { paper, owner: { ownerPatient: { id: person.id } }, day, about });
   }
 }
 
 /** A page with pocket depths in millimetres, tooth by tooth. */
-function perioChart(practice: Practice, exam: DemoRecord, person: Person, random: Random): DemoRecord {
+function perioChart(practice: Practice, examId: number, person: Person, random: Random): DemoRecord {
   const day = practice.today - random.between(1, 700);
   const about = [`Patient: ${person.firstName} ${person.lastName}`];
   for (let quadrant = 1; quadrant <= 4; quadrant++) {
     about.push(`Quadrant ${quadrant}: ${Array.from({ length: 8 }, () => random.between(1, 5)).join(' ')}`);
   }
-  const [name, owner] = [`${PERIO_CHART.title} ${dateText(day)}`, { ownerPerioExam: { id: exam.id } }];
-  return document(practice, random, { paper: PERIO_CHART, name, owner, day, about });
+  return document(practice, random, { paper: PERIO_CHART, owner: { ownerPerioExam: { id: examId } }, day, about });
 }
 
 interface Draft {
   readonly paper: Paper;
-  readonly name: string;
+  /** The title and the date, when not given. */
+  readonly name?: string;
   readonly owner: Readonly<Record<string, unknown>>;
   readonly day: number;
   /** Lines below the title, where it is a page. */
   readonly about: readonly string[];
 }
 
-function document(practice: Practice, random: Random, { paper, name, owner, day, about }: Draft): DemoRecord {
+function document(practice: Practice, random: Random, { paper, owner, day, about, ...draft }: Draft): DemoRecord {
   const { title, tags, size } = paper;
   const date = dateText(day);
+  const { name = `${title} ${date}` } = draft;
   const [mimeType, bytes] =
     size === undefined
       ? ['PDF', textPdf([title, ...about, `Date: ${date}`, 'Synthetic sample'])]

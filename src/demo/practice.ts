@@ -107,9 +107,6 @@ export class Practice {
 /** A location: its town, staff, hours and the slots that can be booked there. */
 export type LocationPlan = ReturnType<typeof planLocation>;
 
-/** Somebody who treats patients, or the clinic itself; nothing is booked on the days `away`. */
-export type ProviderPlan = ReturnType<typeof planProvider>;
-
 /** An operatory is where one provider works every day, so that neither is ever booked twice. */
 export type OperatoryPlan = LocationPlan['operatories'][number];
 
@@ -184,6 +181,7 @@ function planLocation(practice: Practice, plan: (typeof SIZES)[Size], index: num
   };
 }
 
+/** Somebody who treats patients, or the clinic itself; nothing is booked on the days `away`. */
 function planProvider(practice: Practice, role: StaffRole, location: string, random: Random) {
   const id = practice.nextId('Provider');
   if (role === 'clinic') return { id, firstName: location, lastName: 'Imaging Center', role, away: [] };

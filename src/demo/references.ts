@@ -1,12 +1,5 @@
 import { dateText, instantText, timeText, utcStart, WEEKDAYS } from './calendar.ts';
-import {
-  type DemoRecord,
-  FIRST_ID,
-  type LocationPlan,
-  type OperatoryPlan,
-  PAST_DAYS,
-  type Practice,
-} from './practice.ts';
+import { type DemoRecord, FIRST_ID, type LocationPlan, PAST_DAYS, type Practice } from './practice.ts';
 import { HALF_DAY } from './schedule.ts';
 
 const CREATED_DAYS_AGO = 4_000;
@@ -52,90 +45,57 @@ export function* referenceRecords(practice: Practice): Generator<DemoRecord> {
     createdDate: instantText(utcStart(practice.today - CREATED_DAYS_AGO)),
   };
   for (const kind of ['BillingType', 'DiscountPlan', 'Referral'] as const)
-    for (const name of LISTS[kind])
-      yield { type: kind, organizationId: practice.organizationId, id: practice.nextId(kind), name };
+    for (const name of LISTS[kind]) yield { type: kind, organizationId, id: practice.nextId(kind), name };
   for (const location of locations) yield* locationRecords(practice, location);
 }
 
-function* locationRecords(practice: Practice, location: LocationPlan): Generator<DemoRecord> {
-  yield {
-    type: 'Location',
-    organizationId: practice.organizationId,
-    id: location.id,
-    name: location.name,
-    timezone: location.town.timezone,
-  };
-  for (const { id, firstName, lastName, role } of location.providers) {
+function* locationRecords({ organizationId }: Practice, location: LocationPlan): Generator<DemoRecord> {
+  const { id, name, town, providers, operatories } = location;
+  yield { type: 'Location', organizationId, id, name, timezone: town.timezone };
+  for (const { role, away: _, ...provider } of providers) {
     const [isActive, isNonPersonEntity] = [role !== 'left', role === 'clinic'];
-    yield {
-      type: 'Provider',
-      organizationId: practice.organizationId,
-      id,
-      firstName,
-      lastName,
-      isActive,
-      isNonPersonEntity,
-    };
+    yield { type: 'Provider', organizationId, ...provider, isActive, isNonPersonEntity };
   }
-  for (const { id, name } of location.operatories) {
-    yield { type: 'Operatory', organizationId: practice.organizationId, id, name, location: { id: location.id } };
+  for (const { provider: _, ...operatory } of operatories) {
+    yield { type: 'Operatory', organizationId, ...operatory, location: { id } };
   }
 }
 
 /** The organization's transaction tags (specification, Transaction tag). */
 export function* tagRecords(practice: Practice): Generator<DemoRecord> {
-  for (const tag of TAGS)
-    yield {
-      type: 'TransactionTagV1',
-      organizationId: practice.organizationId,
-      id: practice.nextId('TransactionTagV1'),
-      ...tag,
-    };
+  const { organizationId } = practice;
+  for (const tag of TAGS) {
+    yield { type: 'TransactionTagV1', organizationId, id: practice.nextId('TransactionTagV1'), ...tag };
+  }
 }
 
 /** A location's reasons for visits and the hours of its operatories (D31): what openings are computed from. */
 export function* templateRecords(practice: Practice, location: LocationPlan): Generator<DemoRecord> {
+  const { organizationId } = practice;
   const { reasons, operatories, weekdays, hours } = location;
-  for (const { id, reason, durationMinutes } of reasons) {
-    yield {
-      type: 'ScheduleTemplateReasonV1',
-      organizationId: practice.organizationId,
-      id,
-      reason,
-      durationMinutes,
-      location: { id: location.id },
-    };
+  for (const { isFor: _, id, ...reason } of reasons) {
+    yield { type: 'ScheduleTemplateReasonV1', organizationId, id, ...reason, location: { id: location.id } };
   }
-  for (const operatory of operatories) {
-    for (const weekday of weekdays) {
-      yield template(practice, location, operatory, weekday, hours.morning);
-      yield template(practice, location, operatory, weekday, hours.afternoon);
+  for (const { id, provider } of operatories) {
+    const usual = provider.role === 'hygienist' ? 'RECARE' : 'TREATMENT';
+    const fitting = reasons.filter(({ isFor }) => isFor === usual || isFor === 'NEW_PATIENT');
+    const halves = weekdays.flatMap((weekday) => Object.values(hours).map((start) => ({ weekday, start })));
+    for (const { weekday, start } of halves) {
+      yield {
+        type: 'ScheduleTemplateV1',
+        organizationId,
+        id: practice.nextId('ScheduleTemplateV1'),
+        location: { id: location.id },
+        operatory: { id },
+        provider: { id: provider.id },
+        dayOfWeek: WEEKDAYS[weekday],
+        start: timeText(start),
+        end: timeText(start + HALF_DAY),
+        // New patients are seen in the mornings.
+        bookingTypes: start < 720 ? [usual, 'NEW_PATIENT', 'EXISTING_PATIENT'] : [usual, 'EXISTING_PATIENT'],
+        reasons: fitting.map((reason) => ({ id: reason.id })),
+        validFrom: dateText(practice.today - PAST_DAYS),
+      };
     }
   }
-}
-
-function template(
-  practice: Practice,
-  { id, reasons }: LocationPlan,
-  operatory: OperatoryPlan,
-  weekday: number,
-  start: number,
-): DemoRecord {
-  const usual = operatory.provider.role === 'hygienist' ? 'RECARE' : 'TREATMENT';
-  const fitting = reasons.filter(({ isFor }) => isFor === usual || isFor === 'NEW_PATIENT');
-  return {
-    type: 'ScheduleTemplateV1',
-    organizationId: practice.organizationId,
-    id: practice.nextId('ScheduleTemplateV1'),
-    location: { id },
-    operatory: { id: operatory.id },
-    provider: { id: operatory.provider.id },
-    dayOfWeek: WEEKDAYS[weekday],
-    start: timeText(start),
-    end: timeText(start + HALF_DAY),
-    // New patients are seen in the mornings.
-    bookingTypes: start < 720 ? [usual, 'NEW_PATIENT', 'EXISTING_PATIENT'] : [usual, 'EXISTING_PATIENT'],
-    reasons: fitting.map((reason) => ({ id: reason.id })),
-    validFrom: dateText(practice.today - PAST_DAYS),
-  };
 }

@@ -4,13 +4,7 @@ import { HALF_DAY } from '../schedule.ts';
 import type { Appointment } from './appointments.ts';
 import { type Application, type Due, type HouseholdLedger, sumOf } from './ledger.ts';
 
-const METHODS = weightedNames({
-  'Credit card': 56,
-  Check: 18,
-  Cash: 8,
-  'Online payment': 13,
-  'Care financing': 5,
-});
+const METHODS = weightedNames({ 'Credit card': 56, Check: 18, Cash: 8, 'Online payment': 13, 'Care financing': 5 });
 
 /** What happens to payments now and then. */
 const INCIDENTS = weightedNames({ none: 945, overpaid: 20, refunded: 8, corrected: 17, voided: 10 });

@@ -4,21 +4,12 @@ import { type Json, objectOf, recordName, ref, typeNameWith } from './names.ts';
 
 /** The form of `data` in a response: a record, an array of them, counts, or the id of what was deleted. */
 export function dataForm(resource: Resource, operation: Operation): 'record' | 'records' | 'counts' | 'deleted' {
-  switch (operation.shape) {
-    case 'count':
-      return 'counts';
-    case 'get':
-    case 'create':
-    case 'update':
-      return 'record';
-    case 'delete':
-      return behaviourOf(resource).answersDeleted ? 'record' : 'deleted';
-    case 'report':
-      // A report that sums up has its page as one object, whose records are inside.
-      return operation.fields === resource.fields ? 'records' : 'record';
-    default:
-      return 'records';
-  }
+  const { shape, fields } = operation;
+  if (shape === 'count') return 'counts';
+  if (shape === 'delete') return behaviourOf(resource).answersDeleted ? 'record' : 'deleted';
+  // A report that sums up has its page as one object, whose records are inside.
+  if (shape === 'report') return fields === resource.fields ? 'records' : 'record';
+  return shape === 'get' || shape === 'create' || shape === 'update' ? 'record' : 'records';
 }
 
 /** The name of an operation's envelope; bulk reads have those of the specification. */

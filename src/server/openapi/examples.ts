@@ -3,7 +3,7 @@ import type { Operation, Resource } from '../../catalog/define.ts';
 import { type FailureCode, wireError } from '../../catalog/failures.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
-import { emittedFields, type Fields, isWritable } from '../../catalog/record.ts';
+import { emittedFields, type Field, type Fields, isWritable } from '../../catalog/record.ts';
 import { dataForm } from './envelopes.ts';
 import { bodyName, type Json, recordName } from './names.ts';
 import { namedSample, sampleId, sampleOf } from './samples.ts';
@@ -136,13 +136,12 @@ function updatedValues(resource: Resource, operation: Operation, fields: Fields)
 
 /** A record with every field, null where a record may well have nothing. */
 function exampleRecord(type: string, fields: Fields): Json {
-  return Object.fromEntries(emittedFields(fields).map((name) => [name, exampleValue(type, name, fields)]));
+  return Object.fromEntries(
+    emittedFields(fields).map((name) => [name, exampleValue(type, name, fields[name] as Field)]),
+  );
 }
 
-function exampleValue(type: string, name: string, fields: Fields): unknown {
-  const field = fields[name];
-  if (field === undefined) return null;
-  const { kind, required } = field;
+function exampleValue(type: string, name: string, { kind, required }: Field): unknown {
   const named = namedSample(type, name);
   if (named !== undefined) return named;
   if (name === 'id') return kind.name === 'text' ? String(sampleId('PatientV1')) : sampleId(type);

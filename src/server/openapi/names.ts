@@ -37,15 +37,10 @@ export function recordName(resource: Resource, { fields, shape }: Operation): st
   return typeof own === 'string' ? own : typeNameWith(resource.type, capitalized(shape));
 }
 
-const BODY_WORDS: Readonly<Partial<Record<Operation['shape'], string>>> = {
-  create: 'Create',
-  update: 'Update',
-  replace: 'Set',
-};
-
 /** The name of the body that an operation takes, of one entry where the body is an array. */
 export function bodyName(resource: Resource, operation: Operation): string {
-  return typeNameWith(recordName(resource, operation), BODY_WORDS[operation.shape] ?? 'Body');
+  const word = operation.shape === 'replace' ? 'Set' : capitalized(operation.shape);
+  return typeNameWith(recordName(resource, operation), word);
 }
 
 /** The operation's id as one word: `patients.billingtypesList` gives `patientsBillingtypesList`. */

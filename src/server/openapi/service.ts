@@ -124,9 +124,7 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
     '200': state('The store responds.', 'ready'),
     '503': state('The store does not respond.', 'not ready'),
   }),
-  '/metrics': open('metrics', 'Metrics in the Prometheus text format', {
-    '200': text('The metrics.', 'text/plain'),
-  }),
+  '/metrics': open('metrics', 'Metrics in the Prometheus text format', { '200': text('The metrics.', 'text/plain') }),
   '/openapi.json': open('openapi', 'This document', {
     '200': response('The document, OpenAPI 3.1.', 'application/json', { type: 'object', additionalProperties: true }),
   }),

@@ -18,11 +18,7 @@ const OPERATIONS: readonly StreamOperation[] = [...CHANGE_OPERATIONS, ...DELIVER
 /** The envelope of a stream message (D40). */
 export const STREAM_MESSAGE = objectOf(
   {
-    id: {
-      type: 'integer',
-      format: 'int64',
-      description: 'Increases in commit order; the position to resume from',
-    },
+    id: { type: 'integer', format: 'int64', description: 'Increases in commit order; the position to resume from' },
     routingKey: { type: 'string', description: 'organizationId.locationId.domainType.operation' },
     organizationId: { type: 'string', description: 'Organization' },
     locationId: { type: 'string', description: 'Location id as text; * where the record has none' },
