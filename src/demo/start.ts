@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../catalog/scopes.ts';
+import { nowOf } from '../server/clock.ts';
 import type { OpenFolder } from '../server/datafolder.ts';
 import { importRecords } from '../server/import/importer.ts';
 import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
 import type { Demo } from '../server/serve.ts';
-import { nowOf } from '../server/service.ts';
 import { newToken, saveToken } from '../server/tokens/tokens.ts';
 import { demoActivity } from './activity.ts';
 import { DEMO_ORGANIZATION_ID } from './practice.ts';

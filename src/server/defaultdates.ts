@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { Operation } from '../catalog/define.ts';
 import type { Term } from '../catalog/filter/check.ts';
-import type { Organization } from './service.ts';
+import type { Organization } from './organizations.ts';
 
 /**
  * The automatic date filter of an operation: `key >=` the later of one year ago and the organization's creation, when

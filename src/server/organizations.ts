@@ -1,6 +1,14 @@
 import sql from 'sql-template-tag';
-import type { Organization } from './service.ts';
 import type { Reader } from './store/store.ts';
+
+/** An organization: `org` is its key in the store, `id` its name on the wire. */
+export interface Organization {
+  readonly org: number;
+  readonly id: string;
+  readonly timezone: string;
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly createdDate: string;
+}
 
 interface OrganizationRow {
   readonly org: number;

@@ -1,13 +1,12 @@
 import type { Warning } from '../catalog/failures.ts';
 import type { Actor } from './audit/entries.ts';
 import type { ReadTrail } from './audit/readtrail.ts';
+import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
+import type { Organization } from './organizations.ts';
 import type { Store, Transaction } from './store/store.ts';
 import type { Deliveries } from './stream/deliveries.ts';
 import type { Stream } from './stream/stream.ts';
-
-/** The time now, in UTC milliseconds. */
-export type Clock = () => number;
 
 /** What every handler works with. */
 export interface Service {
@@ -28,15 +27,6 @@ export interface Service {
   readonly requireLocation: boolean;
   /** Transactions per page of the aging report (D35). */
   readonly agingPageLimit: number;
-}
-
-/** The organization a request is for: `org` is its key in the store, `id` its name on the wire. */
-export interface Organization {
-  readonly org: number;
-  readonly id: string;
-  readonly timezone: string;
-  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
-  readonly createdDate: string;
 }
 
 /** One request to one operation, past authentication and before validation. */
@@ -76,15 +66,3 @@ export interface Answer {
 }
 
 export type Handler = (request: OperationRequest) => Promise<Answer>;
-
-export function nowOf(service: Pick<Service, 'clock'>): string {
-  return isoText(service.clock());
-}
-
-let latest = { milliseconds: Number.NaN, text: '' };
-
-/** A time as `YYYY-MM-DDTHH:mm:ss.SSSZ`; made once for all that happens in the same millisecond. */
-function isoText(milliseconds: number): string {
-  if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() };
-  return latest.text;
-}

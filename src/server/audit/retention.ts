@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import { DAY_MS } from '../stream/retention.ts';
 import { type Actor, appendAudit } from './entries.ts';

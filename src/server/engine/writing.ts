@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
+import { nowOf } from '../clock.ts';
 import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord, emptyValue, projectText } from '../rendering.ts';
 import { notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
-import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
+import type { Answer, Handler, OperationRequest } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Refusal } from '../../catalog/failures.ts';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 
 /** Unknown tokens that an address may send at once; one more for each second after that. */
 export const DEFAULT_ATTEMPTS = 300;

@@ -1,5 +1,4 @@
-import { findOrganization } from '../organizations.ts';
-import type { Organization } from '../service.ts';
+import { findOrganization, type Organization } from '../organizations.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant } from '../tokens/tokens.ts';
 

@@ -5,12 +5,13 @@ import { refusal } from '../../catalog/failures.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { type MimeType, mediaTypeOf } from '../../catalog/resources/documentnames.ts';
 import { documents } from '../../catalog/resources/documents.ts';
+import { nowOf } from '../clock.ts';
 import { fileName } from '../files/files.ts';
 import { isSigned } from '../files/signing.ts';
 import { findOrganization } from '../organizations.ts';
 import { notFound } from '../requests.ts';
 import type { DocumentRow } from '../resources/documents.ts';
-import { nowOf, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 
 interface FileParams {

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { DocumentBody } from '../body/documentbody.ts';
-import { nowOf, type Service } from '../service.ts';
+import { nowOf } from '../clock.ts';
+import type { Service } from '../service.ts';
 import { statement } from '../store/statement.ts';
 import type { Store, Transaction } from '../store/store.ts';
 

@@ -1,6 +1,7 @@
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
-import type { Organization, Service } from '../service.ts';
+import type { Organization } from '../organizations.ts';
+import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { tokenHash } from '../tokens/hashes.ts';
 import type { Grant } from '../tokens/tokens.ts';

@@ -1,5 +1,5 @@
 import { refusal } from '../../catalog/failures.ts';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 
 /** Requests a second when nothing else is said (D43). */
 export const DEFAULT_RATE = 100;

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import { OwnRateLimit, type RateLimit, type Taken, takenOf } from './ratelimit.ts';
 

@@ -5,9 +5,8 @@ import { domainTypeOf, locationFieldOf, NO_LOCATION } from '../../catalog/stream
 import { formatRoutingKey } from '../../catalog/stream/routingkeys.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
 import { recordChange } from '../engine/changes.ts';
-import { findOrganizationByKey } from '../organizations.ts';
+import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
-import type { Organization } from '../service.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
 import { Rows } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';

@@ -2,11 +2,11 @@ import { Refusal } from '../../catalog/failures.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { fileName, type StagedFile } from '../files/files.ts';
 import { scheduleRemoval } from '../files/recovery.ts';
+import type { Organization } from '../organizations.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { checkDocument, type DocumentValues, makeImages, newDocument } from '../resources/documentfiles.ts';
 import { type DocumentRow, documentBehaviour } from '../resources/documents.ts';
 import { dropUnusedTags, keepTags } from '../resources/documenttags.ts';
-import type { Organization } from '../service.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { ImportState } from './records.ts';
 

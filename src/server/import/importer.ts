@@ -1,11 +1,11 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
-import { nowOf } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
 import { ChangeBook } from './changes.ts';

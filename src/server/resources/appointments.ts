@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
+import { nowOf } from '../clock.ts';
 import { cents } from '../money.ts';
 import { referenceRecord, zoneOfLocation } from '../references.ts';
-import { nowOf, type OperationRequest } from '../service.ts';
+import type { OperationRequest } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
 import { recordHistory } from './appointmenthistories.ts';

@@ -1,8 +1,9 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Problem } from '../../catalog/failures.ts';
 import type { Actor } from '../audit/entries.ts';
+import type { Organization } from '../organizations.ts';
 import type { ReferenceRecord } from '../references.ts';
-import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
+import type { Handler, OperationRequest, Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { OwnColumns, StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';

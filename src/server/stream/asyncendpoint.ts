@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../catalog/define.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
-import { type Handler, nowOf } from '../service.ts';
+import { nowOf } from '../clock.ts';
+import type { Handler } from '../service.ts';
 import { addDelivery } from './deliverystore.ts';
 
 /**

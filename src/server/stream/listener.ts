@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
-import type { Organization } from '../service.ts';
+import type { Organization } from '../organizations.ts';
 import type { StreamFormat } from './formats.ts';
 import type { StreamPage } from './pages.ts';
 import { resyncMessage } from './resync.ts';

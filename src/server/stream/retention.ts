@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 import type { Reader, Store } from '../store/store.ts';
 
 /** Days that messages are kept when nothing else is said. */

@@ -1,5 +1,5 @@
+import type { Clock } from '../clock.ts';
 import { Hourly } from '../scheduler.ts';
-import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamFormat } from './formats.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';

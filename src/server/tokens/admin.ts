@@ -1,8 +1,9 @@
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
+import { nowOf } from '../clock.ts';
 import { findOrganization } from '../organizations.ts';
-import { nowOf, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { type Grant, listGrants, newToken, revokeToken, saveToken } from './tokens.ts';
 
 /** Whoever may run commands on the server's own data. */

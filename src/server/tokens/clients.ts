@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
-import { nowOf, type Service } from '../service.ts';
+import { nowOf } from '../clock.ts';
+import type { Service } from '../service.ts';
 import type { Transaction } from '../store/store.ts';
 import { secretMatches } from './hashes.ts';
 import { newToken, saveToken } from './tokens.ts';

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
-import { findOrganization } from '../../../src/server/organizations.ts';
-import type { Organization } from '../../../src/server/service.ts';
+import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
 import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { revokeTokenText, saveToken } from '../../../src/server/tokens/tokens.ts';
 import { refusalOf, sourcesOf } from '../../support/calls.ts';

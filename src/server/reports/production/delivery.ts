@@ -1,6 +1,6 @@
 import { NO_LOCATION } from '../../../catalog/stream/domains.ts';
+import type { Organization } from '../../organizations.ts';
 import { projectRecord } from '../../rendering.ts';
-import type { Organization } from '../../service.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Chunk, DeliveryQuestion } from '../../stream/chunks.ts';
 import { questionOfTerms } from './question.ts';
