@@ -9,7 +9,9 @@ import { connectionReadings } from '../metrics/connections.ts';
 import type { Reading } from '../metrics/recorder.ts';
 import { mountMetrics } from '../metrics/route.ts';
 import { mountOpenApi } from '../openapi/route.ts';
+import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
+import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryReadings, streamReadings } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
@@ -117,7 +119,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   mountStream(app, gate, { log: options.log, ...(options.listeners && { times: options.listeners }) });
   service.reads.onFault = (error) => options.log.failed('audit log', error);
   app.addHook('onReady', async () => {
-    service.deliveries.start((error) => options.log.failed('async delivery', error));
+    const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;
+    service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
   });
   return app;
 }

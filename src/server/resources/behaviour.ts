@@ -7,6 +7,7 @@ import type { Handler, OperationRequest, Service } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { OwnColumns, StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import type { ChunkReader } from '../stream/chunks.ts';
 
 /** Where a record is rendered: for whom, and under which origin its links stand. */
 export interface RenderContext {
@@ -76,6 +77,8 @@ export interface Behaviour {
   readonly beforeDelete?: (tx: Transaction, deletion: Deletion) => Promise<void>;
   /** DELETE answers the whole record (D6). */
   readonly answersDeleted?: boolean;
+  /** How async deliveries read a computed resource (D41). */
+  readonly readChunk?: ChunkReader;
   /** Handlers in place of the engine's, by operation id. */
   readonly handlers?: Readonly<Record<string, Handler>>;
 }

@@ -5,7 +5,6 @@ import { checkFilter, type Term } from '../../catalog/filter/check.ts';
 import { locationFieldOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
 import type { Organization } from '../organizations.ts';
 import { projectText } from '../rendering.ts';
-import { productionChunk } from '../reports/production/delivery.ts';
 import { conditionsOf } from '../store/conditions.ts';
 import { columnName, tableOf } from '../store/layout.ts';
 import type { Reader } from '../store/store.ts';
@@ -36,6 +35,15 @@ export interface DeliveryQuestion {
   readonly fields: readonly string[] | undefined;
 }
 
+/** Reads the next records of a resource that is computed rather than stored: by id, those above `after`, `limit` at most. */
+export type ChunkReader = (
+  read: Reader,
+  organization: Organization,
+  question: DeliveryQuestion,
+  after: number,
+  limit: number,
+) => Promise<Chunk>;
+
 /** The checked question of a delivery; it was checked when it was asked. Throws a Refusal when it no longer holds. */
 export function questionOf(delivery: Delivery, operation: Operation, organization: Organization): DeliveryQuestion {
   return {
@@ -46,18 +54,18 @@ export function questionOf(delivery: Delivery, operation: Operation, organizatio
   };
 }
 
-/** The next records of a delivery, in the order of ids (D41). */
+/** The next records of a delivery, in the order of ids (D41); `computed` reads those of a computed resource. */
 export async function readChunk(
   read: Reader,
   resource: Resource,
   operation: Operation,
   organization: Organization,
   delivery: Delivery,
+  computed: ChunkReader | undefined,
 ): Promise<Chunk> {
   const question = questionOf(delivery, operation, organization);
-  if (resource.computed) {
-    const after = delivery.reachedId ?? delivery.afterId;
-    return productionChunk(read, organization, question, after, CHUNK_RECORDS);
+  if (computed !== undefined) {
+    return computed(read, organization, question, delivery.reachedId ?? delivery.afterId, CHUNK_RECORDS);
   }
   return operation.order === 'descending'
     ? storedChunk(read, resource, organization, delivery, question, 'DESC')

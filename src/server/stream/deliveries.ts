@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allOperations } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { Refusal } from '../../catalog/failures.ts';
 import { type DELIVERY_OPERATIONS, domainTypeOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
 import { appendAudit } from '../audit/entries.ts';
 import type { Clock } from '../clock.ts';
 import { findOrganizationByKey } from '../organizations.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { readChunk } from './chunks.ts';
+import { type ChunkReader, readChunk } from './chunks.ts';
 import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
 
@@ -15,6 +16,9 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 30_000;
 /** How often deliveries that other servers accepted are looked for. */
 const SHARED_LOOK_MS = 5000;
+
+/** How the records of a computed resource are read for a delivery; undefined for a stored resource. */
+export type ComputedReaders = (resource: Resource) => ChunkReader | undefined;
 
 type DeliveryOperation = (typeof DELIVERY_OPERATIONS)[number];
 
@@ -40,6 +44,7 @@ export class Deliveries {
   private asked = false;
   private timer: NodeJS.Timeout | undefined;
   private last = 0;
+  private computed: ComputedReaders = () => undefined;
   private fault: ((error: unknown) => void) | undefined;
 
   constructor(store: Store, clock: Clock) {
@@ -47,8 +52,9 @@ export class Deliveries {
     this.clock = clock;
   }
 
-  /** Begins to deliver what there is; `fault` hears of chunks that failed and are tried again. */
-  start(fault: (error: unknown) => void): void {
+  /** Begins to deliver what there is; `fault` is called with chunks that failed and are tried again. */
+  start(computed: ComputedReaders, fault: (error: unknown) => void): void {
+    this.computed = computed;
     this.fault = fault;
     // A server that has ended may have left some; its own restart is not waited for.
     if (this.store.shared !== undefined) this.timer = setInterval(() => this.wake(), SHARED_LOOK_MS).unref();
@@ -132,7 +138,14 @@ export class Deliveries {
       return { records: 0, done: true };
     }
     const { resource, operation } = found;
-    const { records, reachedId } = await readChunk(tx, resource, operation, organization, delivery);
+    const { records, reachedId } = await readChunk(
+      tx,
+      resource,
+      operation,
+      organization,
+      delivery,
+      this.computed(resource),
+    );
     const domainType = domainTypeOf(resource);
     const sendTime = this.now();
     const send = (operation: DeliveryOperation, locationId: string, payload: string) =>
