@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
-import { ReadTrail } from './audit/readtrail.ts';
+import { ReadTrail } from './audit/entries.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import type { Clock } from './clock.ts';
 import { openFiles } from './files/open.ts';

@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       ...(tls && { tls }),
-      ...(relay && { readings: relayReadings(relay) }),
+      ...(relay && { metrics: relayReadings(relay) }),
     });
     // An import is over by now: its heap is larger than any that a server needs.
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();

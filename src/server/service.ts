@@ -1,6 +1,5 @@
 import type { Warning } from '../catalog/failures.ts';
-import type { Actor } from './audit/entries.ts';
-import type { ReadTrail } from './audit/readtrail.ts';
+import type { Actor, ReadTrail } from './audit/entries.ts';
 import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
 import type { Organization } from './organizations.ts';
@@ -12,14 +11,14 @@ import type { Stream } from './stream/stream.ts';
 export interface Service {
   readonly store: Store;
   readonly files: Files;
-  /** What was read, on its way into the audit log. */
+  /** Reads on their way into the audit log. */
   readonly reads: ReadTrail;
-  /** Everything that changed, for those who listen (D40–D42). */
+  /** Every change, for listeners (D40–D42). */
   readonly stream: Stream;
-  /** What async endpoints bring to the stream. */
+  /** Deliveries of async endpoints to the stream. */
   readonly deliveries: Deliveries;
   readonly clock: Clock;
-  /** Key of signed URLs; made once for a data folder. */
+  /** Key of signed URLs, generated once for a data folder. */
   readonly signingKey: Buffer;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
@@ -29,7 +28,7 @@ export interface Service {
   readonly agingPageLimit: number;
 }
 
-/** One request to one operation, past authentication and before validation. */
+/** One request to one operation, after authentication and before validation. */
 export interface OperationRequest {
   readonly service: Service;
   readonly organization: Organization;
@@ -45,24 +44,25 @@ export interface OperationRequest {
   /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
   /**
-   * Keeps the answer of a POST for its Idempotency-Key, in the transaction that stores what it answers for (D46).
-   * Every handler of a POST calls it.
+   * Stores the response to a POST for its Idempotency-Key, in the transaction of its write (D46). Every handler of a
+   * POST calls it.
    */
-  readonly remember: (tx: Transaction, answer: Answer) => Promise<void>;
+  readonly storeResponse: (tx: Transaction, response: OperationResponse) => Promise<void>;
 }
 
-/** What a read gave: how many records, and the keys of the filter that selected them. */
+/** What a read found: how many records, and the keys of the filter that selected them. */
 export interface Found {
   count?: number;
   filterKeys?: readonly string[];
 }
 
 /** The envelope's `data` as JSON, so that stored records are joined rather than parsed: a text, or its parts in UTF-8. */
-export interface Answer {
+export interface OperationResponse {
   readonly data: string | readonly Buffer[];
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Headers of this answer alone. */
+  /** Headers of this response alone. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Handler = (request: OperationRequest) => Promise<Answer>;
+/** Carries out one operation. */
+export type Handler = (request: OperationRequest) => Promise<OperationResponse>;

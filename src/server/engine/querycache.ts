@@ -1,7 +1,7 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { ownTurn } from '../fairscheduling.ts';
-import type { Answer } from '../service.ts';
+import type { OperationResponse } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
 import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +15,7 @@ export interface Question {
 
 /** A page as JSON, and the id of its last record; undefined for an empty one. */
 export interface ReadPage {
-  readonly data: Answer['data'];
+  readonly data: OperationResponse['data'];
   readonly lastId: number | undefined;
   /** How many records it has. */
   readonly found: number;

@@ -3,7 +3,7 @@ import { ownTurn } from '../fairscheduling.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
-import type { Answer, Handler, OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import { findRecord, listRecords, readPageText, readRecordText, type Slice } from '../store/records.ts';
 import { countOnce, type ReadPage, readNumberedPage } from './querycache.ts';
 
@@ -70,7 +70,7 @@ async function readPage(
 }
 
 /** JSON of an array from that of its inside, which stays in bytes when it is. */
-function arrayOf(inside: string | Buffer): Answer['data'] {
+function arrayOf(inside: string | Buffer): OperationResponse['data'] {
   return typeof inside === 'string' ? `[${inside}]` : [OPENED, inside, CLOSED];
 }
 

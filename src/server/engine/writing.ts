@@ -6,7 +6,7 @@ import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord, emptyValue, projectText } from '../rendering.ts';
 import { notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
-import type { Answer, Handler, OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
@@ -36,7 +36,7 @@ export function createHandler(behaviour: Behaviour): Handler {
       await settle(tx, behaviour, draft);
       const json = await storeDraft(tx, behaviour, draft, nowOf(service));
       const answer = answerWith(behaviour, request, draft, undefined, json);
-      await request.remember(tx, answer);
+      await request.storeResponse(tx, answer);
       return answer;
     }, organization.org);
   };
@@ -156,7 +156,7 @@ export function answerWith(
   draft: Draft,
   selected: readonly string[] | undefined,
   json = JSON.stringify(draft.after),
-): Answer {
+): OperationResponse {
   const row = { id: draft.after.id, json, ...behaviour.ownColumns?.(draft) };
   return { data: projectText(renderRecord(behaviour, row, request), selected) };
 }

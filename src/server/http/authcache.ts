@@ -2,52 +2,50 @@ import { findOrganization, type Organization } from '../organizations.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant } from '../tokens/tokens.ts';
 
-/** Tokens and organizations that were looked up since somebody last committed. */
-export interface Known {
+/** Grants by token hash and organizations by id, valid until the next commit. */
+export interface AuthCache {
   readonly grants: Map<string, Grant>;
   readonly organizations: Map<string, Organization>;
 }
 
-/** More tokens than a server has at once: then all are looked up anew. */
-const MOST = 10_000;
+/** Maximum cached entries of a kind: more than a server needs at once, so then all are looked up anew. */
+const MAX_CACHED = 10_000;
 
-const kept = new WeakMap<object, Known>();
+const caches = new WeakMap<object, AuthCache>();
 
-/** What a token allows, by its hash. */
-export async function lookUpGrant(store: Store, { grants }: Known, hash: string): Promise<Grant | undefined> {
-  const grant = await findGrantByHash(store.read, hash);
-  if (grant !== undefined) keep(grants, hash, grant);
-  return grant;
+/** What a token allows, by its hash; undefined for an unknown one. */
+export async function lookUpGrant(store: Store, { grants }: AuthCache, hash: string): Promise<Grant | undefined> {
+  return cached(grants, hash, await findGrantByHash(store.read, hash));
 }
 
+/** The organization of an id; undefined for an unknown one. */
 export async function lookUpOrganization(
   store: Store,
-  { organizations }: Known,
+  { organizations }: AuthCache,
   id: string,
 ): Promise<Organization | undefined> {
-  const organization = await findOrganization(store.read, id);
-  if (organization !== undefined) keep(organizations, id, organization);
-  return organization;
+  return cached(organizations, id, await findOrganization(store.read, id));
 }
 
 /**
- * What is known when a request comes in: a token that was revoked before, by whichever process, is not. Empty on a store
- * of several servers, where it is heard only a moment later that one of them has revoked a token.
+ * The cache as a request arrives: a token that was revoked before, by whichever process, is not in it. Empty on a store
+ * of several servers, which learn only a moment later that one of them has revoked a token.
  */
-export function knownNow(store: Store): Known {
-  if (store.shared !== undefined) return none();
+export function currentAuthCache(store: Store): AuthCache {
+  if (store.shared !== undefined) return emptyCache();
   const unchanged = store.whileUnchanged();
-  const known = kept.get(unchanged) ?? none();
-  kept.set(unchanged, known);
-  return known;
+  const cache = caches.get(unchanged) ?? emptyCache();
+  caches.set(unchanged, cache);
+  return cache;
 }
 
-function none(): Known {
+function emptyCache(): AuthCache {
   return { grants: new Map(), organizations: new Map() };
 }
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.has(key)) return;
-  if (map.size >= MOST) map.clear();
+function cached<T>(map: Map<string, T>, key: string, value: T | undefined): T | undefined {
+  if (value === undefined || map.has(key)) return value;
+  if (map.size >= MAX_CACHED) map.clear();
   map.set(key, value);
+  return value;
 }

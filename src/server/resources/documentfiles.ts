@@ -63,7 +63,7 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
     await settle(tx, documentBehaviour, draft);
     await storeDraft(tx, documentBehaviour, draft, nowOf(service));
     const made = answerWith(documentBehaviour, request, draft, undefined);
-    await request.remember(tx, made);
+    await request.storeResponse(tx, made);
     return made;
   }, organization.org);
   return { answer, variants };

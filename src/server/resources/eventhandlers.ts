@@ -5,7 +5,7 @@ import { events } from '../../catalog/resources/events.ts';
 import { answerWith } from '../engine/writing.ts';
 import { type ZoneClock, zoneClock } from '../recurrence/zoneclock.ts';
 import { gather, notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
-import type { Answer, Handler, OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import type { EventBody, EventRecord, EventValues } from './eventdrafts.ts';
 import { carryOut, planCreation, planUpdate, type RecurrenceTarget, removeEvents } from './eventplans.ts';
@@ -22,7 +22,7 @@ export const eventHandlers: Readonly<Record<string, Handler>> = {
   [DELETE.id]: deleteEvent,
 };
 
-async function createEvent(request: OperationRequest): Promise<Answer> {
+async function createEvent(request: OperationRequest): Promise<OperationResponse> {
   const { organization, service } = request;
   const clock = await clockOf(request);
   const body = readEvent(request, 'create', clock, []);
@@ -32,12 +32,12 @@ async function createEvent(request: OperationRequest): Promise<Answer> {
     const plan = await planCreation(tx, request, await tx.nextId(organization.org, events.type), body, clock);
     await carryOut(tx, plan);
     const answer = answerWith(eventBehaviour, request, plan.target, undefined);
-    await request.remember(tx, answer);
+    await request.storeResponse(tx, answer);
     return answer;
   }, organization.org);
 }
 
-async function updateEvent(request: OperationRequest): Promise<Answer> {
+async function updateEvent(request: OperationRequest): Promise<OperationResponse> {
   const { store } = request.service;
   const clock = await clockOf(request);
   const problems: Problem[] = [];
@@ -54,7 +54,7 @@ async function updateEvent(request: OperationRequest): Promise<Answer> {
   }, request.organization.org);
 }
 
-async function deleteEvent(request: OperationRequest): Promise<Answer> {
+async function deleteEvent(request: OperationRequest): Promise<OperationResponse> {
   const { organization, service } = request;
   const problems: Problem[] = [];
   const target = readTarget(request, DELETE, problems);

@@ -1,9 +1,9 @@
-import type { Reading } from '../metrics/recorder.ts';
+import type { Metric } from '../metrics/route.ts';
 import type { Service } from '../service.ts';
 import { countDeliveries } from './deliverystore.ts';
 
 /** What GET /metrics tells of the stream. */
-export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
+export function streamReadings({ stream }: Pick<Service, 'stream'>): Metric[] {
   return [
     {
       name: 'molar_stream_listeners',
@@ -36,7 +36,7 @@ export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
 }
 
 /** What GET /metrics tells of async deliveries. */
-export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Reading[] {
+export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Metric[] {
   return [
     {
       name: 'molar_async_deliveries_waiting',

@@ -1,8 +1,8 @@
-import type { Reading } from '../../metrics/recorder.ts';
+import type { Metric } from '../../metrics/route.ts';
 import type { Relay } from './relay.ts';
 
 /** What a relay tells in the metrics. */
-export function relayReadings(relay: Relay): readonly Reading[] {
+export function relayReadings(relay: Relay): readonly Metric[] {
   return [
     {
       name: 'molar_relay_connected',
