@@ -38,7 +38,7 @@ async function seedDemo(folder: OpenFolder, size: Size): Promise<Credentials> {
   if (known === undefined) {
     const today = nowOf(service).slice(0, 10);
     // Like the records of a practice that was there before its stream.
-    await importRecords(service, () => numberRecords(practice(size, today)), { untold: true });
+    await importRecords(service, () => numberRecords(practice(size, today)), { unpublished: true });
   }
   const token = (await keptToken(path)) ?? newToken();
   await service.store.write((tx) =>

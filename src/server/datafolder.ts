@@ -10,7 +10,7 @@ import { openFiles } from './files/open.ts';
 import { requireFiles } from './files/present.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { refuseUnfinished } from './maintenance/copy/unfinished.ts';
-import { Hourly } from './scheduler.ts';
+import { HourlyTask } from './scheduler.ts';
 import type { Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
@@ -72,10 +72,10 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
-    const auditTidying = new Hourly(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
+    const auditTidying = new HourlyTask(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
     const recover = options.database === undefined ? finishRemovals : recoverFiles;
-    const fileTidying = new Hourly(store, 'files', () => recover(store, files));
+    const fileTidying = new HourlyTask(store, 'files', () => recover(store, files));
     const service: Service = {
       store,
       files,

@@ -5,7 +5,7 @@ import { refusal } from '../catalog/failures.ts';
 import type { Clock } from './clock.ts';
 import { type OpenFolder, openFolder } from './datafolder.ts';
 import { buildApp } from './http/app.ts';
-import { importFile } from './import/file.ts';
+import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';

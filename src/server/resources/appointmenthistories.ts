@@ -1,6 +1,6 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/changes.ts';
+import { recordChange } from '../engine/writing.ts';
 import { blankRecord } from '../rendering.ts';
 import { putRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';

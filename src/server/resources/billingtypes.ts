@@ -7,7 +7,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/changes.ts';
+import { recordChange } from '../engine/writing.ts';
 import { checkLinks } from '../references.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';

@@ -8,8 +8,7 @@ import { documents, type FileInput } from '../../catalog/resources/documents.ts'
 import type { Actor } from '../audit/entries.ts';
 import { DocumentBody } from '../body/documentbody.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/changes.ts';
-import { answerWith, settle, storeDraft } from '../engine/writing.ts';
+import { recordChange, responseOf, settle, storeDraft } from '../engine/writing.ts';
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
 import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
 import { removeScheduled, scheduleRemoval, settleStaged } from '../files/recovery.ts';
@@ -62,7 +61,7 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
     const draft = newDocument({ service, organization, actor, id, values, content, variants });
     await settle(tx, documentBehaviour, draft);
     await storeDraft(tx, documentBehaviour, draft, nowOf(service));
-    const made = answerWith(documentBehaviour, request, draft, undefined);
+    const made = responseOf(documentBehaviour, request, draft, undefined);
     await request.storeResponse(tx, made);
     return made;
   }, organization.org);

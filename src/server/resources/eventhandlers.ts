@@ -2,7 +2,7 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { events } from '../../catalog/resources/events.ts';
-import { answerWith } from '../engine/writing.ts';
+import { responseOf } from '../engine/writing.ts';
 import { type ZoneClock, zoneClock } from '../recurrence/zoneclock.ts';
 import { gather, notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
@@ -31,7 +31,7 @@ async function createEvent(request: OperationRequest): Promise<OperationResponse
   return service.store.write(async (tx) => {
     const plan = await planCreation(tx, request, await tx.nextId(organization.org, events.type), body, clock);
     await carryOut(tx, plan);
-    const answer = answerWith(eventBehaviour, request, plan.target, undefined);
+    const answer = responseOf(eventBehaviour, request, plan.target, undefined);
     await request.storeResponse(tx, answer);
     return answer;
   }, organization.org);
@@ -50,7 +50,7 @@ async function updateEvent(request: OperationRequest): Promise<OperationResponse
   return store.write(async (tx) => {
     const plan = await planUpdate(tx, request, id, body, target, clock);
     await carryOut(tx, plan);
-    return answerWith(eventBehaviour, request, plan.target, selected);
+    return responseOf(eventBehaviour, request, plan.target, selected);
   }, request.organization.org);
 }
 

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/changes.ts';
+import { recordChange } from '../engine/writing.ts';
 import { zoneOfLocation } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import type { JsonRecord } from '../store/layout.ts';

@@ -4,7 +4,7 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Link } from '../../catalog/fields/composites.ts';
 import { type Phone, patients } from '../../catalog/resources/patients.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/changes.ts';
+import { recordChange } from '../engine/writing.ts';
 import { followGuarantor } from '../reports/aging/ledger.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord } from '../store/records.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { Hourly } from '../scheduler.ts';
+import { HourlyTask } from '../scheduler.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamFormat } from './formats.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
@@ -33,7 +33,7 @@ export class Stream {
   private lowest: number;
   private readonly began: number;
   private readonly pages: SharedPages;
-  private readonly tidying: Hourly;
+  private readonly tidying: HourlyTask;
 
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
     this.store = store;
@@ -41,7 +41,7 @@ export class Stream {
     this.keptMs = retentionDays * DAY_MS;
     this.lowest = floor;
     this.began = newest;
-    this.tidying = new Hourly(store, 'stream', (signal) => this.tidy(signal));
+    this.tidying = new HourlyTask(store, 'stream', (signal) => this.tidy(signal));
     this.tip = new Tip(store, newest);
     this.pages = new SharedPages((org, after) => this.pageAfter(after, PAGE_MESSAGES, org));
     this.tip.onAdvance = () => this.pages.advance();

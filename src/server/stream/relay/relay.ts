@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lease } from '../../lease.ts';
+import { Lease } from '../../scheduler.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';
 import { nameOf, noteFirstPosition, readPosition, writePosition } from './position.ts';
 import { type Relayed, Session } from './session.ts';
