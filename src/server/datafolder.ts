@@ -34,7 +34,8 @@ export interface OpenFolder {
   close(): Promise<void>;
 }
 
-interface OpenOptions {
+/** How a data folder is opened. */
+export interface OpenOptions {
   /** Locks the folder against a second server and ends what a killed one left undone. */
   readonly serving: boolean;
   /** `postgres://…`: the records are there, and the folder holds files only. SQLite in the folder when not given. */

@@ -7,14 +7,14 @@ import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
 /** A query over stored records, the same for all its pages: the records of an organization that a filter selects. */
-export interface RecordQuery {
+interface RecordQuery {
   readonly org: number;
   readonly resource: Resource;
   readonly terms: readonly Term[];
 }
 
 /** A page as JSON, and the id of its last record; undefined for an empty one. */
-export interface RecordPage {
+export interface JsonPage {
   readonly data: OperationResponse['data'];
   readonly lastId: number | undefined;
   /** Number of records. */
@@ -46,8 +46,8 @@ export async function readNumberedPage(
   store: Store,
   query: RecordQuery,
   slice: Slice,
-  read: (slice: Slice) => Promise<RecordPage>,
-): Promise<RecordPage> {
+  read: (slice: Slice) => Promise<JsonPage>,
+): Promise<JsonPage> {
   if (slice.order !== undefined || slice.lastId > 0) return read(slice);
   const currentCache = () => store.whileUnchanged(tableOf(query.resource));
   const cache = currentCache();

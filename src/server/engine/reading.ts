@@ -5,7 +5,7 @@ import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readT
 import { type Behaviour, renderRecord } from '../resources/behaviour.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import { findRecord, listRecords, readPageText, readRecordText, type Slice } from '../store/records.ts';
-import { cachedCount, type RecordPage, readNumberedPage } from './querycache.ts';
+import { cachedCount, type JsonPage, readNumberedPage } from './querycache.ts';
 
 /** GET of a list: one page of stored records, ascending by id unless the catalog says otherwise (D14–D17). */
 export function listHandler(behaviour: Behaviour, operation: Operation): Handler {
@@ -57,7 +57,7 @@ async function readPage(
   request: OperationRequest,
   { terms, fields }: BulkQuery,
   slice: Slice,
-): Promise<RecordPage> {
+): Promise<JsonPage> {
   const { read } = request.service.store;
   const { org } = request.organization;
   if (fields === undefined && behaviour.render === undefined && slice.order === undefined) {

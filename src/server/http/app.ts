@@ -99,7 +99,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   await mountTokens(app, auth);
   mountFiles(app, service);
   await mountOperations(app, auth, options.rateLimit);
-  mountStream(app, auth, { log: options.log, ...(options.listeners && { times: options.listeners }) });
+  mountStream(app, auth, options.log, options.listeners);
   service.reads.onFault = (error) => options.log.failed('audit log', error);
   app.addHook('onReady', async () => {
     const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;

@@ -14,7 +14,7 @@ const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const SWEEP_MS = 60 * 1000;
 
 /** What a key applies to: one organization, token and route (D46). */
-export interface KeyScope {
+interface KeyScope {
   readonly org: number;
   readonly token: string;
   readonly route: string;

@@ -33,7 +33,6 @@ declare module 'fastify' {
 /** What the routes share. */
 interface Mounting {
   readonly auth: AuthContext;
-  readonly service: Service;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly limit: RateLimit;
   readonly keys: IdempotencyKeys;
@@ -44,7 +43,6 @@ export async function mountOperations(app: FastifyInstance, auth: AuthContext, r
   const { service } = auth;
   const mounting: Mounting = {
     auth,
-    service,
     handlers: allHandlers(),
     limit: rateLimitOf(service.store, rateLimit, service.clock),
     keys: new IdempotencyKeys(service),
@@ -63,7 +61,7 @@ export async function mountOperations(app: FastifyInstance, auth: AuthContext, r
 }
 
 function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, limit?: number): void {
-  const { service } = mounting;
+  const { service } = mounting.auth;
   app.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replace(/\{(\w+)\}/g, ':id'),
@@ -108,11 +106,11 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
     if (claim.earlier === undefined) {
       return send(operation.success, await run(mounting, operation, request, reply, claim));
     }
-    await discardStaged(mounting.service, request);
+    await discardStaged(mounting.auth.service, request);
     reply.header('idempotency-replayed', 'true');
     return send(claim.earlier.status, claim.earlier.answer);
   } catch (error) {
-    if (claim === undefined) await discardStaged(mounting.service, request);
+    if (claim === undefined) await discardStaged(mounting.auth.service, request);
     if (error instanceof Refusal && error.status === 409) reply.header('retry-after', '1');
     throw error;
   } finally {
@@ -141,7 +139,7 @@ async function run(
   claim?: Claim,
 ): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
-  const service = claim?.service ?? mounting.service;
+  const service = claim?.service ?? mounting.auth.service;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;

@@ -27,7 +27,7 @@ export interface RateLimit {
 /** The limit of a server, or of all servers that share a store; a rate of 0 limits nothing. */
 export function rateLimitOf(store: Store, rate: number, clock: Clock): RateLimit {
   if (rate === 0) return { take: () => ({ allowed: true, headers: {} }) };
-  return store.shared === undefined ? new OwnRateLimit(rate, clock) : new SharedRateLimit(store.shared, rate, clock);
+  return store.shared === undefined ? new OwnRateLimit(rate, clock) : sharedRateLimit(store.shared, rate, clock);
 }
 
 /** The refusal (429) of a request over the limit. */
@@ -112,40 +112,16 @@ interface Share {
 }
 
 /** Rate limit of all servers on one database (D43). A server that ends loses its share: some requests of a burst. */
-class SharedRateLimit implements RateLimit {
-  private readonly shares = new Map<string, Share>();
-  private readonly database: NonNullable<Store['shared']>;
-  private readonly rate: number;
-  private readonly clock: Clock;
-
-  constructor(database: NonNullable<Store['shared']>, rate: number, clock: Clock) {
-    this.database = database;
-    this.rate = rate;
-    this.clock = clock;
-  }
-
-  async take(caller: string): Promise<Taken> {
-    const share = this.shares.get(caller) ?? { mine: 0, rest: 0 };
-    if (share.mine < 1) {
-      const { granted, tokens } = await this.takeShare(caller, Math.ceil(this.rate * SHARE));
-      // Concurrent requests may each have taken a share.
-      share.mine += granted;
-      share.rest = tokens;
-    }
-    setLatest(this.shares, caller, share);
-    const allowed = share.mine >= 1;
-    if (allowed) share.mine -= 1;
-    return takenOf(allowed, share.rest + share.mine, this.rate);
-  }
-
-  private async takeShare(caller: string, wanted: number): Promise<{ granted: number; tokens: number }> {
-    const { rate } = this;
-    const burst = rate * 2;
-    const now = this.clock();
+function sharedRateLimit(database: NonNullable<Store['shared']>, rate: number, clock: Clock): RateLimit {
+  const shares = new Map<string, Share>();
+  const burst = rate * 2;
+  const wanted = Math.ceil(rate * SHARE);
+  const takeShare = async (caller: string): Promise<{ granted: number; tokens: number }> => {
+    const now = clock();
     // The bucket refills with time; a clock that is behind does not empty it.
     const filled = sql`LEAST(${burst}::float8, b.tokens + GREATEST(0, ${now}::bigint - b.at) * ${rate}::float8 / 1000)`;
     const granted = sql`LEAST(${wanted}::bigint, FLOOR(${filled})::bigint)`;
-    const row = await this.database.get<{ granted: number; tokens: number }>(
+    const row = await database.get<{ granted: number; tokens: number }>(
       sql`INSERT INTO rate_buckets AS b (caller, tokens, at, granted)
         VALUES (${caller}, ${burst - wanted}, ${now}, ${wanted})
         ON CONFLICT (caller) DO UPDATE SET tokens = ${filled} - ${granted}, at = GREATEST(b.at, ${now}::bigint),
@@ -153,5 +129,20 @@ class SharedRateLimit implements RateLimit {
         RETURNING granted, tokens`,
     );
     return row ?? { granted: 0, tokens: 0 };
-  }
+  };
+  return {
+    async take(caller) {
+      const share = shares.get(caller) ?? { mine: 0, rest: 0 };
+      if (share.mine < 1) {
+        const { granted, tokens } = await takeShare(caller);
+        // Concurrent requests may each have taken a share.
+        share.mine += granted;
+        share.rest = tokens;
+      }
+      setLatest(shares, caller, share);
+      const allowed = share.mine >= 1;
+      if (allowed) share.mine -= 1;
+      return takenOf(allowed, share.rest + share.mine, rate);
+    },
+  };
 }

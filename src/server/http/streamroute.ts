@@ -16,16 +16,15 @@ const SCOPE = 'model:read';
 /** Idle time after which a socket is probed, to detect peers that vanished. */
 const PROBE_MS = 30_000;
 
-/** How the stream is served. */
-export interface StreamRouteOptions {
-  readonly log: Pick<AccessLog, 'failed'>;
-  readonly times?: Partial<ListenerTimes>;
-}
-
 /** `GET /api/v1/stream`: the messages of one organization, from now on or from a position (D42). */
-export function mountStream(app: FastifyInstance, auth: AuthContext, options: StreamRouteOptions): void {
+export function mountStream(
+  app: FastifyInstance,
+  auth: AuthContext,
+  log: Pick<AccessLog, 'failed'>,
+  listenerTimes?: Partial<ListenerTimes>,
+): void {
   const { service } = auth;
-  const times = { ...LISTENER_TIMES, ...options.times };
+  const times = { ...LISTENER_TIMES, ...listenerTimes };
   const open = new Set<AbortController>();
   let ending = false;
 
@@ -77,7 +76,7 @@ export function mountStream(app: FastifyInstance, auth: AuthContext, options: St
         await serveListener(listening, closing.signal, start);
         socket.end();
       } catch (error) {
-        if (!(error instanceof Refusal)) options.log.failed(request.id, error);
+        if (!(error instanceof Refusal)) log.failed(request.id, error);
         socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
       } finally {
         service.stream.listeners--;
