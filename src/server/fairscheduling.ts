@@ -2,9 +2,8 @@
 const queue: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop that no other caller of it gets. Lists, reports and groups of writes await one
- * before they begin, and long reports between their parts: quick requests, such as one record, then wait for one such
- * part at most. The event loop is shared by the process, and so is the queue.
+ * Resolves in a turn of the event loop that no other caller gets. Lists, reports and groups of writes await one before
+ * each part of their work, so that quick requests wait for one such part at most.
  */
 export function fairTurn(): Promise<void> {
   return new Promise((resolve) => {

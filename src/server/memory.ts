@@ -12,9 +12,8 @@ export function collectGarbage(): void {
 const HEAP_GROWTH = 300;
 
 /**
- * Makes V8 run full collections seldom. Pages of records are bytes outside the heap that V8 counts as its growth, and the
- * heap of a server is small: a dozen pages would cause a full collection, which delays every request. Short collections
- * of young objects free such pages as well.
+ * Makes V8 run full collections seldom: it counts pages of records, bytes outside the heap, as growth of a small heap, and
+ * would run one every dozen pages. Collections of young objects free such pages as well.
  */
 export function collectSeldom(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);

@@ -63,10 +63,7 @@ export function readTerms(request: OperationRequest, operation: Operation): Term
   return [...terms, added];
 }
 
-/**
- * The automatic date filter of an operation: `key >=` the later of one year ago and the organization's creation, when
- * no date-limiting key was sent (D13). Undefined where none applies.
- */
+/** The default date filter (D13): from one year ago, or the organization's creation if later; undefined where none applies. */
 function defaultDateTerm(
   { defaultDate, filters }: Operation,
   terms: readonly Term[],

@@ -43,10 +43,7 @@ export interface OperationRequest {
   readonly found: Found;
   /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
-  /**
-   * Stores the response to a POST for its Idempotency-Key, in the transaction of its write (D46). Every handler of a
-   * POST calls it.
-   */
+  /** Stores the response for the Idempotency-Key, in the transaction of the write (D46). Every handler of a POST calls it. */
   readonly storeResponse: (tx: Transaction, response: OperationResponse) => Promise<void>;
 }
 

@@ -34,9 +34,8 @@ const MAX_PROBLEMS = 100;
 export const ANCHOR = 'audit_anchor';
 
 /**
- * Verifies the complete audit log: each entry must carry the hash over itself and the entry before it, numbers must have
- * no gaps, and the end must be the one that the head records. `expected`: an end that was recorded earlier and must still
- * be part of the log. Memory does not depend on the length.
+ * Verifies the hashes and numbers of the complete audit log, and its end against the head. `expected`: an end that was
+ * recorded earlier and must still be part of the log. Memory does not depend on the length.
  */
 export async function verifyChain(read: Reader, expected?: Link): Promise<ChainReport> {
   for (;;) {

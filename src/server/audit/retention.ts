@@ -14,8 +14,8 @@ const CHUNK = 1000;
 const RETENTION: Actor = { who: 'retention', address: null, requestId: null };
 
 /**
- * Deletes entries older than `days`, oldest first, and records that in an entry of its own. Number and hash of the last
- * one deleted are stored, so that the rest of the chain can still be verified. Stops early when `signal` is aborted.
+ * Deletes entries older than `days`, oldest first, and audits that. The last one deleted is stored as the anchor, so that
+ * the rest of the chain can be verified. Stops early when `signal` is aborted.
  */
 export async function deleteOldEntries(store: Store, clock: Clock, days: number, signal?: AbortSignal): Promise<void> {
   const cutoff = new Date(clock() - days * DAY_MS).toISOString();

@@ -38,10 +38,7 @@ async function countNow({ read }: Store, { org, resource, terms }: RecordQuery):
   return countRecords(read, org, resource, terms);
 }
 
-/**
- * Reads a page that is requested by number. The end of the page before it is cached while nothing is written, so that
- * not every page passes over all earlier records again. Pages that are not in id order are read without the cache.
- */
+/** Reads a page by number, from the end of the page before it if that is cached; pages in another order are not cached. */
 export async function readNumberedPage(
   store: Store,
   query: RecordQuery,

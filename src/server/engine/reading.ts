@@ -40,10 +40,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
 /** Maximum characters of a `Link` header: some clients accept no more than 8 KiB of headers. */
 const MAX_LINK = 2048;
 
-/**
- * A `Link` to the next page (RFC 8288), so that a client can request it while the records of this one are on their way.
- * Relative to the request, with all of its parameters: a link without the filter would lead to other records.
- */
+/** A relative `Link` to the next page (RFC 8288): a client can request it while this one is on its way. */
 function nextLink(lastId: number, query: OperationRequest['query']): Readonly<Record<string, string>> {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const next = new URLSearchParams([...given.filter(([name]) => name !== 'lastId'), ['lastId', String(lastId)]]);

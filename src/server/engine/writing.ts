@@ -55,9 +55,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const id = pathIdOf(request, resource);
     const { service, organization, actor } = request;
     return service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
-      if (row === undefined) throw notFound(resource.one, id);
-      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      const { row, before } = await existingRecord(tx, behaviour, organization.org, id);
       const draft: Draft = {
         service,
         organization,
@@ -82,9 +80,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
-      if (row === undefined) throw notFound(resource.one, id);
-      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      const { row, before } = await existingRecord(tx, behaviour, organization.org, id);
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
       await removeRecord(tx, organization.org, resource, id);
       await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
@@ -92,6 +88,12 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     }, organization.org);
     return { data: behaviour.answersDeleted ? JSON.stringify(before) : JSON.stringify({ id }) };
   };
+}
+
+async function existingRecord(tx: Transaction, { resource, own }: Behaviour, org: number, id: number) {
+  const row = await findRecord(tx, org, resource, id, own);
+  if (row === undefined) throw notFound(resource.one, id);
+  return { row, before: JSON.parse(row.json) as JsonRecord & { id: number } };
 }
 
 /** Of a body with problems the links are still worth checking; rules on the merged record are not. */
@@ -157,9 +159,8 @@ export function responseOf(
 }
 
 /**
- * Publishes and audits a change of a record, in the transaction that makes it: the one place for everything that is
- * written beside a record because it changed. Every write of a record calls it once, after the write; an import has no
- * `actor` and audits its changes together when it ends.
+ * Publishes and audits a change in the transaction that makes it. Every write of a record calls it once, after the write;
+ * an import, without `actor`, audits its changes together when it ends.
  */
 export async function recordChange(
   tx: Transaction,

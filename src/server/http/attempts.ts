@@ -20,10 +20,7 @@ export class TooManyAttempts extends Refusal {
   }
 }
 
-/**
- * Limits failed authentication per address, so that nobody can guess tokens or secrets without end. A token that was
- * accepted before is not affected by failures of others behind the same address. Each call is a map look-up.
- */
+/** Limits failed authentication per address; a token that was accepted before is not affected by failures of others. */
 export class Attempts {
   private readonly buckets: TokenBuckets;
   private readonly accepted = new Map<string, true>();
@@ -37,10 +34,7 @@ export class Attempts {
     this.limit = limit;
   }
 
-  /**
-   * Counts an attempt as a failure at once, since many may run concurrently; call the function that it returns when the
-   * attempt did not fail. Throws `TooManyAttempts`.
-   */
+  /** Counts a failure until the function it returns is called, since many run at once. Throws `TooManyAttempts`. */
   begin(kind: keyof typeof COST, address: string): () => void {
     if (this.limit === 0) return () => {};
     const bucket = this.buckets.get(networkOf(address));

@@ -31,10 +31,7 @@ const IN_THREAD: Readonly<Record<Coding, (body: Buffer) => Promise<Buffer>>> = {
   gzip: (body) => promisify(gzip)(body, GZIP),
 };
 
-/**
- * Sends a body, compressed where it is long enough and the caller accepts it (D51). Not for a body with a secret beside
- * what others wrote: its length would reveal the secret (BREACH).
- */
+/** Sends a body, compressed if worthwhile and accepted (D51). Not for secrets beside what others wrote (BREACH). */
 export function sendCompressed(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -50,10 +47,7 @@ export function sendCompressed(
   return bytes.length > MAX_SYNC_BYTES ? IN_THREAD[coding](bytes).then(send) : send(SYNC[coding](bytes));
 }
 
-/**
- * The coding that an `Accept-Encoding` selects (RFC 9110, 12.5.3): the one with the highest weight, brotli of two with
- * the same. Undefined where the caller accepts neither, or prefers `identity`.
- */
+/** The coding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3), brotli of equals; undefined for `identity`. */
 export function codingFor(header: string | undefined): Coding | undefined {
   if (header === undefined) return undefined;
   const weights = weightsOf(header);

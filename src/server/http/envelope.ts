@@ -4,10 +4,7 @@ import type { OperationResponse } from '../service.ts';
 /** Content type of every body of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Headers of every response: it is not cached, sniffed, framed, or read by a page of another origin, and when a browser
- * shows it, it runs and loads nothing. `/docs` has a policy of its own.
- */
+/** Headers of every response: not cached, sniffed, framed, or active in a browser. `/docs` has a policy of its own. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',

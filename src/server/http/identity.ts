@@ -2,12 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
-import type { Organization } from '../organizations.ts';
+import { findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
-import { type Grant, tokenHash } from '../tokens/tokens.ts';
+import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
-import { type AuthCache, currentAuthCache, lookUpGrant, lookUpOrganization } from './authcache.ts';
 
 /** What authentication works with. */
 export interface AuthContext {
@@ -19,6 +18,34 @@ export interface AuthContext {
 export interface Caller {
   readonly grant: Grant;
   readonly organization: Organization;
+}
+
+/** Grants by token hash and organizations by id, valid until the next commit. */
+interface AuthCache {
+  readonly grants: Map<string, Grant>;
+  readonly organizations: Map<string, Organization>;
+}
+
+/** Maximum cached entries of a kind: more than a server needs at once, so then all are looked up anew. */
+const MAX_CACHED = 10_000;
+
+const caches = new WeakMap<object, AuthCache>();
+
+/**
+ * The cache as a request arrives: a token that was revoked before, by whichever process, is not in it. Empty on a store
+ * of several servers, which learn only a moment later that one of them has revoked a token.
+ */
+export function currentAuthCache(store: Store): AuthCache {
+  const unchanged = store.shared === undefined ? store.whileUnchanged() : {};
+  const cache = caches.get(unchanged) ?? { grants: new Map(), organizations: new Map() };
+  caches.set(unchanged, cache);
+  return cache;
+}
+
+function putCached<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.has(key)) return;
+  if (map.size >= MAX_CACHED) map.clear();
+  map.set(key, value);
 }
 
 type Sender = Pick<FastifyRequest, 'ip' | 'headers'>;
@@ -66,7 +93,7 @@ function tokenOf({ headers: { authorization } }: Sender): string {
 async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash: string): Promise<Grant> {
   const { service, attempts } = auth;
   const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await lookUpGrant(service.store, cache, hash).catch((error: unknown) => {
+  const grant = await findGrantByHash(service.store.read, hash).catch((error: unknown) => {
     succeeded();
     throw error;
   });
@@ -75,6 +102,7 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
     throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
   }
   succeeded();
+  putCached(cache.grants, hash, grant);
   return accepted(auth, grant, hash);
 }
 
@@ -103,8 +131,9 @@ export function identifyOrganization(
 }
 
 async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {
-  const organization = await lookUpOrganization(store, cache, id);
+  const organization = await findOrganization(store.read, id);
   if (organization === undefined) throw forbidden();
+  putCached(cache.organizations, id, organization);
   return organization;
 }
 

@@ -10,7 +10,6 @@ import { nowOf } from '../clock.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
 import type { Found, Handler, Service } from '../service.ts';
-import { currentAuthCache } from './authcache.ts';
 import { sendCompressed } from './compression.ts';
 import { JSON_TYPE, successBody } from './envelope.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
@@ -19,6 +18,7 @@ import {
   actorOf,
   authenticate,
   type Caller,
+  currentAuthCache,
   identifyOrganization,
   requireScope,
 } from './identity.ts';

@@ -155,10 +155,7 @@ function unknownParameters(request: FastifyRequest): string[] {
     );
 }
 
-/**
- * Where a listener starts. A position that was deleted, or that this stream never reached, is returned as `requested`:
- * the listener has missed messages, and is notified of that first.
- */
+/** Where a listener starts; `requested` is a position that the stream does not have, which the listener is told first. */
 async function startOf(
   { stream }: Service,
   requested: number | undefined,

@@ -34,10 +34,7 @@ interface NotedChange {
   readonly before: string | null;
 }
 
-/**
- * What the records of an import were before it. After the last line, each record that differs is published once, in its
- * final state, in the order in which the lines named them.
- */
+/** Records as they were before an import; `settle` publishes each that differs once, in the order of the lines. */
 export class ChangeLog {
   private readonly tx: Transaction;
   /** Published changes by organization and operation: each is one entry of the audit log. */
@@ -59,10 +56,7 @@ export class ChangeLog {
       type TEXT NOT NULL, id BIGINT NOT NULL, before TEXT)`);
   }
 
-  /**
-   * Stores what a record is now, the first time it is named; call it before the record is written or removed. `fresh`:
-   * no record has the id, and no line has named it.
-   */
+  /** Stores a record before its first change; `fresh`: no record has the id, and no line has named it. */
   async note(org: number, resource: Resource, id: number, fresh = false): Promise<void> {
     this.noted++;
     this.follow(org, resource, fresh);

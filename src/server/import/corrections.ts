@@ -33,10 +33,7 @@ export async function noteCorrection(
   );
 }
 
-/**
- * Makes each original inactive and names its replacement in it (specification, Transaction corrections; D25), in
- * whichever order the two were imported.
- */
+/** Makes each original inactive and links it to its replacement (specification, Transaction corrections; D25). */
 export async function settleCorrections(tx: Transaction, service: Service, now: string): Promise<void> {
   const corrections = await tx.all<Correction>(
     sql`SELECT org, original, replacement FROM import_corrections ORDER BY org, replacement`,

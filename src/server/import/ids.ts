@@ -20,10 +20,7 @@ export class ImportedIds {
     this.tx = tx;
   }
 
-  /**
-   * Notes an id. True when nothing of such a record can be in the store: there was none when the import began, and each
-   * line so far has named a lower id. Most imports fill an empty store in the order of ids; they are spared the look-up.
-   */
+  /** Notes an id; true when it must be new: no record of the type existed, and each line so far named a lower id. */
   async note(org: number, type: string, id: number, resource?: Resource): Promise<boolean> {
     return noteIn(await this.idsOf(org, type, resource), id);
   }

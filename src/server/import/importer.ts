@@ -47,9 +47,8 @@ export function importText({ imported, deleted }: ImportSummary): string {
 }
 
 /**
- * Imports records, all or nothing (contract §7): in any order, upserted by organization, type and id, links checked at
- * the end. `unpublished`: the stream begins with these records, as with demo data. Throws `ImportRefused`; nothing is in
- * the store then. Memory does not grow with the source.
+ * Imports records in any order, all or nothing, upserted by organization, type and id (contract §7). Memory does not grow
+ * with the source. `unpublished`: the stream begins with these records, as with demo data. Throws `ImportRefused`.
  */
 export async function importRecords(
   service: Service,

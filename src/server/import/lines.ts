@@ -66,10 +66,7 @@ const MAX_LINE_BYTES = 80 * 1024 * 1024;
 
 const LINE_END = 10;
 
-/**
- * Reads NDJSON as it arrives: blank lines are skipped, a line that is not a JSON object is a problem. Throws
- * `ImportRefused` for a line that is too long.
- */
+/** Reads NDJSON as it arrives; blank lines are skipped. Throws `ImportRefused` for a line that is too long. */
 export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<Iterable<ImportLine>> {
   let before = 0;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -150,10 +147,7 @@ function* numbered(records: Iterable<ImportLine['record']>): Generator<ImportLin
 /** Deferred lines read back at once. */
 const PAGE_SIZE = 200;
 
-/**
- * Lines that can only be understood after all others. They are stored in the database, since they may be many; their ids
- * are kept in memory.
- */
+/** Lines that can only be read after all others: stored in the database, since they may be many, with ids in memory. */
 export class DeferredLines {
   private readonly ids = new Map<string, Set<unknown>>();
   private readonly tx: Transaction;

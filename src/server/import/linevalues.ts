@@ -85,10 +85,7 @@ export function readWithoutLocalTimes(kind: RecordKind, given: Given): LineValue
   }
 }
 
-/**
- * Reads a line with local times: they are in the zone of the record's location, else of the organization (D7). Throws
- * `LocationUnknown` while that is not imported yet.
- */
+/** Reads a line with local times, in the zone of its location, else of the organization (D7). Throws `LocationUnknown`. */
 export async function readWithLocalTimes(
   { locations, last }: Locations,
   kind: RecordKind,

@@ -17,11 +17,7 @@ const BATCH = 50;
 
 type NotedLink = readonly [org: number, id: number, line: number, field: string];
 
-/**
- * Checks links of an import in any order: a link to a record that does not exist yet is noted, and looked up again at
- * the end. Of kinds without a table of their own there are few records and many links to them. Memory does not grow with
- * the import.
- */
+/** Checks the links of an import: those to records that do not exist yet are stored and looked up again at the end. */
 export class LinkBook {
   /** Ids that exist, by organization and kind. What a later line deletes is noted by `noteDeleted`. */
   private readonly existing = new Map<number, Map<string, Set<number>>>();

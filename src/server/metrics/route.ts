@@ -14,10 +14,7 @@ export interface Metric {
 /** Time that a listening server is up before it begins to watch its process: starting stays quick. */
 const SETTLED_MS = 1000;
 
-/**
- * `GET /metrics` (Prometheus text) with `others` beside the app's own metrics, and the hook that counts every request of
- * this app and logs it when its response is complete.
- */
+/** `GET /metrics` (Prometheus text), and the hook that counts every request and logs it when its response is complete. */
 export function mountMetrics(
   app: FastifyInstance,
   store: Pick<Store, 'counts' | 'connections'>,
@@ -93,10 +90,7 @@ function connectionMetrics({ connections }: Pick<Store, 'connections'>): Metric[
   ];
 }
 
-/**
- * A registry of its own for one app, which also watches the process: event loop, garbage collection, memory. prom-client
- * is loaded here, so that a server has been listening for a while before either costs anything.
- */
+/** The metrics of an app and of its process. prom-client is loaded here, so that it does not slow the start. */
 async function openRegistry(all: readonly Metric[]) {
   // The default export exists in a bundle, too, where the names of a CommonJS package are not known.
   const { collectDefaultMetrics, Counter, Gauge, Registry } = (await import('prom-client')).default;

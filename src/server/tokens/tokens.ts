@@ -127,10 +127,7 @@ export async function issueToken(
   return token;
 }
 
-/**
- * Tokens issued to clients do not accumulate; they stay for a day so that "expired" can be told from "unknown". Tokens
- * that people created stay until they are revoked.
- */
+/** Deletes tokens of clients a day after they expire: until then "expired" can be told from "unknown". */
 async function deleteExpired(tx: Transaction, now: number): Promise<void> {
   const dayAgo = new Date(now - 86_400_000).toISOString();
   await tx.run(sql`DELETE FROM access_tokens WHERE expires_at < ${dayAgo} AND label LIKE 'client %'`);
