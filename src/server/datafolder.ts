@@ -19,7 +19,7 @@ import { Deliveries } from './stream/deliveries.ts';
 import { DEFAULT_RETENTION_DAYS } from './stream/retention.ts';
 import { Stream } from './stream/stream.ts';
 
-/** `:memory:` keeps nothing: a folder of its own that goes when the server does. */
+/** Stands for a temporary data folder, deleted when the server ends. */
 export const MEMORY = ':memory:';
 
 export const DEFAULT_DOCUMENT_MEGABYTES = 50;
@@ -27,7 +27,7 @@ export const DEFAULT_DOCUMENT_MEGABYTES = 50;
 /** Transactions per page of the aging report (D35). */
 export const DEFAULT_AGING_PAGE = 1000;
 
-/** An opened data folder: the service on it, where it is, and how to let go of it. */
+/** An opened data folder: its service and its path. */
 export interface OpenFolder {
   readonly service: Service;
   readonly path: string;
@@ -48,9 +48,9 @@ export interface OpenOptions {
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
   readonly agingPageLimit?: number;
-  /** Days that stream messages are kept. */
+  /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
-  /** Days that entries of the audit log are kept. */
+  /** Retention of the audit log in days. */
   readonly auditRetentionDays?: number;
 }
 
@@ -138,7 +138,7 @@ async function makePrivate(path: string): Promise<void> {
   }
 }
 
-/** Whether others can look into a folder that is the server's alone: an empty one, or one that it has used. */
+/** Whether others can read a folder that belongs to the server alone: an empty one, or one that it has used. */
 async function isOwnAndOpen(path: string): Promise<boolean> {
   const { mode, uid } = await stat(path);
   if ((mode & 0o077) === 0 || uid !== process.getuid?.()) return false;

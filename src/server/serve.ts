@@ -116,7 +116,7 @@ function checkBinding(options: ServeOptions): void {
   throw refusal(
     'field.conflict',
     '--host',
-    `Listening on ${options.host} needs TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front does TLS.`,
+    `Listening on ${options.host} requires TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front terminates TLS.`,
   );
 }
 
@@ -142,6 +142,6 @@ function startRelay(service: Service, target: RelayTarget, log: ServerLog): Prom
   }
   return Relay.start(service, target, {
     connected: () => log.note('info', 'relaying the stream', { broker: name, exchange }),
-    failed: (broker, reason) => log.note('warn', 'the broker is away', { broker, reason }),
+    failed: (broker, reason) => log.note('warn', 'broker unreachable', { broker, reason }),
   });
 }

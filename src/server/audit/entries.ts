@@ -73,7 +73,7 @@ export class ReadTrail {
   /** Throws a Refusal (503) while the buffer is full. Call it before a read. */
   admit(): void {
     if (this.buffered.length < MAX_BUFFERED) return;
-    throw refusal('server.unavailable', null, 'The audit log cannot be written, so nothing is read now.');
+    throw refusal('server.unavailable', null, 'The audit log cannot be written, so reads are refused.');
   }
 
   /** Buffers the entry of a read. */

@@ -9,7 +9,7 @@ import { createHandler, deleteHandler, updateHandler } from './writing.ts';
 
 const ENGINE: Readonly<Partial<Record<Operation['shape'], (behaviour: Behaviour, operation: Operation) => Handler>>> = {
   list: listHandler,
-  // The immediate answer of an async endpoint is a list of its first records.
+  // The immediate response of an async endpoint is a list of its first records.
   async: listHandler,
   count: countHandler,
   get: getHandler,

@@ -14,7 +14,7 @@ export class TooManyAttempts extends Refusal {
   readonly seconds: number;
 
   constructor(seconds: number) {
-    const description = `Too many credentials that are not accepted came from this address: wait ${seconds} s.`;
+    const description = `Too many rejected credentials from this address: wait ${seconds} s.`;
     super([{ code: 'limit.rate', source: null, description }]);
     this.seconds = seconds;
   }

@@ -80,7 +80,7 @@ const DISK = /^(?:ENOSPC|EDQUOT|EFBIG|EROFS|EIO|SQLITE_(?:FULL|IOERR|READONLY)|S
 const DISK_FAULT: Problem = {
   code: 'server.unavailable',
   source: null,
-  description: 'The disk of this server is full, or takes no writes now. Try again when there is space on it.',
+  description: 'The disk of this server is full or read-only. Try again when it has free space.',
 };
 
 /** Any error as a failure; nothing of an unexpected one is disclosed (D5). */

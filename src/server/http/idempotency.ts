@@ -127,7 +127,7 @@ function stillRunning() {
   return refusal(
     'idempotency.running',
     'Idempotency-Key',
-    'The first request with this Idempotency-Key is still running.',
+    'The first request with this Idempotency-Key is still in progress.',
   );
 }
 

@@ -99,7 +99,7 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
   });
   if (grant === undefined) {
     attempts.forget(hash);
-    throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
+    throw refusal('auth.token_unknown', 'Authorization', 'The token is unknown.');
   }
   succeeded();
   putCached(cache.grants, hash, grant);
@@ -147,6 +147,6 @@ export function requireScope(grant: Grant, scope: Scope): void {
   throw refusal(
     'auth.scope_missing',
     'Authorization',
-    `This needs the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`,
+    `This requires the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`,
   );
 }

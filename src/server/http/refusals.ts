@@ -50,7 +50,7 @@ export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
 
 /** Refuses an `Expect` of anything but `100-continue` (RFC 9110, 10.1.1): nothing of the request is read. */
 export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const description = 'The only expectation that is met is 100-continue.';
+  const description = 'The only supported expectation is 100-continue.';
   const body = failureText(417, [{ code: 'request.malformed', source: 'Expect', description }]);
   response.writeHead(417, headersFor(body)).end(body);
 }
@@ -84,7 +84,7 @@ function writeRefusal(error: Error & { code?: string }, socket: Socket): void {
   const code = slow ? 'request.timeout' : 'request.malformed';
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : FAILURES[code].status;
   const source = slow ? null : status === 431 ? 'headers' : 'request';
-  const description = slow ? 'The request did not arrive in time.' : 'This is not a request that can be read.';
+  const description = slow ? 'The request did not arrive in time.' : 'The request could not be parsed.';
   const body = failureText(status, [{ code, source, description }]);
   const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);

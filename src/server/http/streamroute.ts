@@ -135,7 +135,7 @@ function readQuery(request: FastifyRequest): { patterns: readonly string[]; requ
   const sent = header ?? ([query.lastEventId ?? []].flat().at(-1)?.trim() || undefined);
   const requested = sent === undefined ? undefined : Number(sent);
   if (sent !== undefined && !(/^\d{1,16}$/.test(sent) && Number.isSafeInteger(requested))) {
-    const description = 'The position must be the id of a message, or 0 for the oldest that is kept.';
+    const description = 'The position must be the id of a message, or 0 for the oldest stored message.';
     const source = header === undefined ? 'lastEventId' : 'Last-Event-ID';
     problems.push({ code: 'stream.position', source, description });
   }

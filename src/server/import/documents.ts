@@ -81,7 +81,7 @@ export async function importDocument(
   const values = given as DocumentValues;
   const content = await state.files.stage(values.file?.content ?? '');
   if (content === undefined) {
-    state.problems.add(line, 'file.content', 'file.content is not base64, or empty.');
+    state.problems.add(line, 'file.content', 'file.content is empty or not base64.');
     return;
   }
   const problems: Problem[] = [];

@@ -20,15 +20,13 @@ export class ImportedIds {
     this.tx = tx;
   }
 
-  /** Notes an id; true when it must be new: no record of the type existed, and each line so far named a lower id. */
-  async note(org: number, type: string, id: number, resource?: Resource): Promise<boolean> {
-    return noteIn(await this.idsOf(org, type, resource), id);
-  }
-
-  /** As `note`, synchronously; undefined for the first id of a type, before which the store must be asked. */
-  noteKnown(org: number, type: string, id: number): boolean | undefined {
+  /**
+   * Notes an id; true when it must be new: no record of the type existed, and each line so far named a lower id.
+   * Synchronous except for the first id of a type.
+   */
+  note(org: number, type: string, id: number, resource?: Resource): boolean | Promise<boolean> {
     const ids = this.organizations.get(org)?.get(type);
-    return ids && noteIn(ids, id);
+    return ids ? noteIn(ids, id) : this.idsOf(org, type, resource).then((first) => noteIn(first, id));
   }
 
   /** Whether the organization had records of a resource before the import; call it before the first of them is written. */

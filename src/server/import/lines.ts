@@ -88,14 +88,14 @@ function* parseLines(
     line++;
     const text = attempt(() => utf8.decode(bytes));
     if (text === undefined) {
-      problems.add(line, null, 'The line is not text in UTF-8.');
+      problems.add(line, null, 'The line is not valid UTF-8.');
       continue;
     }
     const trimmed = line === 1 ? text.replace(/^\uFEFF/, '').trim() : text.trim();
     if (trimmed === '') continue;
     const record = attempt((): unknown => JSON.parse(trimmed));
     if (isPlainObject(record)) yield { line, record };
-    else problems.add(line, null, 'The line is not one JSON object.');
+    else problems.add(line, null, 'The line is not a JSON object.');
   }
 }
 

@@ -33,10 +33,8 @@ export class Organizations {
     return this.found.get(id);
   }
 
-  /** The organization by its id; an unknown one gets its key now and must be defined by a later line. */
+  /** Looks up an organization that `known` does not know; a new one gets its key now and must be defined by a later line. */
   async find(id: string, line: number): Promise<KnownOrganization> {
-    const known = this.known(id);
-    if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
     if (stored !== undefined) await this.lock(stored.org);
     const found: KnownOrganization = stored
@@ -74,7 +72,7 @@ export class Organizations {
     for (const [id, line] of this.removals) await this.remove(id, line, problems);
     for (const [id, { defined }] of this.found) {
       if (defined) continue;
-      const message = `There is no organization ${id}: give it a line of type Organization.`;
+      const message = `There is no organization ${id}: add a line of type Organization for it.`;
       problems.add(this.firstLine.get(id) ?? 0, 'organizationId', message);
     }
   }

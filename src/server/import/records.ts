@@ -68,7 +68,8 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;
   const { org } = organization;
-  const fresh = state.ids.noteKnown(org, kind.type, id) ?? (await state.ids.note(org, kind.type, id, kind.resource));
+  const noted = state.ids.note(org, kind.type, id, kind.resource);
+  const fresh = typeof noted === 'boolean' ? noted : await noted;
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
   if (!state.links.allExist(org, own)) await state.links.note(org, line, own);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id, fresh);

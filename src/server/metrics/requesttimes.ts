@@ -49,11 +49,11 @@ export class RequestTimes {
   text(): string {
     const all = [...this.series.values()];
     const lines = [
-      `# HELP ${COUNTER} Requests answered.`,
+      `# HELP ${COUNTER} Requests served.`,
       `# TYPE ${COUNTER} counter`,
       ...all.map(({ labels, count }) => `${COUNTER}{${labels}} ${count}`),
       '',
-      `# HELP ${HISTOGRAM} Time from the headers of a request to the end of its answer.`,
+      `# HELP ${HISTOGRAM} Time from the headers of a request to the end of its response.`,
       `# TYPE ${HISTOGRAM} histogram`,
       ...all.flatMap(histogramLines),
     ];

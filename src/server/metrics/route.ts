@@ -26,8 +26,8 @@ export function mountMetrics(
   let opened: ReturnType<typeof openRegistry> | undefined;
   const registry = () => {
     opened ??= openRegistry([
-      gauge('molar_http_requests_in_flight', 'Requests being answered now.', () => inFlight),
-      counter('molar_store_writes_total', 'Writes that were run.', () => store.counts.writes),
+      gauge('molar_http_requests_in_flight', 'Requests in progress.', () => inFlight),
+      counter('molar_store_writes_total', 'Writes executed.', () => store.counts.writes),
       counter('molar_store_commits_total', 'Commits; concurrent writes share one.', () => store.counts.commits),
       ...connectionMetrics(store),
       ...others,
@@ -85,8 +85,8 @@ function connectionMetrics({ connections }: Pick<Store, 'connections'>): Metric[
     gauge(`molar_database_connections_${name}`, help, () => connections()[name]);
   return [
     one('open', 'Connections to the database.'),
-    one('idle', 'Connections to the database that do nothing now.'),
-    one('waiting', 'Statements and writes that wait for a connection to the database.'),
+    one('idle', 'Idle connections to the database.'),
+    one('waiting', 'Statements and writes waiting for a database connection.'),
   ];
 }
 
