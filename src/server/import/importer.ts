@@ -162,7 +162,8 @@ async function importOther(state: ImportState, entry: ImportLine): Promise<void>
     state.problems.add(entry.line, 'type', `${what}. Types: ${ALL_TYPES.join(', ')}.`);
     return;
   }
-  state.counts[type] = (state.counts[type] ?? 0) + 1;
+  if (entry.record.deleted === true) state.deleted++;
+  else state.counts[type] = (state.counts[type] ?? 0) + 1;
 }
 
 /** A line of type AccessToken or ApiClient (contract §7). Messages never repeat the token or the secret. */
