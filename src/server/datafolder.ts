@@ -16,8 +16,7 @@ import { openPostgresStore } from './store/postgres/store.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
-import { DEFAULT_RETENTION_DAYS } from './stream/retention.ts';
-import { Stream } from './stream/stream.ts';
+import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
 
 /** Stands for a temporary data folder, deleted when the server ends. */
 export const MEMORY = ':memory:';

@@ -8,8 +8,8 @@ import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';
+import { relayReadings } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
-import { relayReadings } from './stream/relay/gauges.ts';
 import { Relay } from './stream/relay/relay.ts';
 
 /** How a server is started: `OpenOptions` of its data, and how it listens. */

@@ -6,9 +6,14 @@ import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts'
 import { nowOf } from '../clock.ts';
 import type { AccessLog } from '../log.ts';
 import type { Service } from '../service.ts';
-import { formatFor } from '../stream/formats.ts';
-import { LISTENER_TIMES, type ListenerTimes, type Listening, serveListener } from '../stream/listener.ts';
-import { ListenerSocket } from '../stream/socket.ts';
+import {
+  LISTENER_TIMES,
+  ListenerSocket,
+  type ListenerTimes,
+  type Listening,
+  serveListener,
+} from '../stream/listener.ts';
+import { formatFor } from '../stream/pages.ts';
 import { type AuthContext, actorOf, type Caller, identify } from './identity.ts';
 
 const SCOPE = 'model:read';
