@@ -2,7 +2,7 @@ import type { ReadContext, WallClock } from '../../catalog/fields/kind.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { readFields } from '../../catalog/record.ts';
 import { type ReferenceRecord, referenceRecord } from '../references.ts';
-import type { PlaceFinder } from '../resources/behaviour.ts';
+import type { LocationFinder } from '../resources/behaviour.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { RecordKind } from './kinds.ts';
@@ -13,7 +13,7 @@ import type { KnownOrganization } from './organizations.ts';
 const MAX_CACHED = 10_000;
 
 /** Caches locations and operatories as the import has left them so far: most lines refer to one of a few. */
-export class LocationCache implements PlaceFinder {
+export class LocationCache implements LocationFinder {
   private readonly cache = new Map<string, ReferenceRecord | undefined>();
   private readonly tx: Transaction;
 

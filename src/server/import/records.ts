@@ -123,7 +123,7 @@ async function putResource(
     fresh,
     given: NONE,
     problems,
-    places: state.locations,
+    locations: state.locations,
     imported: values,
   };
   behaviour.check?.(draft);

@@ -39,7 +39,7 @@ export const appointmentBehaviour: Behaviour = {
 
 async function completeAppointment(
   read: Reader,
-  { after, before, organization, service, places }: Draft,
+  { after, before, organization, service, locations }: Draft,
 ): Promise<void> {
   after.duration ??= 60;
   after.status ??= 'UNCONFIRMED';
@@ -51,7 +51,7 @@ async function completeAppointment(
   if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
   const { org } = organization;
   const { id } = after.operatory as { id: number };
-  const operatory = await (places?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
+  const operatory = await (locations?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
   after.location = operatory?.location ?? after.location;
 }
 

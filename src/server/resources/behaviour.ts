@@ -35,13 +35,13 @@ export interface Draft {
   readonly problems: Problem[];
   /** Values of own columns that come with a new record. */
   readonly own?: OwnColumns;
-  /** Finds the places of an import, which remembers them: most of its lines ask for one of a few. */
-  readonly places?: PlaceFinder;
+  /** The cached locations and operatories of an import. */
+  readonly locations?: LocationFinder;
   /** Everything an import line gave, what the wire does not have included. */
   readonly imported?: JsonRecord;
 }
 
-export interface PlaceFinder {
+export interface LocationFinder {
   find(org: number, type: 'Location' | 'Operatory', id: number | undefined): Promise<ReferenceRecord | undefined>;
 }
 
