@@ -6,7 +6,6 @@ import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.t
 import { mountDocs } from '../docs/route.ts';
 import type { AccessLog } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
-import { mountOpenApi } from '../openapi/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
@@ -94,7 +93,6 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   mountHealth(app, service);
-  mountOpenApi(app);
   mountDocs(app);
   await mountTokens(app, auth);
   mountFiles(app, service);
