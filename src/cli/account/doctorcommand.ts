@@ -10,7 +10,7 @@ import { Connections, readCertificates } from '../connections.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { labelled } from '../terminal/labelled.ts';
+import { labelled } from '../terminal/text.ts';
 import { keptSecrets } from './keyring/keptsecrets.ts';
 import { listening } from './listening.ts';
 

@@ -6,7 +6,7 @@ import { clockAhead, type Heard, type RateLeft, rateLeft } from '../../core/doct
 import type { Probed } from '../../core/doctor/probes.ts';
 import { momentText, spanText } from '../../core/doctor/spans.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
-import { labelled } from '../terminal/labelled.ts';
+import { labelled } from '../terminal/text.ts';
 
 /** What `molar whoami` found out. Null stands for what nobody tells. */
 export interface WhoamiFacts {

@@ -28,7 +28,8 @@ import { zoneNote } from '../rows/formatter.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { asyncFlag } from '../streaming/asyncflag.ts';
-import { counted, RowProgress } from '../terminal/rowprogress.ts';
+import { RowProgress } from '../terminal/progress.ts';
+import { counted } from '../terminal/text.ts';
 import { commonFlags, ResourceCommand } from './resourcecommand.ts';
 
 export function listFlags(resource: Resource): FlagInput {

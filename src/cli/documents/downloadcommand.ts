@@ -19,7 +19,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { ByteProgress } from '../terminal/byteprogress.ts';
+import { ByteProgress } from '../terminal/progress.ts';
 import { checkPlace, countOf, type DownloadChoice, readChoice, wantedOf } from './downloadchoice.ts';
 import { linkFetching } from './linkfetching.ts';
 

@@ -24,7 +24,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { ByteProgress } from '../terminal/byteprogress.ts';
+import { ByteProgress } from '../terminal/progress.ts';
 import { untilAborted } from '../terminal/streams.ts';
 import { linkFetching, onePage } from './linkfetching.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';

@@ -15,7 +15,7 @@ import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { durationText } from '../terminal/rowprogress.ts';
+import { durationText } from '../terminal/text.ts';
 import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
 import { changesLine, folderLine } from './foldersummary.ts';

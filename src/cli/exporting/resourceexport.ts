@@ -28,7 +28,7 @@ import { csvOptions, formatterOf, lineFormOf, packing } from '../rows/formatter.
 import { shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
 import { inOrder } from '../rows/sort.ts';
-import type { RowProgress } from '../terminal/rowprogress.ts';
+import type { RowProgress } from '../terminal/progress.ts';
 import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */

@@ -1,18 +1,96 @@
-import { serverFailureOf } from '../errors/server.ts';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { platform } from 'node:process';
+import * as Flags from '@oclif/core/flags';
+import type { Environment } from '../../core/connection/settings.ts';
+import { localFailure } from '../../core/failure.ts';
+import { type FlagValues, textFlag } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
-import { type ServerPlace, serverPlace } from './serverfolder.ts';
+import { serverFailureOf } from './serverfailure.ts';
+
+/** The server's data, opened by a command. */
+export type DataFolder = import('../../server/datafolder.ts').OpenFolder;
+
+/** Flags of every command on the server's data: where it is. */
+export const dataFlags = {
+  data: Flags.string({
+    helpValue: 'DIR',
+    summary: "Folder with the server's database and files; your own data folder when not given",
+  }),
+  database: Flags.string({
+    helpValue: 'URL',
+    exclusive: ['data'],
+    summary: 'PostgreSQL database in place of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
+  }),
+  files: Flags.string({
+    helpValue: 'DIR|URL',
+    summary: 'Where document files are: a folder, or s3://BUCKET/PREFIX',
+  }),
+};
+
+/** `--json` of commands that print one object. */
+export const jsonFlag = { json: Flags.boolean({ summary: 'Print one JSON object' }) };
+
+/** Where the server's data is. */
+export interface DataLocation {
+  /** A folder, or `:memory:`; beside a database it holds what is neither in it nor among the files. */
+  readonly data: string;
+  readonly database?: string;
+  readonly files?: string;
+}
+
+/** The location that the flags give, else the user's own data folder. */
+export function dataLocation(flags: FlagValues, env: Environment): DataLocation {
+  return locationOf(textFlag(flags, 'data'), textFlag(flags, 'database'), textFlag(flags, 'files'), env);
+}
+
+/** A location of these parts; the user's own data folder where no folder is named. */
+export function locationOf(
+  data: string | undefined,
+  database: string | undefined,
+  files: string | undefined,
+  env: Environment,
+): DataLocation {
+  return {
+    data: data ?? defaultDataFolder(env),
+    ...(database !== undefined && { database }),
+    ...(files !== undefined && { files }),
+  };
+}
+
+/** Refuses (exit 9) a folder that does not exist: a mistyped `--data` would otherwise create an empty one. */
+export function requireFolder({ data, database }: DataLocation): void {
+  if (database !== undefined || existsSync(data)) return;
+  throw localFailure('local.file', `There is no folder ${data}, so there is no data of a server in it.`, {
+    source: '--data',
+    hint: 'Check --data; molar serve and molar server import make the folder.',
+  });
+}
+
+/** The platform's folder for application data. */
+function defaultDataFolder(env: Environment): string {
+  const home = env.HOME ?? homedir();
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'server');
+  if (platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'molar', 'server');
+  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'molar', 'server');
+}
 
 /** A command on the server's own data; it works with and without a server running on it (contract §7). */
-export abstract class ServerCommand<Folder extends { close(): Promise<void> }> extends MolarCommand {
-  /** Opens the data. */
-  protected abstract open(place: ServerPlace): Promise<Folder>;
+export abstract class ServerCommand extends MolarCommand {
+  /** Whether the data folder is created where there is none. */
+  protected readonly createsFolder: boolean = false;
+
   /** Does the work and returns what goes to standard output, or what is left of it. */
-  protected abstract work(folder: Folder, input: CommandInput): Promise<string>;
+  protected abstract work(folder: DataFolder, input: CommandInput): Promise<string>;
 
   override async run(): Promise<void> {
     const input = await this.input();
     try {
-      const folder = await this.open(serverPlace(input.flags, this.context.env));
+      const location = dataLocation(input.flags, this.context.env);
+      if (!this.createsFolder) requireFolder(location);
+      const { openFolder } = await import('../../server/datafolder.ts');
+      const folder = await openFolder(location.data, { ...location, serving: false });
       try {
         await this.print(await this.work(folder, input));
       } finally {

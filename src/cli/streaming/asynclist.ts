@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { RowProgress } from '../terminal/rowprogress.ts';
+import { RowProgress } from '../terminal/progress.ts';
 import { deliveredRows } from './delivery.ts';
 import { isNoChannel } from './nochannel.ts';
 

@@ -1,10 +1,4 @@
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
-import type { CommandInput } from '../../cli/molarcommand.ts';
-import { BackupCommand } from '../../cli/serving/maintenance/backupcommand.ts';
-import type { BackupReport } from '../../cli/serving/maintenance/backupreport.ts';
-import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
-import { dataFlags, requireFolder, serverPlace } from '../../cli/serving/serverfolder.ts';
+import { BackupCommand } from '../../cli/serving/copycommands.ts';
 
 export default class ServerBackup extends BackupCommand {
   static override summary = "Back up the server's data while it runs";
@@ -14,15 +8,4 @@ export default class ServerBackup extends BackupCommand {
     '<%= config.bin %> server backup ./backups/2026-11-21 --data ./practice',
     '<%= config.bin %> server backup ./backups/2026-11-21 --database postgres://molar@db/molar --files s3://documents/molar --json',
   ];
-  static override args = {
-    folder: Args.string({ required: true, ignoreStdin: true, description: 'New folder for the backup' }),
-  };
-  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print one JSON object' }) };
-
-  protected override async perform({ args, flags }: CommandInput, work: Work): Promise<BackupReport> {
-    const place = serverPlace(flags, this.context.env);
-    requireFolder(place);
-    const { backUp } = await import('../../server/maintenance/backup/backup.ts');
-    return backUp(place, String(args.folder), { ...work, version: this.config.version });
-  }
 }

@@ -1,10 +1,4 @@
-import * as Flags from '@oclif/core/flags';
-import type { CommandInput } from '../../cli/molarcommand.ts';
-import { MigrateCommand } from '../../cli/serving/maintenance/copycommands.ts';
-import type { MigrationReport } from '../../cli/serving/maintenance/copyreports.ts';
-import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
-import { sideFlags, sideOf } from '../../cli/serving/maintenance/sides.ts';
-import { requireFolder } from '../../cli/serving/serverfolder.ts';
+import { MigrateCommand } from '../../cli/serving/copycommands.ts';
 
 export default class ServerMigrate extends MigrateCommand {
   static override summary = "Move the server's data to PostgreSQL, or back";
@@ -15,12 +9,4 @@ export default class ServerMigrate extends MigrateCommand {
     '<%= config.bin %> server migrate --from ./practice --to postgres://molar@db/molar --files-to s3://documents/molar',
     '<%= config.bin %> server migrate --from postgres://molar@db/molar --files-from s3://documents/molar --to ./practice',
   ];
-  static override flags = { ...sideFlags, json: Flags.boolean({ summary: 'Print one JSON object' }) };
-
-  protected override async perform({ flags }: CommandInput, work: Work): Promise<MigrationReport> {
-    const [from, to] = [sideOf(flags, 'from', this.context.env), sideOf(flags, 'to', this.context.env)];
-    requireFolder(from);
-    const { migrate } = await import('../../server/maintenance/migrate/migrate.ts');
-    return migrate(from, to, work);
-  }
 }

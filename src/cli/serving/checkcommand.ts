@@ -1,32 +1,40 @@
-import { EXIT } from '../../../catalog/failures.ts';
-import type { Column } from '../../../core/output/columns.ts';
-import type { Style } from '../../../core/output/style.ts';
-import { tableFormatter } from '../../../core/output/table.ts';
-import { terminalText } from '../../../core/output/terminaltext.ts';
-import { counted } from '../../terminal/rowprogress.ts';
+import * as Flags from '@oclif/core/flags';
+import { EXIT } from '../../catalog/failures.ts';
+import type { Column } from '../../core/output/columns.ts';
+import type { Style } from '../../core/output/style.ts';
+import { tableFormatter } from '../../core/output/table.ts';
+import { terminalText } from '../../core/output/terminaltext.ts';
+import { isOn } from '../flags/values.ts';
+import type { CommandInput } from '../molarcommand.ts';
+import { styleOf } from '../terminal/style.ts';
+import { counted } from '../terminal/text.ts';
+import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
+import { dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
-interface Problem {
-  readonly check: string;
-  readonly table: string | null;
-  readonly organization: string | null;
-  readonly id: number | string | null;
-  readonly message: string;
-}
+type CheckReport = import('../../server/maintenance/check/check.ts').CheckReport;
 
-/** What a check of the server's data found. */
-export interface CheckReport {
-  readonly ok: boolean;
-  readonly place: string;
-  readonly served: boolean;
-  readonly checks: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly checked: number;
-    readonly problems: number;
-    readonly skipped: string | null;
-  }[];
-  readonly problems: readonly Problem[];
-  readonly repaired: readonly { readonly what: string; readonly count: number }[] | null;
+/** `molar server check`: problems that it finds are no failure of the command, so the report is printed with any exit code. */
+export abstract class CheckCommand extends MaintenanceCommand {
+  static override flags = {
+    ...dataFlags,
+    deep: Flags.boolean({ summary: 'Read every file and compare its SHA-256' }),
+    repair: Flags.boolean({
+      summary:
+        'Finish removals, remove files without a document, raise sequences, and make the ledger again; exits with 6 when something else is left',
+    }),
+    ...jsonFlag,
+  };
+
+  protected override async perform({ flags }: CommandInput, task: Task): Promise<Outcome> {
+    const location = dataLocation(flags, this.context.env);
+    requireFolder(location);
+    const { checkPlace } = await import('../../server/maintenance/check/check.ts');
+    const report = await checkPlace(location, { ...task, deep: isOn(flags, 'deep'), repair: isOn(flags, 'repair') });
+    const exitCode = checkExitCode(report);
+    if (isOn(flags, 'json')) return { text: `${JSON.stringify({ ...report, exitCode }, null, 2)}\n`, exitCode };
+    const text = checkText(report, this.context.streams.stdout.columns, styleOf(this.context, true));
+    return { text, exitCode, isStyled: true };
+  }
 }
 
 const COLUMNS: readonly Column[] = ['check', 'checked', 'problems', 'what'].map((name) => ({
@@ -36,8 +44,8 @@ const COLUMNS: readonly Column[] = ['check', 'checked', 'problems', 'what'].map(
   isWhole: name !== 'what',
 }));
 
-/** Problems of one check that are shown; `--json` has more. */
-const SHOWN = 10;
+/** Maximum problems shown of each check; `--json` has more. */
+const MAX_SHOWN = 10;
 
 /** Exit 0: nothing is wrong. 9: what is on disk is not as it must be. 6: some of it was repaired, and some is left. */
 export function checkExitCode({ ok, repaired }: CheckReport): number {
@@ -67,14 +75,14 @@ export function checkText(report: CheckReport, width: number | undefined, style:
 }
 
 function listText({ problems }: CheckReport, check: string, total: number): string {
-  const shown = problems.filter((problem) => problem.check === check).slice(0, SHOWN);
+  const shown = problems.filter((problem) => problem.check === check).slice(0, MAX_SHOWN);
   const more = total - shown.length;
   const lines = shown.map((problem) => `  ${terminalText(problemText(problem))}\n`);
   return `${check}\n${lines.join('')}${more > 0 ? `  and ${counted(more)} more\n` : ''}\n`;
 }
 
 /** `patients 5 of ORGANIZATION: preferredLocation leads to Location 9, which does not exist`. */
-function problemText({ table, organization, id, message }: Problem): string {
+function problemText({ table, organization, id, message }: CheckReport['problems'][number]): string {
   const what = [table, id].filter((part) => part !== null).join(' ');
   const where = organization === null ? what : `${what} of ${organization}`;
   return where === '' ? message : `${where}: ${message}`;

@@ -1,13 +1,7 @@
 import { expect, it } from 'vitest';
-import {
-  type BackupReport,
-  backupText,
-  problemsExitCode,
-} from '../../../../src/cli/serving/maintenance/backupreport.ts';
-import { migrationText, restoreText } from '../../../../src/cli/serving/maintenance/copyreports.ts';
-import { sideOf } from '../../../../src/cli/serving/maintenance/sides.ts';
+import { backupText, migrationText, outcomeOf, restoreText, sideOf } from '../../../src/cli/serving/copycommands.ts';
 
-const BACKUP: BackupReport = {
+const BACKUP: Parameters<typeof backupText>[0] = {
   backup: '/backups/one',
   takenAt: '2026-11-21T23:09:47.063Z',
   rows: 64322,
@@ -22,7 +16,7 @@ it('a backup tells what it has', () => {
   expect(backupText(BACKUP)).toBe(
     'Backed up 64,322 rows and 361 files, 37.6 MB, to /backups/one.\nIt holds the state of 2026-11-21T23:09:47.063Z; SHA-256 of its database: ab12\n',
   );
-  expect(problemsExitCode(BACKUP)).toBe(0);
+  expect(outcomeOf(BACKUP, {}, backupText).exitCode).toBe(0);
 });
 
 it('a backup tells what the data had before, some of it', () => {
@@ -35,7 +29,7 @@ it('a backup tells what the data had before, some of it', () => {
     '  and 2 more',
     '',
   ]);
-  expect(problemsExitCode({ problems })).toBe(6);
+  expect(outcomeOf({ ...BACKUP, problems }, {}, backupText).exitCode).toBe(6);
 });
 
 it('a restore and a migration tell what they did', () => {

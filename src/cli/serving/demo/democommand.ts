@@ -1,13 +1,20 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXIT } from '../../catalog/failures.ts';
-import { isOn } from '../flags/values.ts';
-import { MolarCommand } from '../molarcommand.ts';
-import { type Launcher, startServer } from './demo/children.ts';
-import { workingDay } from './demo/workingday.ts';
+import * as Flags from '@oclif/core/flags';
+import { EXIT } from '../../../catalog/failures.ts';
+import type { Environment } from '../../../core/connection/settings.ts';
+import { isOn } from '../../flags/values.ts';
+import { MolarCommand } from '../../molarcommand.ts';
+import { type Launcher, startServer } from './children.ts';
+import { workingDay } from './workingday.ts';
 
 /** `molar demo`: a working day against an embedded server of its own, in a temporary folder (contract §1). */
 export abstract class DemoCommand extends MolarCommand {
+  static override flags = {
+    keep: Flags.boolean({ summary: 'Leave the server running until Ctrl-C, and say how to reach it' }),
+  };
+
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { temporaryFolder, env, clock, signal, setExitCode } = this.context;
@@ -15,16 +22,10 @@ export abstract class DemoCommand extends MolarCommand {
     const script = join(this.config.root, 'bin', 'run.js');
     try {
       await this.print('Starting the embedded server with a synthetic practice …\n');
-      const server = await startServer({ script, folder, env }, [
-        '--port',
-        '0',
-        '--data',
-        join(folder, 'server'),
-        '--demo',
-        'small',
-      ]);
+      const data = join(folder, 'server');
+      const server = await startServer({ script, folder, env }, ['--port', '0', '--data', data, '--demo', 'small']);
       try {
-        const connection = await readEnvironment(join(folder, 'server', 'demo.env'));
+        const connection = await readEnvironment(join(data, 'demo.env'));
         const settings = { MOLAR_CONFIG_DIR: join(folder, 'config') };
         const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection, ...settings } };
         await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
@@ -47,10 +48,7 @@ export abstract class DemoCommand extends MolarCommand {
     await this.print(`\nThe server keeps running on ${url}. To reach it from another shell:\n\n`);
     await this.print(`${lines.map((line) => `  ${line}\n`).join('')}\n`);
     await this.print(`Its API is described on ${url}/docs.\nCtrl-C here stops the server and removes its data.\n`);
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    if (!signal.aborted) await once(signal, 'abort');
   }
 }
 
@@ -61,6 +59,6 @@ async function readEnvironment(file: string): Promise<Record<string, string>> {
 }
 
 /** The demo talks to its own server, whatever the shell is connected to, and keeps its bookmarks to itself. */
-function withoutConnection(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+function withoutConnection(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MOLAR_')));
 }

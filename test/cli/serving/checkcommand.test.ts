@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type CheckReport, checkExitCode, checkText } from '../../../../src/cli/serving/maintenance/checkreport.ts';
-import { PLAIN } from '../../../../src/core/output/style.ts';
+import { checkExitCode, checkText } from '../../../src/cli/serving/checkcommand.ts';
+import { PLAIN } from '../../../src/core/output/style.ts';
 
 const CHECK = { title: 'What it looks at', checked: 1200, problems: 0, skipped: null };
 
-const SOUND: CheckReport = {
+const SOUND: Parameters<typeof checkExitCode>[0] = {
   ok: true,
   place: '/srv/molar',
   served: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
-import { ByteProgress, progressText } from '../../../src/cli/terminal/byteprogress.ts';
+import { ByteProgress, byteText, rowText } from '../../../src/cli/terminal/progress.ts';
 
 /** A terminal whose progress line is kept, and a clock that is set by hand. */
 function terminal() {
@@ -26,7 +26,7 @@ describe('the progress of transfers', () => {
     [{ done: 2, files: undefined, bytes: 5_000_000, total: undefined, rate: 500_000 }, '2 files, 5.0 MB, 0.5 MB/s'],
     [{ done: 1, files: 1, bytes: 5_000_000, total: 5_000_000, rate: 500_000 }, '1 of 1 files, 5.0 of 5.0 MB, 0.5 MB/s'],
   ])('is told as %o', (standing, text) => {
-    expect(progressText({ doing: 'Uploaded', ...standing })).toBe(`Uploaded ${text}`);
+    expect(byteText({ doing: 'Uploaded', ...standing })).toBe(`Uploaded ${text}`);
   });
 
   it('is shown from the first second on, with the rate of the last ten', async () => {
@@ -61,5 +61,18 @@ describe('the progress of transfers', () => {
     progress.stop();
     await settled();
     expect(shown).toEqual([]);
+  });
+});
+
+describe('rowText', () => {
+  const standing = { rows: 12_500, sinceFirst: 12_000, elapsed: 6000, total: 40_000, many: 'patients' };
+  it.each([
+    ['with a known total', {}, '12,500 of 40,000 patients, 2,000 a second, about 14 s left'],
+    ['without one', { total: undefined }, '12,500 patients, 2,000 a second'],
+    ['with a total that was too low', { total: 12_000 }, '12,500 patients, 2,000 a second'],
+    ['before a rate can be told', { sinceFirst: 0 }, '12,500 of 40,000 patients'],
+    ['when it takes long', { sinceFirst: 12 }, '12,500 of 40,000 patients, 2 a second, about 3 h 49 min left'],
+  ])('%s', (_name, own, text) => {
+    expect(rowText({ ...standing, ...own })).toBe(text);
   });
 });

@@ -1,0 +1,73 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { SCOPES } from '../../catalog/scopes.ts';
+import { isOn, textFlag, textFlags } from '../flags/values.ts';
+import type { CommandInput } from '../molarcommand.ts';
+import { type DataFolder, dataFlags, jsonFlag, ServerCommand } from './servercommand.ts';
+
+const admin = () => import('../../server/tokens/admin.ts');
+
+/** `molar server tokens create`: prints a new token, the only time that it can be seen. */
+export abstract class TokenCreateCommand extends ServerCommand {
+  static override flags = {
+    ...dataFlags,
+    for: Flags.string({
+      helpValue: 'ORGANIZATION',
+      multiple: true,
+      multipleNonGreedy: true,
+      required: true,
+      summary: 'Organization the token is for; may be repeated',
+    }),
+    scope: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      options: SCOPES,
+      summary: 'What the token allows, model:read when not given; may be repeated',
+    }),
+    expires: Flags.string({
+      helpValue: 'TIME',
+      summary: 'Date or date-time when it stops working; never when not given',
+    }),
+    label: Flags.string({ helpValue: 'TEXT', summary: 'A name to know it by' }),
+    ...jsonFlag,
+  };
+  protected override readonly createsFolder = true;
+
+  protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
+    const { createToken } = await admin();
+    const scopes = textFlags(flags, 'scope');
+    const created = await createToken(service, {
+      organizations: textFlags(flags, 'for'),
+      scopes: scopes.length > 0 ? scopes : ['model:read'],
+      expires: textFlag(flags, 'expires'),
+      label: textFlag(flags, 'label'),
+    });
+    return isOn(flags, 'json') ? `${JSON.stringify(created)}\n` : `${created.token}\n`;
+  }
+}
+
+/** `molar server tokens list`. */
+export abstract class TokenListCommand extends ServerCommand {
+  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print a JSON array' }) };
+
+  protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
+    const { tokenRows, tokenText } = await admin();
+    const rows = await tokenRows(service);
+    return isOn(flags, 'json') ? `${JSON.stringify(rows)}\n` : tokenText(rows);
+  }
+}
+
+/** `molar server tokens revoke`. */
+export abstract class TokenRevokeCommand extends ServerCommand {
+  static override args = {
+    id: Args.string({ required: true, ignoreStdin: true, description: 'Id that "server tokens list" shows' }),
+  };
+  static override flags = { ...dataFlags, ...jsonFlag };
+
+  protected override async work({ service }: DataFolder, { args, flags }: CommandInput): Promise<string> {
+    const { revoke } = await admin();
+    const id = String(args.id);
+    await revoke(service, id);
+    return isOn(flags, 'json') ? `${JSON.stringify({ id, revoked: true })}\n` : `Token ${id} is revoked.\n`;
+  }
+}
