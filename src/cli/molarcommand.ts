@@ -47,7 +47,9 @@ export abstract class MolarCommand extends Command {
   protected async input(): Promise<CommandInput> {
     // A line that does not parse is reported by `catch`; oclif would warn on top of it.
     this.parsed = true;
-    const { flags, args } = await this.parse(this.ctor);
+    // oclif copies own properties only of what it is given, not the statics of base classes.
+    const declared = { args: this.ctor.args, flags: this.ctor.flags, strict: this.ctor.strict };
+    const { flags, args } = await this.parse(declared);
     const { env, streams } = this.context;
     this.given = { flags: withConfiguredDefaults(flags, this.ctor.flags ?? {}, env, streams.stdout.isTTY), args };
     checkZone(this.given.flags);

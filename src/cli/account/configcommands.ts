@@ -12,9 +12,8 @@ import { nearest } from '../errors/nearest.ts';
 import { outputFlags } from '../flags/output.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { onePage } from './profilecommands.ts';
 
 const quiet = { quiet: Flags.boolean({ summary: 'Print no notes' }) };
 const key = Args.string({
@@ -56,7 +55,7 @@ export abstract class ConfigListCommand extends MolarCommand {
     const rows = CONFIG_KEYS.map((known) => {
       return { key: known.key, value: configValue(config, known) ?? null, about: known.about };
     });
-    const open = async () => onePage(rows);
+    const open = async () => singlePage(rows);
     await writeRows({ context, flags, plan, one: 'key', many: 'keys', open, note: (line) => this.note(line) });
   }
 }

@@ -17,7 +17,7 @@ import { outputFlags } from '../flags/output.ts';
 import { textFlag } from '../flags/values.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { keptSecrets } from './keyring/keptsecrets.ts';
 import { leftNote } from './loginreport.ts';
@@ -53,7 +53,7 @@ export abstract class ProfileListCommand extends MolarCommand {
       const about = { kept: kindOfSecret(secret), where: placeOfSecret(secret) ?? null };
       return { name, use: name === current ? 'yes' : 'no', url, organization, ...about };
     });
-    const open = async () => onePage(rows);
+    const open = async () => singlePage(rows);
     const none = 'There are no profiles yet; molar login makes one.';
     const note = (line: string) => this.note(line === 'No profiles match.' ? none : line);
     await writeRows({ context, flags, plan, one: 'profile', many: 'profiles', open, note });

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
@@ -9,15 +10,16 @@ import { ApiFailure } from '../../core/transport/apifailure.ts';
 import type { ApiClient, Query } from '../../core/transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../../core/transport/envelope.ts';
 import { dryRunFlag } from '../flags/body.ts';
-import { readIds } from '../flags/idlist.ts';
+import { idsArgument, readIds } from '../flags/idlist.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { DeletionRun, deletionFields } from './deletemany.ts';
+import { DeletionRun, deletionFields } from './deletionrun.ts';
 import { dryRunText, queryText } from './dryrun.ts';
-import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { commonFlags, examplesOf, ResourceCommand, withArticle } from './resourcecommand.ts';
 
+/** Flags of every command that deletes records. */
 export const deleteFlags: FlagInput = {
   yes: Flags.boolean({ summary: 'Do not ask; needed where there is no terminal to ask on' }),
   'ignore-missing': Flags.boolean({ summary: 'Count what is not there (any more) as deleted' }),
@@ -26,8 +28,8 @@ export const deleteFlags: FlagInput = {
 };
 
 /**
- * The answer to a delete. What it holds is specified for few resources, so its success says enough: nothing at all, or
- * any JSON object, is an envelope too.
+ * The response to a delete. Its content is specified for few resources, so that its success says enough: an empty body,
+ * or any JSON object, counts as an envelope.
  */
 function readDeletion(body: Uint8Array): Envelope | undefined {
   const text = bodyText(body);
@@ -35,16 +37,14 @@ function readDeletion(body: Uint8Array): Envelope | undefined {
   return readEnvelope(text) ?? (isDone ? { data: null, warnings: [], errors: [], meta: null } : undefined);
 }
 
-/** Ids named in a question; of more only the number is told. */
-const NAMED = 5;
+/** Maximum ids named in a question. */
+const MAX_NAMED = 5;
 
-/**
- * Deletes one record after asking, and prints its id and whatever the server says of it. Of several it asks once, and prints what
- * became of each.
- */
+/** Deletes one record after asking, and prints what the server says; for several it asks once and prints each outcome. */
 export abstract class DeleteCommand extends ResourceCommand {
   static override usage = '<%= command.id %> ID… [FLAGS]';
-  protected readonly verb = 'delete';
+  static override flags = deleteFlags;
+  protected override readonly verb = 'delete';
 
   /** Query parameters of the resource. */
   protected queryOf(_flags: FlagValues): Query {
@@ -77,7 +77,7 @@ export abstract class DeleteCommand extends ResourceCommand {
     await write();
   }
 
-  /** Checks the flags about the output; what it gives deletes. */
+  /** Checks the output flags, and returns what deletes the record. */
   private one(flags: FlagValues, id: number): () => Promise<void> {
     const { context, fields, resource } = this;
     const plan = planRecord(flags, fields, context);
@@ -160,11 +160,21 @@ export abstract class DeleteCommand extends ResourceCommand {
   }
 
   private async nameMany(flags: FlagValues, ids: readonly number[]): Promise<string> {
-    const shown = ids.slice(0, NAMED);
+    const shown = ids.slice(0, MAX_NAMED);
     const client = await this.connect(flags);
-    const names = ids.length > NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(client, id)));
+    const names = ids.length > MAX_NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(client, id)));
     const listed = shown.map((id, at) => (names[at] === undefined ? String(id) : `${id} ${names[at]}`)).join(', ');
-    const more = ids.length > NAMED ? ` and ${(ids.length - NAMED).toLocaleString('en-US')} more` : '';
+    const more = ids.length > MAX_NAMED ? ` and ${(ids.length - MAX_NAMED).toLocaleString('en-US')} more` : '';
     return `${this.describeMany(flags, ids.length)} (${listed}${more})`;
   }
+}
+
+/** The delete command of a resource; `exampleId` stands in the examples of its help. */
+export function deleteCommand(resource: Resource, exampleId: number) {
+  return class extends DeleteCommand {
+    static override summary = `Delete ${withArticle(resource.one)}`;
+    static override examples = examplesOf(resource, 'delete', `${exampleId}`, `${exampleId} --yes --json`);
+    static override args = idsArgument(resource);
+    protected override readonly resource = resource;
+  };
 }

@@ -21,12 +21,12 @@ import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { lockOwner } from '../lockowner.ts';
 import { byteKeeper } from '../memory.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
 import { ByteProgress } from '../terminal/progress.ts';
 import { untilAborted } from '../terminal/streams.ts';
-import { linkFetching, onePage } from './linkfetching.ts';
+import { linkFetching } from './linkfetching.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';
 
 /** Reasons are told below the table, where there is room for them. */
@@ -85,7 +85,14 @@ export abstract class UploadCommand extends MolarCommand {
     const { context } = this;
     const note = (text: string) => this.tell(text, flags);
     const failure = failureOfChecks(plan);
-    await writeRows({ context, flags, plan: rows, many: 'files', open: async () => onePage(checkedRows(plan)), note });
+    await writeRows({
+      context,
+      flags,
+      plan: rows,
+      many: 'files',
+      open: async () => singlePage(checkedRows(plan)),
+      note,
+    });
     if (failure !== undefined) throw failure;
   }
 
@@ -136,7 +143,7 @@ export abstract class UploadCommand extends MolarCommand {
       const { documents: stored, failure } = await this.upload(prepared, flags);
       failed = failure;
       if (failure !== undefined && stored.length === 0) throw failure;
-      return onePage(stored);
+      return singlePage(stored);
     };
     const note = (text: string) => this.tell(text, flags);
     await writeRows({ context, flags, plan, many: documents.many, open, note });

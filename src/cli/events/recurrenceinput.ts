@@ -8,8 +8,7 @@ import { looksLikeRRule } from '../../core/recurrence/rruleparts.ts';
 import { readShorthand } from '../../core/recurrence/shorthand.ts';
 import type { LocalTimes } from '../flags/localtimes.ts';
 import { type FlagValues, textFlag, textFlags } from '../flags/values.ts';
-import { companionsGiven, fieldFlagsGiven } from './recurrenceflags.ts';
-import { isSeries } from './target.ts';
+import { companionsGiven, fieldFlagsGiven, isSeries } from './eventflags.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Mode = 'create' | 'update';

@@ -13,8 +13,8 @@ import type { Row } from '../../core/pages/page.ts';
 import type { BodyRules } from '../flags/bodyinput.ts';
 import type { LocalTimes } from '../flags/localtimes.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
+import { isSeries } from './eventflags.ts';
 import { type RecurrenceOfStart, startOf, withRecurrence } from './recurrenceinput.ts';
-import { isSeries } from './target.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

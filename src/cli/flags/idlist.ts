@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import type { Resource } from '../../catalog/define.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Context } from '../context.ts';
@@ -7,8 +8,8 @@ import { readAll } from '../terminal/streams.ts';
 import { isOn, textFlags } from './values.ts';
 
 /** The argument of a command on one record or several. */
-export function idsArgument(about: string, required = true) {
-  const description = `${about}, or - to read them from standard input`;
+export function idsArgument({ many }: Resource, required = true) {
+  const description = `Ids of ${many}, or - to read them from standard input`;
   return { id: Args.string({ multiple: true, required, ignoreStdin: true, description }) };
 }
 

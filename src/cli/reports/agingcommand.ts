@@ -20,11 +20,10 @@ import {
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
-import { onePage } from '../crud/calculatedcommand.ts';
 import { ResourceCommand } from '../crud/resourcecommand.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
@@ -68,7 +67,7 @@ export abstract class AgingCommand extends ResourceCommand {
       open: async () => {
         const report = sound(await this.read(flags, questions, plan));
         return totalsOnly
-          ? onePage(totalRows(report).slice(0, shownLimit(plan)))
+          ? singlePage(totalRows(report).slice(0, shownLimit(plan)))
           : inPages(guarantorRows(report, plan));
       },
       note: (text) => this.note(text),

@@ -71,6 +71,11 @@ export async function writeRows(writing: RowWriting): Promise<void> {
     await note(`Wrote ${counted(total)} ${total === 1 ? one : many} to ${plan.out}.`);
 }
 
+/** Rows that are in memory already, as the only page. */
+export async function* singlePage<T>(rows: readonly T[]): AsyncGenerator<{ readonly rows: readonly T[] }> {
+  yield { rows };
+}
+
 /** Records keep the selected names only; the columns of other forms select by themselves. */
 export function shaping(plan: RowPlan): { readonly shape?: (row: Row) => Row } {
   const isRecord = plan.format === 'json' || plan.format === 'ndjson';

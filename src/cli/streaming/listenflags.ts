@@ -77,8 +77,8 @@ export const listenFlags: FlagInput = {
   }),
 };
 
-/** What the flags of `molar stream listen` ask for, checked. */
-export interface ListenWishes {
+/** The flags of `molar stream listen`, checked. */
+export interface ListenOptions {
   readonly keys: readonly string[];
   /** 0: the oldest kept; undefined: what comes from now on. */
   readonly from: number | undefined;
@@ -90,7 +90,7 @@ export interface ListenWishes {
 }
 
 /** Reads the flags. Throws a Failure (exit 2). */
-export function readListenWishes(flags: FlagValues, isTTY: boolean): ListenWishes {
+export function readListenOptions(flags: FlagValues, isTTY: boolean): ListenOptions {
   const name = textFlag(flags, 'name');
   if (textFlag(flags, 'amqp') !== undefined && textFlag(flags, 'from') !== undefined) {
     throw usageFailure('--from goes with the stream of the API: a broker keeps messages only for queues, by --name.', {

@@ -1,12 +1,14 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
 import type { LostNotice } from '../../core/stream/follow.ts';
+import { nextTryText } from '../terminal/text.ts';
 
+/** Why the stream is disconnected, and when it is tried again. */
 export function lostText({ reason, wait }: LostNotice): string {
-  return `Not connected: ${terminalText(reason)} Next try in ${(wait / 1000).toFixed(1)} s.`;
+  return `Not connected: ${terminalText(reason)} ${nextTryText(wait)}`;
 }
 
-/** What a resync means to whoever keeps a copy of the records. */
+/** What a resync means for a copy of the records. */
 export function resyncText({ payload }: StreamMessage): string {
   const { requested, resumedAfter } = payload;
   const isBehind = Number(requested) <= Number(resumedAfter);
@@ -16,7 +18,7 @@ export function resyncText({ payload }: StreamMessage): string {
   return `Warning: messages are missing. ${what} Read again what you keep a copy of, for example with molar export.`;
 }
 
-/** For a named position that was kept with other keys; undefined where they are the same. */
+/** A note for a position that was saved with other keys; undefined where they are the same. */
 export function otherKeysText(before: readonly string[], now: readonly string[]): string | undefined {
   const text = (keys: readonly string[]) => (keys.length === 0 ? '#' : keys.toSorted().join(' '));
   if (text(before) === text(now)) return undefined;

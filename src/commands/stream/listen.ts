@@ -1,5 +1,4 @@
 import { ListenCommand } from '../../cli/streaming/listencommand.ts';
-import { listenFlags } from '../../cli/streaming/listenflags.ts';
 
 export default class StreamListen extends ListenCommand {
   static override summary = 'Follow the streaming channel: every change, as it happens';
@@ -12,5 +11,4 @@ export default class StreamListen extends ListenCommand {
     "<%= config.bin %> stream listen --name notes --key '*.*.DocumentV1.CREATE' --exec './on-document.sh'",
     '<%= config.bin %> stream listen --amqp amqps://reader@broker.example.com --name mirror',
   ];
-  static override flags = listenFlags;
 }

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
-import { type FlagValues, kebab, textFlags } from '../flags/values.ts';
+import type { Query } from '../../core/transport/client.ts';
+import { type FlagValues, kebab, textFlag, textFlags } from '../flags/values.ts';
 
 const helpGroup = 'RECURRENCE';
 
@@ -43,4 +44,23 @@ export function companionsGiven(flags: FlagValues): string[] {
 /** Flags of single recurrence fields that were given: `recurrence-type`. */
 export function fieldFlagsGiven(flags: FlagValues): string[] {
   return RECURRENCE_NAMES.map(kebab).filter((name) => textFlags(flags, name).length > 0);
+}
+
+/** Whether a write is for the event alone or for it and all later ones of its series (contract §2). */
+export const targetFlag = {
+  target: Flags.string({
+    options: ['occurrence', 'series'],
+    default: 'occurrence',
+    summary: 'The event alone, or it and all later ones of its series',
+  }),
+};
+
+/** Whether the flags name the series. */
+export function isSeries(flags: FlagValues): boolean {
+  return textFlag(flags, 'target') === 'series';
+}
+
+/** The parameter of the API, which is exact upper case (D8). */
+export function targetQuery(flags: FlagValues): Query {
+  return { recurrenceTarget: isSeries(flags) ? 'SERIES' : 'OCCURRENCE' };
 }

@@ -1,23 +1,17 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { events } from '../../catalog/resources/events.ts';
 import type { Query } from '../../core/transport/client.ts';
-import { CreateCommand, createFlags } from '../crud/createcommand.ts';
-import { DeleteCommand, deleteFlags } from '../crud/deletecommand.ts';
-import { UpdateCommand, updateFlags } from '../crud/updatecommand.ts';
+import { deleteCommand, deleteFlags } from '../crud/deletecommand.ts';
+import { createCommand, updateCommand, writeFlags } from '../crud/writecommands.ts';
 import type { BodyRules } from '../flags/bodyinput.ts';
 import type { LocalTimes } from '../flags/localtimes.ts';
 import type { FlagValues } from '../flags/values.ts';
-import { recurrenceFlags } from './recurrenceflags.ts';
+import { isSeries, recurrenceFlags, targetFlag, targetQuery } from './eventflags.ts';
 import { recurrenceRules } from './recurrencerules.ts';
-import { isSeries, targetFlag, targetQuery } from './target.ts';
-
-export const eventCreateFlags: FlagInput = { ...recurrenceFlags('create'), ...createFlags(events) };
-export const eventUpdateFlags: FlagInput = { ...targetFlag, ...recurrenceFlags('update'), ...updateFlags(events) };
-export const eventDeleteFlags: FlagInput = { ...targetFlag, ...deleteFlags };
 
 /** Creates an event, or a series of them. */
-export abstract class EventCreateCommand extends CreateCommand {
-  protected override readonly resource = events;
+export abstract class EventCreateCommand extends createCommand(events) {
+  static override flags: FlagInput = { ...recurrenceFlags('create'), ...writeFlags(events, 'create') };
 
   protected override bodyRules(flags: FlagValues, times: LocalTimes): BodyRules {
     return recurrenceRules({ flags, times });
@@ -25,8 +19,9 @@ export abstract class EventCreateCommand extends CreateCommand {
 }
 
 /** Changes an event, or it and all later ones of its series. */
-export abstract class EventUpdateCommand extends UpdateCommand {
-  protected override readonly resource = events;
+export abstract class EventUpdateCommand extends updateCommand(events) {
+  static override flags: FlagInput = { ...targetFlag, ...recurrenceFlags('update'), ...writeFlags(events, 'update') };
+
   protected override bodyRules(flags: FlagValues, times: LocalTimes): BodyRules {
     return recurrenceRules({ flags, times, event: () => this.stored(flags) });
   }
@@ -37,8 +32,8 @@ export abstract class EventUpdateCommand extends UpdateCommand {
 }
 
 /** Deletes an event, or it and all later ones of its series. */
-export abstract class EventDeleteCommand extends DeleteCommand {
-  protected override readonly resource = events;
+export abstract class EventDeleteCommand extends deleteCommand(events, 3000000000001) {
+  static override flags: FlagInput = { ...targetFlag, ...deleteFlags };
 
   protected override queryOf(flags: FlagValues): Query {
     return targetQuery(flags);
