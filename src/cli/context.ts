@@ -5,9 +5,9 @@ import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import type { Network, NetworkOptions } from '../core/transport/network.ts';
+import { type Interrupts, processInterrupts } from './process/interrupts.ts';
 import { newId } from './startup/newid.ts';
 import { openQuickNetwork } from './startup/quicknetwork.ts';
-import { type Interrupts, processInterrupts } from './terminal/interrupts.ts';
 import { processStreams, type Streams } from './terminal/streams.ts';
 
 /** What a command has of the world around it; tests give their own. */

@@ -1,4 +1,4 @@
-import { ApiCommand, apiArguments, apiFlags } from '../cli/api/command.ts';
+import { ApiCommand } from '../cli/api/command.ts';
 
 export default class Api extends ApiCommand {
   static override summary = 'Send a request to any path of the API and print the answer';
@@ -12,6 +12,4 @@ export default class Api extends ApiCommand {
     '<%= config.bin %> api PUT patients/7000000000114 --data changes.json',
     'echo \'{"tagText":"Refund","tagType":"PAYMENT_TAG","isPredefined":false}\' | <%= config.bin %> api transactiontags --data -',
   ];
-  static override args = apiArguments;
-  static override flags = apiFlags;
 }

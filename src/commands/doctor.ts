@@ -1,4 +1,4 @@
-import { DoctorCommand, doctorFlags } from '../cli/account/doctorcommand.ts';
+import { DoctorCommand } from '../cli/account/doctorcommand.ts';
 
 export default class Doctor extends DoctorCommand {
   static override summary = 'Check the way to the server, step by step';
@@ -11,5 +11,4 @@ export default class Doctor extends DoctorCommand {
     '<%= config.bin %> doctor --profile work',
     '<%= config.bin %> doctor --json',
   ];
-  static override flags = doctorFlags;
 }

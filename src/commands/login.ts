@@ -1,5 +1,4 @@
 import { LoginCommand } from '../cli/account/logincommand.ts';
-import { loginFlags } from '../cli/account/loginflags.ts';
 
 export default class Login extends LoginCommand {
   static override summary = 'Keep a connection to a server as a profile';
@@ -14,5 +13,4 @@ export default class Login extends LoginCommand {
     "<%= config.bin %> login --profile work --url https://api.example.com --organization practice-1 --token-command 'pass show molar'",
     '<%= config.bin %> login --url https://api.example.com --organization practice-1 --client-id reports --client-secret-file secret.txt',
   ];
-  static override flags = loginFlags;
 }

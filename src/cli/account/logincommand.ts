@@ -1,3 +1,4 @@
+import * as Flags from '@oclif/core/flags';
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { readBaseUrl, settingsOf } from '../../core/connection/settings.ts';
 import { type Probed, probeScopes } from '../../core/doctor/probes.ts';
@@ -5,16 +6,39 @@ import { Failure, localFailure, reworded } from '../../core/failure.ts';
 import { checkProfileName } from '../../core/profiles/choose.ts';
 import { configPath, type Profile, readConfig, type StoredConfig } from '../../core/profiles/config.ts';
 import { allowsKeyring } from '../../core/profiles/keyring.ts';
-import { Connections } from '../connections.ts';
+import { Connections, profileSecrets } from '../connections.ts';
+import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import type { Question } from '../terminal/streams.ts';
-import { keptSecrets } from './keyring/keptsecrets.ts';
 import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 
-/** Asks for a connection or takes it from flags, tries it, and keeps it as a profile. */
+const helpGroup = 'CONNECTION';
+
+/** Reads a connection from flags or asks for it, tries it, and saves it as a profile. */
 export abstract class LoginCommand extends MolarCommand {
+  /** None takes a secret value: argument lists are open to others. */
+  static override flags = {
+    json: Flags.boolean({ summary: 'Print JSON' }),
+    ...talkFlags,
+    ...connectionFlags,
+    profile: Flags.string({ helpGroup, helpValue: 'NAME', summary: 'Name to keep the connection under, else default' }),
+    'token-command': Flags.string({
+      helpGroup,
+      helpValue: 'COMMAND',
+      summary: 'A command that prints the token; it is kept in place of the token and run each time',
+    }),
+    'client-id': Flags.string({ helpGroup, helpValue: 'ID', summary: 'Client id (MOLAR_CLIENT_ID)' }),
+    'client-secret-stdin': Flags.boolean({ helpGroup, summary: 'Read the client secret from standard input' }),
+    'client-secret-file': Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Read the client secret from a file' }),
+    'token-url': Flags.string({
+      helpGroup,
+      helpValue: 'URL',
+      summary: 'Where client id and secret get a token (MOLAR_TOKEN_URL)',
+    }),
+  };
+
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { env } = this.context;
@@ -23,14 +47,13 @@ export abstract class LoginCommand extends MolarCommand {
     allowsKeyring(env);
     const ask = this.asking(flags);
     const name = await readName(flags, env.MOLAR_PROFILE, config, ask);
-    const place = await this.place(
-      flags,
-      Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined,
-      ask,
-    );
-    const profile: Profile = { ...place, secret: await readSecret(flags, this.context, ask) };
+    const known = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+    const profile: Profile = {
+      ...(await this.server(flags, known, ask)),
+      secret: await readSecret(flags, this.context, ask),
+    };
     const probed = await this.probe(flags, profile);
-    const kept = await keptSecrets(this.context).keep(path, name, profile);
+    const kept = await profileSecrets(this.context).keep(path, name, profile);
     await this.report(flags, { name, profile, path, kept, probed });
   }
 
@@ -46,7 +69,7 @@ export abstract class LoginCommand extends MolarCommand {
       });
   }
 
-  private async place(flags: FlagValues, known: Profile | undefined, ask: Ask): Promise<Omit<Profile, 'secret'>> {
+  private async server(flags: FlagValues, known: Profile | undefined, ask: Ask): Promise<Omit<Profile, 'secret'>> {
     const { env } = this.context;
     const allowHttp = isOn(flags, 'allow-http');
     const url =

@@ -8,8 +8,8 @@ import { knownOperation, type RawRequest, targetOf } from './request.ts';
 
 type Pages = AsyncIterable<{ readonly rows: readonly Row[] }>;
 
-/** Parameters that choose a page, which is the walk's own business. */
-const OWN = ['lastId', 'page'];
+/** Parameters that choose a page, which only the walk itself may do. */
+const PAGE_PARAMETERS = ['lastId', 'page'];
 
 /**
  * Every record behind a path, page by page: as the catalog says where it knows the path, else by `lastId`, or by
@@ -18,13 +18,13 @@ const OWN = ['lastId', 'page'];
  */
 export function rawPages(client: ApiClient, request: RawRequest, signal: AbortSignal): Pages {
   const { path, query } = request;
-  const own = query.find(([name]) => OWN.includes(name));
+  const own = query.find(([name]) => PAGE_PARAMETERS.includes(name));
   if (own !== undefined) {
     throw usageFailure(`--paginate chooses ${own[0]} itself; leave it out.`, { source: own[0] });
   }
   const operation = knownOperation('GET', path)?.operation;
   const paged = operation?.paging !== undefined && operation.shape !== 'async';
-  if (operation !== undefined && !paged) return onePage(client, request, signal);
+  if (operation !== undefined && !paged) return unpaged(client, request, signal);
   const { filter, responseFields, pageSize, ...others } = Object.fromEntries(query);
   const names = query.map(([name]) => name);
   if (operation === undefined || Object.keys(others).length > 0 || new Set(names).size < names.length) {
@@ -41,7 +41,8 @@ function readPageSize(text: string | undefined): number {
   throw usageFailure(`pageSize must be a whole number, 1 to ${MAX_PAGE_SIZE}.`, { source: 'pageSize' });
 }
 
-async function* onePage(client: ApiClient, { path, query }: RawRequest, signal: AbortSignal): Pages {
+/** A list that comes complete in one response. */
+async function* unpaged(client: ApiClient, { path, query }: RawRequest, signal: AbortSignal): Pages {
   yield { rows: rowsOf(await client.request({ method: 'GET', path: targetOf(path, query), signal })) };
 }
 
@@ -65,17 +66,17 @@ class UnknownWalk {
 
   async *pages(): AsyncGenerator<{ readonly rows: readonly Row[] }> {
     for (let page = 1; ; page++) {
-      let answer = await this.fetch(page);
-      if (!this.byNumber && !this.movesOn(rowsOf(answer))) {
-        if (this.style === 'cursor') throw this.stuck(page, answer);
+      let response = await this.fetch(page);
+      if (!this.byNumber && !this.movesOn(rowsOf(response))) {
+        if (this.style === 'cursor') throw this.stuck(page, response);
         this.byNumber = true;
         // The first page is the first either way; a later one was not the one that was asked for.
-        if (page > 1) answer = await this.fetch(page);
+        if (page > 1) response = await this.fetch(page);
       }
-      const rows = rowsOf(answer);
+      const rows = rowsOf(response);
       if (rows.length === 0) return;
       const text = JSON.stringify(rows);
-      if (text === this.before) throw this.stuck(page, answer);
+      if (text === this.before) throw this.stuck(page, response);
       this.before = text;
       this.last = rows.at(-1);
       yield { rows };
@@ -85,10 +86,12 @@ class UnknownWalk {
   private fetch(page: number): Promise<ApiAnswer> {
     const { path, query } = this.request;
     const size = query.some(([name]) => name === 'pageSize') ? [] : [['pageSize', String(MAX_PAGE_SIZE)] as const];
-    const place = this.byNumber ? (['page', String(page)] as const) : (['lastId', String(this.last?.id ?? 0)] as const);
+    const position = this.byNumber
+      ? (['page', String(page)] as const)
+      : (['lastId', String(this.last?.id ?? 0)] as const);
     return this.client.request({
       method: 'GET',
-      path: targetOf(path, [...query, ...size, place]),
+      path: targetOf(path, [...query, ...size, position]),
       signal: this.signal,
     });
   }

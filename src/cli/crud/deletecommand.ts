@@ -121,7 +121,7 @@ export abstract class DeleteCommand extends ResourceCommand {
   }
 
   private dryRun(flags: FlagValues, ids: readonly number[], isOne: boolean): string {
-    const query = queryText(this.queryOf(flags));
+    const query = queryText(Object.entries(this.queryOf(flags)));
     const texts = ids.map((id) =>
       dryRunText(flags, this.context, { method: 'DELETE', path: pathOf(this.operation, id), query }),
     );

@@ -6,11 +6,10 @@ import type { Row } from '../../core/pages/page.ts';
 import { createdLooks } from '../../core/settling/created.ts';
 import type { ApiClient, Query } from '../../core/transport/client.ts';
 import { warningText } from '../connections.ts';
-import { bodyFlags, dryRunFlag } from '../flags/body.ts';
-import { type BodyInput, type BodyRules, readBody } from '../flags/bodyinput.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
+import { type BodyInput, type BodyRules, bodyFlags, dryRunFlag, readBody } from '../flags/body.ts';
 import { recordFormat } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
 import { readAll } from '../terminal/streams.ts';
@@ -60,7 +59,7 @@ abstract class WriteCommand extends ResourceCommand {
     const selected = readFieldSelection(plan.selection?.join(','), fields, '--fields')?.join(',');
     const query = { ...this.queryOf(flags), responseFields: operation.selectable ? selected : undefined };
     if (isOn(flags, 'dry-run')) {
-      const request = { method: operation.method, path, query: queryText(query), body: input.body };
+      const request = { method: operation.method, path, query: queryText(Object.entries(query)), body: input.body };
       return this.print(dryRunText(flags, context, request));
     }
     const client = await this.connect(flags);

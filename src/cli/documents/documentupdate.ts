@@ -9,7 +9,7 @@ import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { UpdateCommand, writeFlags } from '../crud/writecommands.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
+import type { BodyRules } from '../flags/body.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';

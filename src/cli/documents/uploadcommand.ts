@@ -13,14 +13,12 @@ import { runUploads, type UploadReport } from '../../core/documents/uploads/uplo
 import { type Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
-import { MOST_CONCURRENCY, UPLOADS } from '../flags/documents.ts';
-import { wholeNumber } from '../flags/numbers.ts';
+import { MAX_CONCURRENCY, RESULTS, UPLOADS, uploadDefaults, uploadFiles } from '../flags/documents.ts';
 import { namedFormat } from '../flags/output.ts';
-import { RESULTS, uploadDefaults, uploadFiles } from '../flags/uploads.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
-import { lockOwner } from '../lockowner.ts';
-import { byteKeeper } from '../memory.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { byteKeeper } from '../process/memory.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
@@ -44,7 +42,7 @@ export abstract class UploadCommand extends MolarCommand {
     const columns = isOn(flags, 'check') ? CHECKED_COLUMNS : documents.tableColumns;
     const rows = planRows(flags, fields, columns, this.context.streams.stdout.isTTY);
     const plan = { ...rows, isDefaultLimit: false, limit: undefined };
-    wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
+    wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY);
     const prepared = await this.prepare(flags, textFlags(args, 'file'));
     try {
       for (const note of prepared.notes) await this.tell(note, flags);
@@ -161,7 +159,7 @@ export abstract class UploadCommand extends MolarCommand {
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
-      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
+      concurrency: wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
         if (!isOnePiece(source)) this.keepMemory(bytes);

@@ -1,5 +1,5 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 
 /** What is known of the command whose arguments did not parse. */
 export interface CommandShape {
@@ -42,8 +42,7 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
   // Only the name: what follows `=`, or stands in a cluster after a single hyphen, may be a value.
   const names = tokens.map((token) => /^--[A-Za-z][\w-]*/.exec(token)?.[0] ?? 'a short option');
   const [first = ''] = names;
-  const near = nearest(first.slice(2), command.flagNames);
-  const suggestion = near === undefined ? '' : ` Did you mean --${near}?`;
+  const suggestion = didYouMean(first.slice(2), command.flagNames, '--');
   return usageFailure(`molar ${command.name} does not know ${names.join(', ')}.${suggestion}`, { source: first, hint });
 }
 
@@ -51,7 +50,8 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
 const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [
     /^Expected --([\w-]+)=([\s\S]*) to be one of: ([^\n]*)/,
-    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${suggestion(value, list)}`,
+    // The value that was typed is not repeated.
+    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${didYouMean(value, list.split(', '))}`,
   ],
   [
     /^Flag --([\w-]+) expects one of these values: ([^\n]*)/,
@@ -61,12 +61,6 @@ const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/^Flag --([\w-]+) can only be specified once/, ([, flag]) => `--${flag} can be given only once.`],
   [/Missing required flag ([\w-]+)/, ([, flag]) => `--${flag} is required.`],
 ];
-
-/** The listed value that is nearest; the one that was typed is not repeated. */
-function suggestion(value: string, list: string): string {
-  const near = nearest(value, list.split(', '));
-  return near === undefined ? '' : ` Did you mean ${near}?`;
-}
 
 function describedFailure(message: string, hint: string): Failure {
   for (const [pattern, describe] of KNOWN) {

@@ -3,9 +3,9 @@ import { events } from '../../catalog/resources/events.ts';
 import type { Query } from '../../core/transport/client.ts';
 import { deleteCommand, deleteFlags } from '../crud/deletecommand.ts';
 import { createCommand, updateCommand, writeFlags } from '../crud/writecommands.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
+import type { BodyRules } from '../flags/body.ts';
 import type { FlagValues } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
 import { isSeries, recurrenceFlags, targetFlag, targetQuery } from './eventflags.ts';
 import { recurrenceRules } from './recurrencerules.ts';
 

@@ -6,8 +6,8 @@ import { type KnownStart, recurrenceOfDraft } from '../../core/recurrence/recurr
 import { readRRule } from '../../core/recurrence/rrule.ts';
 import { looksLikeRRule } from '../../core/recurrence/rruleparts.ts';
 import { readShorthand } from '../../core/recurrence/shorthand.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
 import { type FlagValues, textFlag, textFlags } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
 import { companionsGiven, fieldFlagsGiven, isSeries } from './eventflags.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ function telling(problems: Problem[]): Tell {
 
 /** What is known of the local start of an event with these fields; nothing of a start that is no date-time. */
 export function startOf({ start, allDay }: Body, times: LocalTimes): KnownStart {
-  const place = typeof start === 'string' ? times.placeOf(start.trim()) : undefined;
+  const place = typeof start === 'string' ? times.localOf(start.trim()) : undefined;
   if (place === undefined) return {};
   return allDay === true ? { ...place, second: 0 } : place;
 }

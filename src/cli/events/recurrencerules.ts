@@ -10,9 +10,9 @@ import {
 import { endsInTime } from '../../catalog/recurrence/rule.ts';
 import { eventFields } from '../../catalog/resources/events.ts';
 import type { Row } from '../../core/pages/page.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
+import type { BodyRules } from '../flags/body.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
 import { isSeries } from './eventflags.ts';
 import { type RecurrenceOfStart, startOf, withRecurrence } from './recurrenceinput.ts';
 

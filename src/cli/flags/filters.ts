@@ -7,7 +7,7 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { nearest } from '../errors/nearest.ts';
+import { didYouMean } from '../errors/nearest.ts';
 import { type FlagValues, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';
@@ -136,8 +136,7 @@ function readTerms(text: string, keys: FilterKeys): RawTerm[] {
 
 function withSuggestion(problem: Problem, keys: FilterKeys): Problem {
   if (problem.code !== 'filter.key' || problem.source === null) return problem;
-  const near = nearest(problem.source, Object.keys(keys));
-  return near === undefined ? problem : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+  return { ...problem, description: problem.description + didYouMean(problem.source, Object.keys(keys)) };
 }
 
 function readShortcut(texts: readonly string[], key: FilterKey, shortcut: Shortcut, keys: FilterKeys): RawTerm {

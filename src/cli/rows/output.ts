@@ -7,7 +7,7 @@ import { writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { LINES, memoryKeeper } from '../memory.ts';
+import { LINES, memoryKeeper } from '../process/memory.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { unlessAborted } from '../terminal/streams.ts';
 import { counted } from '../terminal/text.ts';

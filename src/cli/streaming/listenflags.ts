@@ -4,8 +4,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
-import { wholeNumber } from '../flags/numbers.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 
 const choice = { helpGroup: 'MESSAGES' };

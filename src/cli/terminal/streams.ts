@@ -1,5 +1,5 @@
+import type { Environment } from '../../core/connection/settings.ts';
 import { fileFailure } from '../../core/failure.ts';
-import { hasColours } from './style.ts';
 
 /** The reader of our output is gone (`| head`): the command ends quietly with 0. */
 export class ClosedPipe extends Error {
@@ -45,6 +45,11 @@ export interface Question {
 export interface Progress {
   readonly show: (text: string) => void;
   readonly stop: () => void;
+}
+
+/** Whether a terminal is to get colours: not one that calls itself dumb, and never with NO_COLOR (no-color.org). */
+export function hasColours(env: Environment): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 
 /** The streams of this process: the only place that touches them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryKeeper } from '../../src/cli/memory.ts';
+import { memoryKeeper } from '../../../src/cli/process/memory.ts';
 
 describe('memoryKeeper', () => {
   it('frees what is garbage', () => {

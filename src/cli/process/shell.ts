@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readAll, unlessAborted } from './streams.ts';
+import { readAll, unlessAborted } from '../terminal/streams.ts';
 
 /**
  * Standard output of a command line run by the shell, its errors shown as they come. It keeps the terminal, on which it

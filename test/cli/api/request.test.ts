@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestPath, withNearestPath } from '../../../src/cli/api/nearest.ts';
+import { nearestPath, withNearestPath } from '../../../src/cli/api/request.ts';
 import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 
 describe('nearestPath', () => {
