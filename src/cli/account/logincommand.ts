@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { readBaseUrl, settingsOf } from '../../core/connection/settings.ts';
 import { type Probed, probeScopes } from '../../core/doctor/probes.ts';
@@ -8,35 +7,32 @@ import { configPath, type Profile, readConfig, type StoredConfig } from '../../c
 import { allowsKeyring } from '../../core/profiles/keyring.ts';
 import { Connections, profileSecrets } from '../connections.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import type { Question } from '../terminal/streams.ts';
 import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 
-const helpGroup = 'CONNECTION';
+const plain = flagGroup();
+const connection = flagGroup('CONNECTION');
 
 /** Reads a connection from flags or asks for it, tries it, and saves it as a profile. */
 export abstract class LoginCommand extends MolarCommand {
   /** None takes a secret value: argument lists are open to others. */
   static override flags = {
-    json: Flags.boolean({ summary: 'Print JSON' }),
+    json: plain.toggle('Print JSON'),
     ...talkFlags,
     ...connectionFlags,
-    profile: Flags.string({ helpGroup, helpValue: 'NAME', summary: 'Name to keep the connection under, else default' }),
-    'token-command': Flags.string({
-      helpGroup,
-      helpValue: 'COMMAND',
-      summary: 'A command that prints the token; it is kept in place of the token and run each time',
-    }),
-    'client-id': Flags.string({ helpGroup, helpValue: 'ID', summary: 'Client id (MOLAR_CLIENT_ID)' }),
-    'client-secret-stdin': Flags.boolean({ helpGroup, summary: 'Read the client secret from standard input' }),
-    'client-secret-file': Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Read the client secret from a file' }),
-    'token-url': Flags.string({
-      helpGroup,
-      helpValue: 'URL',
-      summary: 'Where client id and secret get a token (MOLAR_TOKEN_URL)',
-    }),
+    profile: connection.text('NAME', 'Name to keep the connection under, else default'),
+    'token-command': connection.text(
+      'COMMAND',
+      'A command that prints the token; it is kept in place of the token and run each time',
+    ),
+    'client-id': connection.text('ID', 'Client id (MOLAR_CLIENT_ID)'),
+    'client-secret-stdin': connection.toggle('Read the client secret from standard input'),
+    'client-secret-file': connection.text('FILE', 'Read the client secret from a file'),
+    'token-url': connection.text('URL', 'Where client id and secret get a token (MOLAR_TOKEN_URL)'),
   };
 
   override async run(): Promise<void> {

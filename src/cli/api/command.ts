@@ -1,5 +1,4 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { documents } from '../../catalog/resources/documents.ts';
 import type { LinkFetching } from '../../core/documents/links/linkattempt.ts';
 import { documentLookUp } from '../../core/documents/uploads/documentlookup.ts';
@@ -12,6 +11,7 @@ import type { ApiAnswer, ApiClient, ApiRequest } from '../../core/transport/clie
 import { dryRunText, queryText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
@@ -19,7 +19,8 @@ import { readAll } from '../terminal/streams.ts';
 import { rawPages } from './pages.ts';
 import { knownOperation, type RawRequest, readRawRequest, targetOf, withNearestPath } from './request.ts';
 
-const helpGroup = 'OUTPUT';
+const plain = flagGroup();
+const output = flagGroup('OUTPUT');
 
 /** Sends one request to any path of the API, or reads a list page by page, and prints the response. */
 export abstract class ApiCommand extends MolarCommand {
@@ -29,23 +30,13 @@ export abstract class ApiCommand extends MolarCommand {
     path: Args.string({ ignoreStdin: true, description: 'Path below /api/v1, such as patients/1001' }),
   };
   static override flags = {
-    paginate: Flags.boolean({ summary: 'Every record of a list, page after page' }),
-    field: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'NAME=VALUE',
-      summary: 'A query parameter; repeatable',
-    }),
-    data: Flags.string({ helpValue: 'FILE|-', summary: 'JSON to send; POST unless METHOD says otherwise' }),
-    'dry-run': Flags.boolean({ summary: 'Print the request and send nothing' }),
-    format: Flags.string({
-      helpGroup,
-      helpValue: 'json|ndjson',
-      options: ['json', 'ndjson'],
-      summary: 'Form of the output, json when not given',
-    }),
-    json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
-    out: Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Write to a file, replaced only when it is whole' }),
+    paginate: plain.toggle('Every record of a list, page after page'),
+    field: plain.list('NAME=VALUE', 'A query parameter; repeatable'),
+    data: plain.text('FILE|-', 'JSON to send; POST unless METHOD says otherwise'),
+    'dry-run': plain.toggle('Print the request and send nothing'),
+    format: output.text('json|ndjson', 'Form of the output, json when not given', { options: ['json', 'ndjson'] }),
+    json: output.toggle('Same as --format json; errors are JSON too'),
+    out: output.text('FILE', 'Write to a file, replaced only when it is whole'),
     ...talkFlags,
     ...connectionFlags,
   };

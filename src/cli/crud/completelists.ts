@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
@@ -8,6 +7,7 @@ import { emittedFields } from '../../catalog/record.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { ApiRequest } from '../../core/transport/client.ts';
 import { dryRunFlag } from '../flags/body.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
@@ -15,6 +15,8 @@ import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { dryRunText } from './dryrun.ts';
 import { commonFlags, idArgument, ResourceCommand, readIdArgument, recordsOf } from './resourcecommand.ts';
+
+const { list, toggle } = flagGroup();
 
 /** Commands whose list comes complete in one response, and so is never cut on a terminal. */
 abstract class CompleteListCommand extends ResourceCommand {
@@ -91,13 +93,8 @@ export function replaceCommand(resource: Resource, verb: string, { one, many, fl
     static override summary = `Replace the ${many} of a ${resource.one}`;
     static override args = idArgument(resource);
     static override flags: FlagInput = {
-      [flag]: Flags.string({
-        helpValue: 'ID,…',
-        multiple: true,
-        multipleNonGreedy: true,
-        summary: `Id of a ${one}; may be repeated`,
-      }),
-      none: Flags.boolean({ summary: 'Leave the list empty' }),
+      [flag]: list('ID,…', `Id of a ${one}; may be repeated`),
+      none: toggle('Leave the list empty'),
       ...dryRunFlag,
       sort: rowFlags.sort,
       ...commonFlags,

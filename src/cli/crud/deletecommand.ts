@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
@@ -10,6 +9,7 @@ import { ApiFailure } from '../../core/transport/apifailure.ts';
 import type { ApiClient, Query } from '../../core/transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../../core/transport/envelope.ts';
 import { dryRunFlag } from '../flags/body.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { idsArgument, readIds } from '../flags/idlist.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
@@ -19,10 +19,12 @@ import { DeletionRun, deletionFields } from './deletionrun.ts';
 import { dryRunText, queryText } from './dryrun.ts';
 import { commonFlags, examplesOf, ResourceCommand, withArticle } from './resourcecommand.ts';
 
+const { toggle } = flagGroup();
+
 /** Flags of every command that deletes records. */
 export const deleteFlags: FlagInput = {
-  yes: Flags.boolean({ summary: 'Do not ask; needed where there is no terminal to ask on' }),
-  'ignore-missing': Flags.boolean({ summary: 'Count what is not there (any more) as deleted' }),
+  yes: toggle('Do not ask; needed where there is no terminal to ask on'),
+  'ignore-missing': toggle('Count what is not there (any more) as deleted'),
   ...dryRunFlag,
   ...commonFlags,
 };

@@ -1,38 +1,27 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { RECURRENCE_NAMES } from '../../catalog/recurrence/fields.ts';
 import type { Query } from '../../core/transport/client.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from '../flags/values.ts';
 
-const helpGroup = 'RECURRENCE';
+const recurrence = flagGroup('RECURRENCE');
+const plain = flagGroup();
 
 /** Flags that say a recurrence in words or as a rule of RFC 5545 (contract §2). */
 export function recurrenceFlags(mode: 'create' | 'update'): FlagInput {
   const none = mode === 'create' ? '' : ', or none to end the series';
   return {
-    recurrence: Flags.string({
-      helpGroup,
-      helpValue: `weekly|monthly${mode === 'create' ? '' : '|none'}|RULE`,
-      summary: `How it recurs: in words with --on, --every, --from and --until, or a rule such as FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301${none}`,
-    }),
-    every: Flags.string({ helpGroup, helpValue: 'N', summary: 'Every N weeks or months, 1 to 52; 1 when not given' }),
-    on: Flags.string({
-      helpGroup,
-      helpValue: 'DAYS',
-      multiple: true,
-      multipleNonGreedy: true,
-      summary: "weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as 'SECOND TUESDAY'",
-    }),
-    from: Flags.string({
-      helpGroup,
-      helpValue: 'YYYY-MM-DD',
-      summary: 'Date from which weeks or months count; that of the event when not given',
-    }),
-    until: Flags.string({
-      helpGroup,
-      helpValue: 'YYYY-MM-DD',
-      summary: 'Last date, included; at most two years after the first',
-    }),
+    recurrence: recurrence.text(
+      `weekly|monthly${mode === 'create' ? '' : '|none'}|RULE`,
+      `How it recurs: in words with --on, --every, --from and --until, or a rule such as FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301${none}`,
+    ),
+    every: recurrence.text('N', 'Every N weeks or months, 1 to 52; 1 when not given'),
+    on: recurrence.list(
+      'DAYS',
+      "weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as 'SECOND TUESDAY'",
+    ),
+    from: recurrence.text('YYYY-MM-DD', 'Date from which weeks or months count; that of the event when not given'),
+    until: recurrence.text('YYYY-MM-DD', 'Last date, included; at most two years after the first'),
   };
 }
 
@@ -48,10 +37,9 @@ export function fieldFlagsGiven(flags: FlagValues): string[] {
 
 /** Whether a write is for the event alone or for it and all later ones of its series (contract §2). */
 export const targetFlag = {
-  target: Flags.string({
+  target: plain.text(undefined, 'The event alone, or it and all later ones of its series', {
     options: ['occurrence', 'series'],
     default: 'occurrence',
-    summary: 'The event alone, or it and all later ones of its series',
   }),
 };
 

@@ -7,7 +7,11 @@ import type { FilterContext } from '../../catalog/filter/values.ts';
 import { type Field, type Fields, isWritable, readFields, wireValues } from '../../catalog/record.ts';
 import { type Failure, fileFailure, usageFailure } from '../../core/failure.ts';
 import { didYouMean } from '../errors/nearest.ts';
+import { flagGroup } from './declare.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './values.ts';
+
+const body = flagGroup('BODY');
+const plain = flagGroup();
 
 /** The write that a body is for. */
 export type Mode = 'create' | 'update';
@@ -19,23 +23,13 @@ export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
 }
 
 const sharedFlags = {
-  data: Flags.string({
-    helpGroup: 'BODY',
-    helpValue: 'FILE|-',
-    summary: 'JSON object with the fields, - for standard input',
-  }),
-  set: Flags.string({
-    helpGroup: 'BODY',
-    helpValue: 'FIELD=VALUE',
-    multiple: true,
-    multipleNonGreedy: true,
-    summary: 'Set a field by its name in the API; null clears it; may be repeated',
-  }),
+  data: body.text('FILE|-', 'JSON object with the fields, - for standard input'),
+  set: body.list('FIELD=VALUE', 'Set a field by its name in the API; null clears it; may be repeated'),
 };
 
 /** Every write can be looked at before it is sent. */
 export const dryRunFlag = {
-  'dry-run': Flags.boolean({ summary: 'Print the request as JSON and send nothing' }),
+  'dry-run': plain.toggle('Print the request as JSON and send nothing'),
 };
 
 /** Names of the fields that a body may hold and a flag can carry. */

@@ -9,9 +9,15 @@ import type { UploadInput } from '../../core/documents/uploads/uploadinput.ts';
 import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
 import { dryRunFlag } from './body.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
+import { flagGroup } from './declare.ts';
 import { filterFlags } from './filters.ts';
 import { outputFlags } from './output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from './values.ts';
+
+const plain = flagGroup();
+const filter = flagGroup('FILTER');
+const document = flagGroup('DOCUMENT');
+const batch = flagGroup('BATCH');
 
 /** Default concurrent downloads. */
 export const DOWNLOADS = 8;
@@ -22,10 +28,7 @@ export const MAX_CONCURRENCY = 32;
 
 /** `--concurrency`, with its default. */
 function concurrencyFlag(usual: number) {
-  return Flags.string({
-    helpValue: 'N',
-    summary: `Files at the same time, 1 to ${MAX_CONCURRENCY}; ${usual} when not given`,
-  });
+  return plain.text('N', `Files at the same time, 1 to ${MAX_CONCURRENCY}; ${usual} when not given`);
 }
 
 const { out: _, ...reportFlags } = outputFlags;
@@ -33,15 +36,11 @@ const { out: _, ...reportFlags } = outputFlags;
 /** Flags of `molar documents download`. */
 export const downloadFlags: FlagInput = {
   ...filterFlags(operationOf(documents, 'list').filters ?? {}),
-  all: Flags.boolean({ helpGroup: 'FILTER', summary: 'Every document of the organization' }),
-  out: Flags.string({ helpValue: 'FILE', summary: 'File to write one document to; - for standard output' }),
-  dir: Flags.string({ helpValue: 'DIR', summary: 'Folder to write to; the current one when not given' }),
-  variant: Flags.string({
-    helpValue: VARIANTS.join('|'),
-    options: VARIANTS,
-    summary: 'What to download; the original when not given',
-  }),
-  thumbnail: Flags.boolean({ summary: 'Same as --variant thumbnail' }),
+  all: filter.toggle('Every document of the organization'),
+  out: plain.text('FILE', 'File to write one document to; - for standard output'),
+  dir: plain.text('DIR', 'Folder to write to; the current one when not given'),
+  variant: plain.text(VARIANTS.join('|'), 'What to download; the original when not given', { options: VARIANTS }),
+  thumbnail: plain.toggle('Same as --variant thumbnail'),
   overwrite: Flags.boolean({ aliases: ['force'], summary: 'Replace files that exist' }),
   concurrency: concurrencyFlag(DOWNLOADS),
   ...reportFlags,
@@ -54,71 +53,28 @@ export const RESULTS = 'molar-results.csv';
 
 /** Flags of `molar documents upload`. */
 export const uploadFlags: FlagInput = {
-  patient: Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'ID',
-    summary: 'Patient who owns the documents; without an owner the organization does',
-  }),
-  'perio-exam': Flags.string({ helpGroup: 'DOCUMENT', helpValue: 'ID', summary: 'Perio exam that owns the documents' }),
-  tag: Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'TAG',
-    multiple: true,
-    multipleNonGreedy: true,
-    summary: 'Tag; may be repeated',
-  }),
-  name: Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'NAME',
-    summary: "Name of one file; otherwise the file's own without its extension",
-  }),
-  'mime-type': Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'TYPE',
-    summary: `Type, where content and extension do not show it: ${[...MIME_TYPES, ...JPEG_ALIASES].join(', ')}`,
-  }),
-  'user-defined-date': Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'YYYY-MM-DD',
-    summary: 'Date to file it under, such as that of the scan',
-  }),
-  crop: Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'X,Y,WIDTH,HEIGHT',
-    summary: 'Crop of an image in pixels; goes with --ratio',
-  }),
-  ratio: Flags.string({
-    helpGroup: 'DOCUMENT',
-    helpValue: 'R',
-    summary: 'Scale applied after --crop; 1 keeps the size',
-  }),
-  manifest: Flags.string({
-    helpGroup: 'BATCH',
-    helpValue: 'FILE',
-    summary: 'CSV that lists the files, one a line; also the results of an earlier run',
-  }),
-  recursive: Flags.boolean({ helpGroup: 'BATCH', summary: 'Go into folders inside folders' }),
-  include: Flags.string({
-    helpGroup: 'BATCH',
-    helpValue: 'GLOB',
-    multiple: true,
-    multipleNonGreedy: true,
-    summary: "Take only files that match, such as '*.pdf', from folders; may be repeated",
-  }),
-  layout: Flags.string({
-    helpGroup: 'BATCH',
-    helpValue: LAYOUTS.join('|'),
-    options: LAYOUTS,
-    summary: 'Take patient, tag, date and name from the path: PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext',
-  }),
-  check: Flags.boolean({ helpGroup: 'BATCH', summary: 'Check the files, list them, and upload none' }),
-  yes: Flags.boolean({ helpGroup: 'BATCH', summary: 'Carry out the plan of --layout without asking' }),
-  results: Flags.string({
-    helpGroup: 'BATCH',
-    helpValue: 'FILE',
-    default: RESULTS,
-    summary: 'CSV that every outcome is written to',
-  }),
+  patient: document.text('ID', 'Patient who owns the documents; without an owner the organization does'),
+  'perio-exam': document.text('ID', 'Perio exam that owns the documents'),
+  tag: document.list('TAG', 'Tag; may be repeated'),
+  name: document.text('NAME', "Name of one file; otherwise the file's own without its extension"),
+  'mime-type': document.text(
+    'TYPE',
+    `Type, where content and extension do not show it: ${[...MIME_TYPES, ...JPEG_ALIASES].join(', ')}`,
+  ),
+  'user-defined-date': document.text('YYYY-MM-DD', 'Date to file it under, such as that of the scan'),
+  crop: document.text('X,Y,WIDTH,HEIGHT', 'Crop of an image in pixels; goes with --ratio'),
+  ratio: document.text('R', 'Scale applied after --crop; 1 keeps the size'),
+  manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),
+  recursive: batch.toggle('Go into folders inside folders'),
+  include: batch.list('GLOB', "Take only files that match, such as '*.pdf', from folders; may be repeated"),
+  layout: batch.text(
+    LAYOUTS.join('|'),
+    'Take patient, tag, date and name from the path: PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext',
+    { options: LAYOUTS },
+  ),
+  check: batch.toggle('Check the files, list them, and upload none'),
+  yes: batch.toggle('Carry out the plan of --layout without asking'),
+  results: batch.text('FILE', 'CSV that every outcome is written to', { default: RESULTS }),
   concurrency: { ...concurrencyFlag(UPLOADS), helpGroup: 'BATCH' },
   ...dryRunFlag,
   ...outputFlags,

@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import type { WallClock } from '../../catalog/fields/kind.ts';
 import { formatInstant, isTimeZone, parseInstant, writtenWall } from '../../catalog/fields/times.ts';
@@ -10,19 +9,18 @@ import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { configKey, configValue } from '../../core/profiles/defaults.ts';
 import type { Context } from '../context.ts';
+import { flagGroup } from './declare.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
-const helpGroup = 'OUTPUT';
+const { text, toggle } = flagGroup('OUTPUT');
 
 /** Time zone of times for people (D56), and of dates and times that people give without one (D50). */
 export const zoneFlags = {
-  timezone: Flags.string({
-    helpGroup,
-    helpValue: 'ZONE',
-    summary:
-      "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the configured one, else this computer's",
-  }),
-  utc: Flags.boolean({ helpGroup, summary: 'Same as --timezone UTC' }),
+  timezone: text(
+    'ZONE',
+    "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the configured one, else this computer's",
+  ),
+  utc: toggle('Same as --timezone UTC'),
 };
 
 /** The same for a command that shows no times, where a key of its filter is a date-time. */

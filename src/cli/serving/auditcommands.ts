@@ -1,13 +1,15 @@
-import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import type { Column } from '../../core/output/columns.ts';
 import { csvFormatter } from '../../core/output/csv.ts';
 import type { Row } from '../../core/pages/page.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { type DataFolder, dataFlags, ServerCommand } from './servercommand.ts';
+
+const { text, toggle } = flagGroup();
 
 type ChainReport = import('../../server/audit/verify.ts').ChainReport;
 
@@ -15,8 +17,8 @@ type ChainReport = import('../../server/audit/verify.ts').ChainReport;
 export abstract class AuditVerifyCommand extends ServerCommand {
   static override flags = {
     ...dataFlags,
-    expect: Flags.string({ helpValue: 'ID:HASH', summary: 'An end that was printed earlier and must still be there' }),
-    json: Flags.boolean({ summary: 'Print one JSON object' }),
+    expect: text('ID:HASH', 'An end that was printed earlier and must still be there'),
+    json: toggle('Print one JSON object'),
   };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
@@ -35,10 +37,10 @@ export abstract class AuditVerifyCommand extends ServerCommand {
 export abstract class AuditExportCommand extends ServerCommand {
   static override flags = {
     ...dataFlags,
-    from: Flags.string({ helpValue: 'TIME', summary: 'First entry: a date (UTC) or a date-time with a zone' }),
-    to: Flags.string({ helpValue: 'TIME', summary: 'Entries before this: a date (UTC) or a date-time with a zone' }),
-    for: Flags.string({ helpValue: 'ORGANIZATION', summary: 'Entries of this organization alone' }),
-    format: Flags.string({ options: ['ndjson', 'csv'], summary: 'ndjson when not given' }),
+    from: text('TIME', 'First entry: a date (UTC) or a date-time with a zone'),
+    to: text('TIME', 'Entries before this: a date (UTC) or a date-time with a zone'),
+    for: text('ORGANIZATION', 'Entries of this organization alone'),
+    format: text(undefined, 'ndjson when not given', { options: ['ndjson', 'csv'] }),
   };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {

@@ -1,9 +1,9 @@
-import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Column } from '../../core/output/columns.ts';
 import type { Style } from '../../core/output/style.ts';
 import { tableFormatter } from '../../core/output/table.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { styleOf } from '../terminal/style.ts';
@@ -11,17 +11,18 @@ import { counted } from '../terminal/text.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
 import { dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
+const { toggle } = flagGroup();
+
 type CheckReport = import('../../server/maintenance/check/check.ts').CheckReport;
 
 /** `molar server check`: problems that it finds are no failure of the command, so the report is printed with any exit code. */
 export abstract class CheckCommand extends MaintenanceCommand {
   static override flags = {
     ...dataFlags,
-    deep: Flags.boolean({ summary: 'Read every file and compare its SHA-256' }),
-    repair: Flags.boolean({
-      summary:
-        'Finish removals, remove files without a document, raise sequences, and make the ledger again; exits with 6 when something else is left',
-    }),
+    deep: toggle('Read every file and compare its SHA-256'),
+    repair: toggle(
+      'Finish removals, remove files without a document, raise sequences, and make the ledger again; exits with 6 when something else is left',
+    ),
     ...jsonFlag,
   };
 

@@ -1,12 +1,14 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Environment } from '../../core/connection/settings.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { counted, sizeText } from '../terminal/text.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
 import { type DataLocation, dataFlags, dataLocation, jsonFlag, locationOf, requireFolder } from './servercommand.ts';
+
+const { text } = flagGroup();
 
 type BackupReport = import('../../server/maintenance/backup/backup.ts').BackupReport;
 type RestoreReport = import('../../server/maintenance/restore/restore.ts').RestoreReport;
@@ -48,24 +50,18 @@ export abstract class RestoreCommand extends MaintenanceCommand {
 /** `molar server migrate`: the data from a folder to PostgreSQL, or back. */
 export abstract class MigrateCommand extends MaintenanceCommand {
   static override flags = {
-    from: Flags.string({
+    from: text('DIR|URL', 'Data folder or postgres://USER@HOST:PORT/NAME to copy from', { required: true }),
+    to: text('DIR|URL', 'New data folder or empty postgres:// database to copy to; the password as PGPASSWORD', {
       required: true,
-      helpValue: 'DIR|URL',
-      summary: 'Data folder or postgres://USER@HOST:PORT/NAME to copy from',
     }),
-    to: Flags.string({
-      required: true,
-      helpValue: 'DIR|URL',
-      summary: 'New data folder or empty postgres:// database to copy to; the password as PGPASSWORD',
-    }),
-    'files-from': Flags.string({
-      helpValue: 'DIR|URL',
-      summary: 'Where document files are, when not in the data folder: a folder, or s3://BUCKET/PREFIX',
-    }),
-    'files-to': Flags.string({
-      helpValue: 'DIR|URL',
-      summary: 'Copy the files of documents, too, to a folder or s3://BUCKET/PREFIX; always done to a new data folder',
-    }),
+    'files-from': text(
+      'DIR|URL',
+      'Where document files are, when not in the data folder: a folder, or s3://BUCKET/PREFIX',
+    ),
+    'files-to': text(
+      'DIR|URL',
+      'Copy the files of documents, too, to a folder or s3://BUCKET/PREFIX; always done to a new data folder',
+    ),
     ...jsonFlag,
   };
 

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Environment } from '../../core/connection/settings.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { dataFlags, dataLocation } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
+
+const { list, text, toggle } = flagGroup();
 
 type ServeOptions = Omit<import('../../server/serve.ts').ServeOptions, 'log' | 'demo'>;
 type RunningServer = import('../../server/serve.ts').RunningServer;
@@ -16,55 +18,29 @@ type DemoSize = import('../../demo/sizes.ts').Size;
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
   static override flags = {
-    host: Flags.string({ helpValue: 'ADDRESS', summary: 'Address to listen on, 127.0.0.1 when not given' }),
-    port: Flags.string({ helpValue: 'N', summary: 'Port to listen on, 4010 when not given; 0 takes a free one' }),
+    host: text('ADDRESS', 'Address to listen on, 127.0.0.1 when not given'),
+    port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
-    import: Flags.string({
-      helpValue: 'FILE',
-      multiple: true,
-      multipleNonGreedy: true,
-      summary: 'Import this NDJSON file before listening; may be repeated',
-    }),
-    demo: Flags.string({
-      options: ['small', 'medium', 'large'],
-      summary: 'Fill an empty folder with a synthetic practice',
-    }),
-    'request-timeout': Flags.string({ helpValue: 'S', summary: 'Seconds a request may take, 60 when not given' }),
-    'max-document-size': Flags.string({ helpValue: 'MB', summary: 'Largest document in MiB, 50 when not given' }),
-    'rate-limit': Flags.string({
-      helpValue: 'N',
-      summary: 'Requests a second for each organization and token, 100 when not given; 0 for no limit',
-    }),
-    'aging-page-limit': Flags.string({
-      helpValue: 'N',
-      summary: 'Transactions searched for a page of the aging report, 1000 when not given',
-    }),
-    'require-location': Flags.boolean({
-      summary: 'Refuse reads without a location filter, as announced for a later version',
-    }),
-    'stream-retention': Flags.string({
-      helpValue: 'DAYS',
-      summary: 'Days that messages of the stream are kept for listeners, 7 when not given',
-    }),
-    'audit-retention': Flags.string({
-      helpValue: 'DAYS',
-      summary: 'Days that entries of the audit log are kept, 2192 (six years) when not given',
-    }),
-    amqp: Flags.string({
-      helpValue: 'URL',
-      summary:
-        'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
-    }),
-    'tls-cert': Flags.string({ helpValue: 'FILE', summary: 'Serve https with this certificate (PEM)' }),
-    'tls-key': Flags.string({ helpValue: 'FILE', summary: 'Key of the certificate (PEM)' }),
-    'behind-proxy': Flags.boolean({
-      summary: 'One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to',
-    }),
-    'log-level': Flags.string({
+    import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
+    demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
+    'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
+    'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
+    'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
+    'aging-page-limit': text('N', 'Transactions searched for a page of the aging report, 1000 when not given'),
+    'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
+    'stream-retention': text('DAYS', 'Days that messages of the stream are kept for listeners, 7 when not given'),
+    'audit-retention': text('DAYS', 'Days that entries of the audit log are kept, 2192 (six years) when not given'),
+    amqp: text(
+      'URL',
+      'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
+    ),
+    'tls-cert': text('FILE', 'Serve https with this certificate (PEM)'),
+    'tls-key': text('FILE', 'Key of the certificate (PEM)'),
+    'behind-proxy': toggle('One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to'),
+    'log-level': text(undefined, 'How much to log on standard error, info when not given', {
       options: ['debug', 'info', 'warn', 'error', 'silent'],
-      summary: 'How much to log on standard error, info when not given',
     }),
-    json: Flags.boolean({ summary: 'Say where the server listens as one line of JSON' }),
+    json: toggle('Say where the server listens as one line of JSON'),
   };
 
   override async run(): Promise<void> {

@@ -2,35 +2,31 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { platform } from 'node:process';
-import * as Flags from '@oclif/core/flags';
 import type { Environment } from '../../core/connection/settings.ts';
 import { localFailure } from '../../core/failure.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
+
+const { text, toggle } = flagGroup();
 
 /** The server's data, opened by a command. */
 export type DataFolder = import('../../server/datafolder.ts').OpenFolder;
 
 /** Flags of every command on the server's data: where it is. */
 export const dataFlags = {
-  data: Flags.string({
-    helpValue: 'DIR',
-    summary: "Folder with the server's database and files; your own data folder when not given",
-  }),
-  database: Flags.string({
-    helpValue: 'URL',
-    exclusive: ['data'],
-    summary: 'PostgreSQL database in place of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
-  }),
-  files: Flags.string({
-    helpValue: 'DIR|URL',
-    summary: 'Where document files are: a folder, or s3://BUCKET/PREFIX',
-  }),
+  data: text('DIR', "Folder with the server's database and files; your own data folder when not given"),
+  database: text(
+    'URL',
+    'PostgreSQL database in place of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
+    { exclusive: ['data'] },
+  ),
+  files: text('DIR|URL', 'Where document files are: a folder, or s3://BUCKET/PREFIX'),
 };
 
 /** `--json` of commands that print one object. */
-export const jsonFlag = { json: Flags.boolean({ summary: 'Print one JSON object' }) };
+export const jsonFlag = { json: toggle('Print one JSON object') };
 
 /** Where the server's data is. */
 export interface DataLocation {

@@ -1,9 +1,11 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { SCOPES } from '../../catalog/scopes.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { isOn, textFlag, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { type DataFolder, dataFlags, jsonFlag, ServerCommand } from './servercommand.ts';
+
+const { list, text, toggle } = flagGroup();
 
 const admin = () => import('../../server/tokens/admin.ts');
 
@@ -11,24 +13,10 @@ const admin = () => import('../../server/tokens/admin.ts');
 export abstract class TokenCreateCommand extends ServerCommand {
   static override flags = {
     ...dataFlags,
-    for: Flags.string({
-      helpValue: 'ORGANIZATION',
-      multiple: true,
-      multipleNonGreedy: true,
-      required: true,
-      summary: 'Organization the token is for; may be repeated',
-    }),
-    scope: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      options: SCOPES,
-      summary: 'What the token allows, model:read when not given; may be repeated',
-    }),
-    expires: Flags.string({
-      helpValue: 'TIME',
-      summary: 'Date or date-time when it stops working; never when not given',
-    }),
-    label: Flags.string({ helpValue: 'TEXT', summary: 'A name to know it by' }),
+    for: list('ORGANIZATION', 'Organization the token is for; may be repeated', { required: true }),
+    scope: list(undefined, 'What the token allows, model:read when not given; may be repeated', { options: SCOPES }),
+    expires: text('TIME', 'Date or date-time when it stops working; never when not given'),
+    label: text('TEXT', 'A name to know it by'),
     ...jsonFlag,
   };
   protected override readonly createsFolder = true;
@@ -48,7 +36,7 @@ export abstract class TokenCreateCommand extends ServerCommand {
 
 /** `molar server tokens list`. */
 export abstract class TokenListCommand extends ServerCommand {
-  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print a JSON array' }) };
+  static override flags = { ...dataFlags, json: toggle('Print a JSON array') };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
     const { tokenRows, tokenText } = await admin();

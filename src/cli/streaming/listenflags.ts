@@ -1,79 +1,64 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { usageFailure } from '../../core/failure.ts';
 import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 
-const choice = { helpGroup: 'MESSAGES' };
-const handing = { helpGroup: 'HANDING ON' };
-const output = { helpGroup: 'OUTPUT' };
-const broker = { helpGroup: 'BROKER' };
+const messages = flagGroup('MESSAGES');
+const handingOn = flagGroup('HANDING ON');
+const output = flagGroup('OUTPUT');
+const broker = flagGroup('BROKER');
+const connection = flagGroup('CONNECTION');
 
 /** Flags of `molar stream listen`. */
 export const listenFlags: FlagInput = {
-  key: Flags.string({
-    ...choice,
-    helpValue: 'PATTERN',
-    multiple: true,
-    multipleNonGreedy: true,
-    summary: "Messages whose routing key fits, such as '*.*.PatientV1.*'; may be repeated; all when not given",
-    description:
-      'A routing key is organization.location.domainType.operation. In a pattern * stands for one part, # for any number of parts.',
-  }),
-  from: Flags.string({
-    ...choice,
-    helpValue: 'now|beginning|ID',
-    summary: 'Where to begin: now (the default), at the oldest message kept, or behind the message with this id',
-  }),
-  limit: Flags.string({ ...choice, helpValue: 'N', summary: 'End after N messages' }),
-  name: Flags.string({
-    ...choice,
-    helpValue: 'NAME',
-    summary: 'Keep the position under this name, and go on there at the next start; --from counts at the first',
-  }),
-  'forward-to': Flags.string({
-    ...handing,
-    helpValue: 'URL',
-    exclusive: ['exec'],
-    summary: 'POST each message as JSON to this address, again and again until it answers 2xx',
-  }),
-  exec: Flags.string({
-    ...handing,
-    helpValue: 'COMMAND',
-    summary: 'Run this command for each message, which it reads from standard input; other than exit 0 is tried again',
-  }),
-  format: Flags.string({
-    ...output,
-    helpValue: MESSAGE_FORMATS.join('|'),
-    options: [...MESSAGE_FORMATS],
-    summary: 'Form of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
-  }),
-  json: Flags.boolean({
-    ...output,
-    summary: 'Same as --format json: one array, closed at the end; errors are JSON too',
-  }),
+  key: messages.list(
+    'PATTERN',
+    "Messages whose routing key fits, such as '*.*.PatientV1.*'; may be repeated; all when not given",
+    {
+      description:
+        'A routing key is organization.location.domainType.operation. In a pattern * stands for one part, # for any number of parts.',
+    },
+  ),
+  from: messages.text(
+    'now|beginning|ID',
+    'Where to begin: now (the default), at the oldest message kept, or behind the message with this id',
+  ),
+  limit: messages.text('N', 'End after N messages'),
+  name: messages.text(
+    'NAME',
+    'Keep the position under this name, and go on there at the next start; --from counts at the first',
+  ),
+  'forward-to': handingOn.text(
+    'URL',
+    'POST each message as JSON to this address, again and again until it answers 2xx',
+    { exclusive: ['exec'] },
+  ),
+  exec: handingOn.text(
+    'COMMAND',
+    'Run this command for each message, which it reads from standard input; other than exit 0 is tried again',
+  ),
+  format: output.text(
+    MESSAGE_FORMATS.join('|'),
+    'Form of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
+    { options: [...MESSAGE_FORMATS] },
+  ),
+  json: output.toggle('Same as --format json: one array, closed at the end; errors are JSON too'),
   ...zoneFlags,
-  amqp: Flags.string({
-    ...broker,
-    helpValue: 'URL',
-    summary: 'Listen to a broker (amqps://user@host/vhost) in place of the API; MOLAR_AMQP_PASSWORD holds the password',
-  }),
-  exchange: Flags.string({
-    ...broker,
-    helpValue: 'NAME',
-    dependsOn: ['amqp'],
-    summary: 'Topic exchange of the broker, molar.stream when not given',
-  }),
+  amqp: broker.text(
+    'URL',
+    'Listen to a broker (amqps://user@host/vhost) in place of the API; MOLAR_AMQP_PASSWORD holds the password',
+  ),
+  exchange: broker.text('NAME', 'Topic exchange of the broker, molar.stream when not given', { dependsOn: ['amqp'] }),
   ...talkFlags,
   ...connectionFlags,
-  'max-retries': Flags.string({
-    helpGroup: 'CONNECTION',
-    helpValue: 'N',
-    summary: 'Give up after so many retries in a row; by default only --exec gives up, after 5',
-  }),
+  'max-retries': connection.text(
+    'N',
+    'Give up after so many retries in a row; by default only --exec gives up, after 5',
+  ),
 };
 
 /** The flags of `molar stream listen`, checked. */
