@@ -47,31 +47,6 @@ function withConnection(cause: unknown, settings: ConnectionSettings, credential
   return reworded(cause, { message: `${cause.message} ${connection}` });
 }
 
-/** What `molar whoami` found out; null for what is unknown. */
-interface WhoamiFacts {
-  readonly server: string;
-  readonly serverSource: string | null;
-  readonly organization: string;
-  readonly organizationSource: string | null;
-  readonly profile: string | null;
-  readonly tokenSource: string;
-  /** The config file, `keyring`, or null where molar stores nothing. */
-  readonly tokenKeptIn: string | null;
-  /** Null for a token that was not issued for client id and secret. */
-  readonly clientId: string | null;
-  /** UTC, ISO 8601. */
-  readonly tokenExpires: string | null;
-  /** As the token or the response that issued it says. */
-  readonly tokenScopes: readonly string[] | null;
-  /** Result of each probe: true where the token may. */
-  readonly access: Readonly<Record<string, boolean>>;
-  /** The server's reasons where the token may not. */
-  readonly refusals: readonly string[];
-  readonly rateLimit: { readonly left: number; readonly limit: number | null } | null;
-  /** Seconds that this computer's clock is ahead of the server's, negative when behind. */
-  readonly clockAhead: number | null;
-}
-
 interface Findings {
   readonly settings: ConnectionSettings;
   readonly credential: Credential;
@@ -79,10 +54,14 @@ interface Findings {
   readonly observed: Observed;
 }
 
-function whoamiFacts({ settings, credential, probed, observed }: Findings): WhoamiFacts {
+/** What `molar whoami` prints as JSON; null for what is unknown. */
+function whoamiFacts({ settings, credential, probed, observed }: Findings) {
   const { baseUrl, organization, sources, profile } = settings;
   const { token, lastResponse } = observed;
   const rate = lastResponse && rateLeft(lastResponse);
+  const access: Readonly<Record<string, boolean>> = Object.fromEntries(
+    probed.map(({ scope, allowed }) => [scope, allowed]),
+  );
   return {
     server: baseUrl,
     serverSource: sources?.url ?? null,
@@ -93,14 +72,18 @@ function whoamiFacts({ settings, credential, probed, observed }: Findings): Whoa
     tokenKeptIn: storeOf(credential, settings),
     clientId: 'clientId' in credential ? (credential.clientId ?? null) : null,
     tokenExpires: token?.expiresAt === undefined ? null : new Date(token.expiresAt).toISOString(),
+    // What the token or the response that issued it claims; `access` is what probes found.
     tokenScopes: token?.scopes ?? null,
-    access: Object.fromEntries(probed.map(({ scope, allowed }) => [scope, allowed])),
+    access,
     refusals: probed.flatMap(({ failure }) => failure?.problems.map(({ description }) => description) ?? []),
     rateLimit: rate === undefined ? null : { left: rate.left, limit: rate.limit ?? null },
     clockAhead: (lastResponse && clockAhead(lastResponse)) ?? null,
   };
 }
 
+type WhoamiFacts = ReturnType<typeof whoamiFacts>;
+
+/** The config file, `keyring`, or null where molar stores nothing. */
 function storeOf(credential: Credential, { profile }: ConnectionSettings): string | null {
   if (credential.kind === 'keyring') return 'keyring';
   const fromProfile = profile !== undefined && credential.source === `profile ${profile.name}`;

@@ -40,7 +40,6 @@ abstract class CompleteListCommand extends ResourceCommand {
 export function calculatedCommand(resource: Resource) {
   const { filters = {} } = operationOf(resource, 'calculated');
   return class extends CompleteListCommand {
-    static override usage = '<%= command.id %> [FLAGS]';
     static override flags: FlagInput = { ...filterFlags(filters), sort: rowFlags.sort, ...commonFlags };
     protected override readonly resource = resource;
     protected override readonly verb = 'calculated';

@@ -50,7 +50,6 @@ export function listCommand(resource: Resource) {
 
 /** Lists the records of a resource, page by page, to the end; to a file so that a later run can resume (contract §5). */
 abstract class ListCommand extends ResourceCommand {
-  static override usage = '<%= command.id %> [FLAGS]';
   protected readonly verb = 'list';
 
   override async run(): Promise<void> {

@@ -50,7 +50,6 @@ export function countCommand(resource: Resource) {
   const operation = operationOf(resource, 'count');
   const { filters = {} } = operation;
   return class extends ResourceCommand {
-    static override usage = '<%= command.id %> [FLAGS]';
     static override summary = `Count ${resource.many}`;
     static override description = dateLimitNote(resource, operation, 'counted');
     static override flags: FlagInput = {

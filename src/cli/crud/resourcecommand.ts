@@ -42,6 +42,7 @@ export interface Listing {
 
 /** A command on one resource of the catalog and one of its operations. */
 export abstract class ResourceCommand extends MolarCommand {
+  static override usage = '<%= command.id %> [FLAGS]';
   protected abstract readonly resource: Resource;
   /** Name of the operation in the catalog: `list`. */
   protected abstract readonly verb: string;

@@ -77,7 +77,6 @@ abstract class WriteCommand extends ResourceCommand {
 
 /** Creates a record, exactly once even when its response is lost or says nothing. */
 export abstract class CreateCommand extends WriteCommand {
-  static override usage = '<%= command.id %> [FLAGS]';
   protected override readonly verb = 'create';
 
   override async run(): Promise<void> {

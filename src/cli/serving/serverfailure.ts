@@ -1,51 +1,50 @@
 import { EXIT, Refusal } from '../../catalog/failures.ts';
 import { codeOf, Failure, localFailure, usageFailure } from '../../core/failure.ts';
 
-interface RefusedImport {
-  readonly problems: readonly { readonly line: number; readonly field: string | null; readonly message: string }[];
-  readonly total: number;
-}
+type ImportRefused = InstanceType<typeof import('../../server/import/problems.ts').ImportRefused>;
 
 /**
- * Turns what the embedded server throws before it serves into a Failure. Errors are told by name, since commands load
- * the server only when they run it.
+ * Turns what the embedded server throws before it serves into a Failure. Errors are recognized by name: importing their
+ * classes would load the server.
  */
 export function serverFailureOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  const { message } = error;
   if (error instanceof Refusal && error.status === 404) {
-    return new Failure(error.message, {
+    return new Failure(message, {
       code: 'record.not_found',
       exitCode: EXIT.notFound,
       items: error.problems,
       cause: error,
     });
   }
-  if (error.name === 'ImportRefused') return importFailure(error, error as Error & RefusedImport);
+  if (error.name === 'ImportRefused') return importFailure(error as ImportRefused);
   if (error.name === 'StoreUnusable') {
-    return localFailure('local.file', error.message, { hint: (error as Error & { next: string }).next, cause: error });
+    return localFailure('local.file', message, { hint: (error as Error & { next: string }).next, cause: error });
   }
-  const disk = diskFailure(error);
-  if (disk !== undefined) return disk;
+  const code = codeOf(error);
+  const disk = DISK.find(([pattern]) => pattern.test(code ?? ''));
+  if (disk !== undefined) return localFailure('local.file', `${disk[1]}: ${message}.`, { hint: disk[2], cause: error });
   if (error.name === 'StoreFault' || error.name === 'FilesUnavailable') {
-    const what = error.name === 'StoreFault' ? 'The database' : 'The storage of the files';
-    return localFailure('network.unreachable', `${what} does not answer, or took too long.`, {
+    const what = error.name === 'StoreFault' ? 'The database' : 'The file storage';
+    return localFailure('network.unreachable', `${what} cannot be reached, or took too long to respond.`, {
       hint: 'Check that it runs and can be reached, then run the command again.',
       cause: error,
     });
   }
-  if (codeOf(error) === 'EADDRINUSE') {
-    return localFailure('network.unreachable', 'The port is taken by another program.', {
-      hint: 'Give another one with --port, or --port 0 for a free one.',
+  if (code === 'EADDRINUSE') {
+    return localFailure('network.unreachable', 'The port is in use by another program.', {
+      hint: 'Choose another one with --port, or --port 0 for a free one.',
       cause: error,
     });
   }
-  if (codeOf(error) === 'ENOENT' && 'path' in error) {
-    return usageFailure(`There is no file ${String(error.path)}.`, { hint: 'Check the path.' });
+  if (code === 'ENOENT' && 'path' in error) {
+    return usageFailure(`No such file: ${String(error.path)}.`, { hint: 'Check the path.' });
   }
   return error;
 }
 
-/** What SQLite says of files that it cannot use, most telling first: what happened, and what to do. */
+/** Errors of SQLite on files that it cannot use, most specific first: the code, what happened, and the next step. */
 const DISK: readonly (readonly [RegExp, string, string])[] = [
   [
     /^SQLITE_FULL/,
@@ -54,7 +53,7 @@ const DISK: readonly (readonly [RegExp, string, string])[] = [
   ],
   [
     /^SQLITE_(?:CORRUPT|NOTADB)/,
-    'The database is damaged, or is none',
+    'The database is damaged, or is not a database',
     'Keep a copy of the folder, run molar server check, and restore the last backup with molar server restore.',
   ],
   [
@@ -64,24 +63,18 @@ const DISK: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
-function diskFailure(error: Error): Failure | undefined {
-  const found = DISK.find(([code]) => code.test(codeOf(error) ?? ''));
-  if (found === undefined) return undefined;
-  const [, message, hint] = found;
-  return localFailure('local.file', `${message}: ${error.message}.`, { hint, cause: error });
-}
-
-function importFailure(error: Error, { problems, total }: RefusedImport): Failure {
-  const items = problems.map(({ line, field, message }) => ({
+function importFailure(error: ImportRefused): Failure {
+  const { problems, total, message } = error;
+  const items = problems.map(({ line, field, message: description }) => ({
     code: 'import.refused',
     source: field === null ? `line ${line}` : `line ${line}, ${field}`,
-    description: message,
+    description,
   }));
   const more = total > problems.length ? ` The first ${problems.length} are listed.` : '';
-  return new Failure(error.message + more, {
+  return new Failure(message + more, {
     code: 'import.refused',
     exitCode: EXIT.usage,
     items,
-    hint: 'Correct the lines and import the file again; nothing of it was kept.',
+    hint: 'Correct the lines and import the file again; nothing was imported.',
   });
 }

@@ -100,7 +100,6 @@ async function* limited(pages: AsyncIterable<RowPage>, limit = Number.POSITIVE_I
 export function asyncListCommand(resource: Resource) {
   const { 'page-size': _, ...rows } = rowFlags;
   return class extends ResourceCommand {
-    static override usage = '<%= command.id %> [FLAGS]';
     static override summary = `List ${resource.many}`;
     static override flags: FlagInput = {
       ...filterFlags(operationOf(resource, 'async').filters ?? {}),
