@@ -71,7 +71,7 @@ export abstract class MolarCommand extends Command {
     if (!isOn(this.given?.flags ?? {}, 'quiet')) await this.notes.say(text);
   }
 
-  /** What `read` makes of dates and times in the zone of this command line; where it names none, a note tells which it is. */
+  /** Reads dates and times in the zone of this command line; where it names none, a note says which zone was used. */
   protected async inLocalTime<T>(flags: FlagValues, read: (times: LocalTimes) => T): Promise<Awaited<T>> {
     const times = new LocalTimes(flags, this.context.env);
     const value = await read(times);
@@ -97,7 +97,7 @@ export abstract class MolarCommand extends Command {
 
   protected override async catch(error: unknown): Promise<void> {
     const { interrupted, streams, setExitCode } = this.context;
-    // A failure of a run that was stopped may say how to go on; anything else a signal caused says nothing.
+    // The failure of an interrupted run may say how to resume; anything else that a signal caused is noise.
     const cause = isInterruption(error) ? error : (interrupted() ?? error);
     if (cause instanceof ClosedPipe) return setExitCode(0);
     const failure = withNextStep(failureOf(usageFailureOf(cause, this.shape()) ?? cause), this.typed());

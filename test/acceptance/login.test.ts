@@ -68,7 +68,7 @@ describe('login', () => {
     expect(Date.parse(told.tokenExpires)).toBeGreaterThanOrEqual(before + 3_600_000);
     expect(Date.parse(told.tokenExpires)).toBeLessThanOrEqual(Date.now() + 3_600_000);
     expect((await run(['whoami'])).stdout).toMatch(
-      /^Expires {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC, in .+; renewed by itself$/m,
+      /^Expires {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC, in .+; renewed automatically$/m,
     );
     expect(login.stdout + login.stderr).not.toContain(CLIENT.clientSecret);
   });

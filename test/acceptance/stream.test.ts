@@ -93,9 +93,7 @@ test('a listener goes on when the server comes back', async () => {
   await rename(served.url, 'after');
   expect(await heard.ended).toBe(0);
   expect(heard.lines.map(nameIn)).toEqual(['before', 'after']);
-  expect(heard.errors()).toMatch(
-    /^Not connected: .*Next try in [\d.]+ s\.\n(?:Not connected: .*\n)*Connected again\.\n$/,
-  );
+  expect(heard.errors()).toMatch(/^Not connected: .*Next try in [\d.]+ s\.\n(?:Not connected: .*\n)*Reconnected\.\n$/);
 });
 
 test('a receiver that fails now and then gets every message, in order', async () => {
@@ -163,7 +161,7 @@ test('a command that goes on failing ends the listener, and its message comes ag
   const args = ['stream', 'listen', ...KEY, '--name', 'exec', '--from', 'beginning', '--limit', '1'];
   const failed = await molar(place.path, [...args, '--exec', 'exit 7', '--max-retries', '1'], env);
   expect(failed).toMatchObject({ code: 6, stdout: '' });
-  expect(failed.stderr).toContain('was not taken in 2 attempts: The command ended with exit code 7.');
+  expect(failed.stderr).toContain('was not accepted in 2 attempts: The command ended with exit code 7.');
   const again = await molar(place.path, [...args, '--exec', 'cat'], env);
   expect(again.code).toBe(0);
   expect(nameIn(again.stdout)).toBe('ten0');

@@ -24,15 +24,15 @@ export abstract class LoginCommand extends MolarCommand {
     json: plain.toggle('Print JSON'),
     ...talkFlags,
     ...connectionFlags,
-    profile: connection.text('NAME', 'Name to keep the connection under, else default'),
+    profile: connection.text('NAME', 'Name of the profile; "default" when not given'),
     'token-command': connection.text(
       'COMMAND',
-      'A command that prints the token; it is kept in place of the token and run each time',
+      'Command that prints the token; it is saved instead of the token and run each time',
     ),
     'client-id': connection.text('ID', 'Client id (MOLAR_CLIENT_ID)'),
     'client-secret-stdin': connection.toggle('Read the client secret from standard input'),
     'client-secret-file': connection.text('FILE', 'Read the client secret from a file'),
-    'token-url': connection.text('URL', 'Where client id and secret get a token (MOLAR_TOKEN_URL)'),
+    'token-url': connection.text('URL', 'Token endpoint for client id and secret (MOLAR_TOKEN_URL)'),
   };
 
   override async run(): Promise<void> {
@@ -53,7 +53,7 @@ export abstract class LoginCommand extends MolarCommand {
     await this.report(flags, { name, profile, path, kept, probed });
   }
 
-  /** Questions are asked only where all that is needed is not given already as flags. */
+  /** Prompts where there is a terminal and no flag says that a program passes the secret. */
   private asking(flags: FlagValues): Ask {
     const { streams, signal } = this.context;
     const { ask } = streams;
@@ -61,7 +61,7 @@ export abstract class LoginCommand extends MolarCommand {
     return (question: Question) =>
       ask(question, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
-        throw localFailure('run.interrupted', 'Nothing was kept.', { cause, hint: 'Run molar login again.' });
+        throw localFailure('run.interrupted', 'Nothing was saved.', { cause, hint: 'Run molar login again.' });
       });
   }
 
@@ -105,7 +105,7 @@ export abstract class LoginCommand extends MolarCommand {
     try {
       return await probeScopes(await connections.client(), this.context.signal, this.context.clock.now());
     } catch (cause) {
-      throw cause instanceof Failure ? nothingKept(cause) : cause;
+      throw cause instanceof Failure ? nothingSaved(cause) : cause;
     } finally {
       await connections.close();
     }
@@ -117,10 +117,10 @@ export abstract class LoginCommand extends MolarCommand {
   }
 }
 
-function nothingKept(cause: Failure): Failure {
+function nothingSaved(cause: Failure): Failure {
   const hint = 'Check what was given for a secret, the organization and the address, and run molar login again.';
   return reworded(cause, {
-    message: `${cause.message} Nothing was kept.`,
+    message: `${cause.message} Nothing was saved.`,
     ...(cause.status === 401 && { hint }),
   });
 }

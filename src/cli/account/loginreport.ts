@@ -31,22 +31,22 @@ export function loginNotes({ name, profile, path, kept, probed }: LoginResult, e
     secretNote(secret, path, kept),
     ...(kept.left === undefined ? [] : [leftNote(kept.left)]),
     ...lacking.map(({ scope }) => `Warning: the token lacks the scope ${scope}.`),
-    ...(stronger.length > 0 ? [`Warning: ${stronger.join(', ')} in the environment come before it.`] : []),
+    ...(stronger.length > 0 ? [`Warning: the environment takes precedence: ${stronger.join(', ')}.`] : []),
   ];
 }
 
 /** An entry of the keyring that stayed where it was. */
 export function leftNote(account: string): string {
-  return `Warning: the secret kept before is still in the keyring of this system, as "${account}" of molar; remove it there.`;
+  return `Warning: the previous secret is still in the system keyring, as "${account}" of molar; remove it there.`;
 }
 
 function secretNote({ kind }: ProfileSecret, path: string, { where, because }: Kept): string {
   const file = `${path}, a file that only you can read (0600)`;
-  if (kind === 'command') return `No token is kept; the command that prints it is in ${file}.`;
+  if (kind === 'command') return `No token is stored; the command that prints it is in ${file}.`;
   const what = kind === 'client' ? 'client secret' : 'token';
-  if (where === 'keyring') return `The ${what} is kept in the keyring of this system, the rest in ${path}.`;
-  const why = because === undefined ? '' : ` The keyring of this system was not used: ${because}.`;
-  return `The ${what} is kept in ${file}.${why}`;
+  if (where === 'keyring') return `The ${what} is stored in the system keyring, the rest in ${path}.`;
+  const why = because === undefined ? '' : ` The system keyring was not used: ${because}.`;
+  return `The ${what} is stored in ${file}.${why}`;
 }
 
 const OVERRIDING = ['MOLAR_URL', 'MOLAR_ORGANIZATION', 'MOLAR_TOKEN', 'MOLAR_CLIENT_ID', 'MOLAR_PROFILE'];

@@ -5,13 +5,13 @@ import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { type Question, readAll } from '../terminal/streams.ts';
 
-/** Asks on the terminal; undefined where there is nobody to ask. */
+/** Prompts on the terminal; undefined where there is none. */
 export type Ask = ((question: Question) => Promise<string>) | undefined;
 
 const WAYS = ['token-stdin', 'token-file', 'token-command', 'client-secret-stdin', 'client-secret-file'] as const;
 
 /**
- * What a new profile is to prove itself with: a flag, else what is asked for on a terminal, else the environment.
+ * The secret of a new profile: from a flag, else a prompt on the terminal, else the environment.
  * Throws a Failure: exit 2 when there is nothing, 9 when a file cannot be read.
  */
 export async function readSecret(flags: FlagValues, context: Context, ask: Ask): Promise<ProfileSecret> {
@@ -71,7 +71,7 @@ function tokenOf(text: string, source: string): ProfileSecret {
   const token = text.trim();
   if (isSecret(token)) return { kind: 'token', token };
   // What it holds is never repeated.
-  const what = token === '' ? 'gave no token' : 'gave something that cannot be a token';
+  const what = token === '' ? 'gave no token' : 'gave text that cannot be a token';
   throw usageFailure(`${source} ${what}.`, { source });
 }
 

@@ -57,7 +57,7 @@ const FIELDS: Fields = {
   use: readOnly(text(), 'yes for the one in use'),
   url: readOnly(text(), 'Address before /api/v1'),
   organization: readOnly(text(), 'Organization id'),
-  kept: readOnly(text(), 'What is kept: token, client (id and secret), or command'),
+  kept: readOnly(text(), 'What is stored: token, client (id and secret), or command'),
   where: readOnly(text(), 'Where the secret is: keyring, file; empty for a command'),
 };
 

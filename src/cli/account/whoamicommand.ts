@@ -100,7 +100,7 @@ function whoamiText(facts: WhoamiFacts, now: number, width?: number): string {
     ['Organization', `${facts.organization}${from(facts.organizationSource)}`],
     ['Token', `accepted by the server; from ${facts.tokenSource}`],
     ['Client id', facts.clientId ?? undefined],
-    ['Kept in', facts.tokenKeptIn === 'keyring' ? 'the keyring of this system' : (facts.tokenKeptIn ?? undefined)],
+    ['Stored in', facts.tokenKeptIn === 'keyring' ? 'the system keyring' : (facts.tokenKeptIn ?? undefined)],
     ['Expires', expiryText(facts, now)],
     ...scopeRows(facts),
     ...facts.refusals.map((refusal): [string, string] => ['Server says', refusal]),
@@ -114,10 +114,10 @@ function whoamiText(facts: WhoamiFacts, now: number, width?: number): string {
 }
 
 function expiryText({ tokenExpires, clientId }: WhoamiFacts, now: number): string {
-  const renewed = clientId === null ? '' : '; renewed by itself';
-  if (tokenExpires === null) return `not told by the server or the token${renewed}`;
+  const renewed = clientId === null ? '' : '; renewed automatically';
+  if (tokenExpires === null) return `unknown: neither the server nor the token says${renewed}`;
   const at = Date.parse(tokenExpires);
-  return `${momentText(at)}, ${at > now ? `in ${spanText(at - now)}` : 'by its own account past'}${renewed}`;
+  return `${momentText(at)}, ${at > now ? `in ${spanText(at - now)}` : 'already past'}${renewed}`;
 }
 
 /** What the token claims, and what was tried beside it: the server may disagree. */

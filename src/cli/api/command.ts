@@ -36,7 +36,7 @@ export abstract class ApiCommand extends MolarCommand {
     'dry-run': plain.toggle('Print the request and send nothing'),
     format: output.text('json|ndjson', 'Form of the output, json when not given', { options: ['json', 'ndjson'] }),
     json: output.toggle('Same as --format json; errors are JSON too'),
-    out: output.text('FILE', 'Write to a file, replaced only when it is whole'),
+    out: output.text('FILE', 'Write to a file, replaced only when the output is complete'),
     ...talkFlags,
     ...connectionFlags,
   };

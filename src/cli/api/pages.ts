@@ -70,7 +70,7 @@ class UnknownWalk {
       if (!this.byNumber && !this.movesOn(rowsOf(response))) {
         if (this.style === 'cursor') throw this.stuck(page, response);
         this.byNumber = true;
-        // The first page is the first either way; a later one was not the one that was asked for.
+        // The first page is the first either way; a later one was not the requested one.
         if (page > 1) response = await this.fetch(page);
       }
       const rows = rowsOf(response);
@@ -120,7 +120,7 @@ function idOf(row: Row | undefined): bigint | undefined {
 
 function rowsOf({ data, requestId }: ApiAnswer): readonly Row[] {
   if (Array.isArray(data) && data.every(isPlainObject)) return data;
-  throw localFailure('response.malformed', 'The answer holds no list of records.', {
+  throw localFailure('response.malformed', 'The response is not a list of records.', {
     requestId,
     hint: 'Leave out --paginate: only lists have pages.',
   });

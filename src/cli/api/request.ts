@@ -62,12 +62,9 @@ const ANYWHERE = 'https://host.invalid';
 
 function readPath(text: string): Pick<RawRequest, 'path' | 'query'> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || text.startsWith('//')) {
-    throw usageFailure(
-      'PATH is what stands after /api/v1, not a whole URL; the server comes from --url or MOLAR_URL.',
-      {
-        source: 'PATH',
-      },
-    );
+    throw usageFailure('PATH is the part after /api/v1, not a full URL; the server comes from --url or MOLAR_URL.', {
+      source: 'PATH',
+    });
   }
   const below = `/${text.replace(/^\/+/, '')}`;
   const prefixed = /^\/api\/v1(?=[/?#]|$)/.test(below) ? below : API_PREFIX + below;

@@ -23,8 +23,8 @@ const { toggle } = flagGroup();
 
 /** Flags of every command that deletes records. */
 export const deleteFlags: FlagInput = {
-  yes: toggle('Do not ask; needed where there is no terminal to ask on'),
-  'ignore-missing': toggle('Count what is not there (any more) as deleted'),
+  yes: toggle('Do not ask; required where there is no terminal to ask on'),
+  'ignore-missing': toggle('Treat missing records as deleted'),
   ...dryRunFlag,
   ...commonFlags,
 };
@@ -106,7 +106,7 @@ export abstract class DeleteCommand extends ResourceCommand {
       const pages = async function* () {
         const held: Row[] = [];
         for await (const deletion of run.over(ids, remove, signal)) {
-          // What all failed for one cause shares is told by the failure alone, as for one record.
+          // While none is deleted, outcomes are buffered: when all fail, only the failure is printed, as for one record.
           if (run.deleted === 0) held.push({ ...deletion });
           else yield { rows: [...held.splice(0), { ...deletion }] };
         }
@@ -130,7 +130,7 @@ export abstract class DeleteCommand extends ResourceCommand {
     return isOne ? texts.join('') : `[\n${texts.map((text) => text.trimEnd()).join(',\n')}\n]\n`;
   }
 
-  /** The answer about a record that is gone now; undefined when it was not there and need not be. */
+  /** The response about a deleted record; undefined when it was missing and `--ignore-missing` allows that. */
   private async remove(client: ApiClient, flags: FlagValues, id: number): Promise<Row | undefined> {
     const [path, query] = [pathOf(this.operation, id), this.queryOf(flags)];
     const { signal } = this.context;

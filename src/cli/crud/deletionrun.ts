@@ -20,7 +20,7 @@ export const deletionFields = {
   error: readOnly(text(), 'Why it was not deleted'),
 } as const;
 
-/** Deletes records one after another, and keeps what failed: one that fails keeps no other from being deleted. */
+/** Deletes records one after another and collects failures: a record that fails does not end the run. */
 export class DeletionRun {
   /** Records that are gone now. */
   deleted = 0;
@@ -29,7 +29,7 @@ export class DeletionRun {
 
   /**
    * What became of each id, in their order. `remove` throws a Failure for a record that stays. When the token is not
-   * accepted, or nothing answers several times in a row, the rest is not tried.
+   * accepted, or the server cannot be reached several times in a row, the rest is not tried.
    */
   async *over(ids: readonly number[], remove: (id: number) => Promise<boolean>, signal: AbortSignal) {
     for (const id of ids) {

@@ -26,7 +26,7 @@ export const commonFlags: FlagInput = { ...outputFlags, ...zoneFlags, ...talkFla
 /** `--async`, where the resource has an async endpoint. */
 export function asyncFlag({ operations }: Pick<Resource, 'operations'>): FlagInput {
   if (operations.async === undefined) return {};
-  const summary = 'Have the server deliver the records over its stream; written when all of them have come';
+  const summary = 'Have the server deliver the records over its stream; the output is written when all have arrived';
   return { async: Flags.boolean({ helpGroup: 'EXPORT', summary }) };
 }
 
@@ -118,7 +118,7 @@ export function readIdArgument(input: CommandInput): number {
 /** The record of a response; throws a Failure with exit code 8 when there is none. */
 export function recordOf(answer: ApiAnswer): Row {
   if (isPlainObject(answer.data)) return answer.data;
-  throw localFailure('response.malformed', 'The server sent an answer without a record.', {
+  throw localFailure('response.malformed', 'The server sent a response without a record.', {
     requestId: answer.requestId,
   });
 }
@@ -126,7 +126,7 @@ export function recordOf(answer: ApiAnswer): Row {
 /** The records of a response that is a complete list; throws a Failure with exit code 8 when it is not. */
 export function recordsOf(answer: ApiAnswer): readonly Row[] {
   if (Array.isArray(answer.data) && answer.data.every(isPlainObject)) return answer.data;
-  throw localFailure('response.malformed', 'The server sent an answer whose data is not a list of records.', {
+  throw localFailure('response.malformed', 'The server sent a response whose data is not a list of records.', {
     requestId: answer.requestId,
   });
 }

@@ -17,9 +17,9 @@ export interface TypedLine {
 }
 
 /**
- * The failure with a next step that fits the command: the flag that is missing and an example, the listed value that
- * was probably meant, or where its help is. A failure that came from the server or has a step of its own is left as it
- * is. Values that were typed are compared, never repeated.
+ * The failure with a next step that fits the command: the missing flag and an example, the listed value that was
+ * probably meant, or its help. A failure from the server or with a next step of its own is returned unchanged. Values
+ * that were typed are compared, never repeated.
  */
 export function withNextStep(failure: Failure, line: TypedLine): Failure {
   const hint = failure.status === null ? betterHint(failure, line) : undefined;
@@ -71,7 +71,7 @@ function isMissing({ code, description }: FailureItem): boolean {
   );
 }
 
-/** What a problem asks for: the flags it names, or the argument. */
+/** What a problem lacks: the flags it names, or the argument. */
 function flagsNamed({ description, source }: FailureItem): readonly string[] {
   const flags = description.match(/--[a-z][a-z0-9-]*/g) ?? [];
   if (flags.length > 0) return flags.slice(0, 1);
@@ -119,12 +119,12 @@ function termsOf(filter: string, key: string): readonly string[] {
   }
 }
 
-/** More names than are worth repeating. */
-const MANY = 4;
+/** Maximum names listed beside the last. */
+const MAX_LISTED = 3;
 
 function listed(names: readonly string[]): string {
   const [last = '', ...before] = [...new Set(names)].reverse();
-  if (before.length >= MANY) return 'what is named above';
+  if (before.length > MAX_LISTED) return 'what is named above';
   return before.length === 0 ? last : `${before.reverse().join(', ')} and ${last}`;
 }
 

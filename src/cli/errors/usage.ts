@@ -1,7 +1,7 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { didYouMean, nearest } from './nearest.ts';
 
-/** What is known of the command whose arguments did not parse. */
+/** The command whose arguments did not parse. */
 export interface CommandShape {
   /** As typed: `patients list`. */
   readonly name: string;
@@ -46,7 +46,7 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
   return usageFailure(`molar ${command.name} does not know ${names.join(', ')}.${suggestion}`, { source: first, hint });
 }
 
-/** The messages of oclif that are kept, by their fixed parts; what stands between them is left out. */
+/** The messages of oclif that are reworded, recognized by their fixed parts; typed values are left out. */
 const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [
     /^Expected --([\w-]+)=([\s\S]*) to be one of: ([^\n]*)/,
@@ -92,13 +92,13 @@ export function noCommand(words: readonly string[], known: readonly string[]): F
   const verbs = known.filter((name) => name.startsWith(`${topic} `)).map((name) => name.slice(topic.length + 1));
   if (verbs.length === 0) return unknownCommand(words, known);
   return usageFailure(`molar ${topic} needs a command after it: ${verbs.join(', ')}.`, {
-    hint: `molar ${topic} --help tells what they do.`,
+    hint: `molar ${topic} --help describes them.`,
   });
 }
 
 /**
- * Whether an argument list that did not parse asked for JSON: `--json`, `--format json` or `--format=json`, and not
- * as the value of another flag. `takesValue` tells which flags are followed by one.
+ * Whether an argument list that did not parse requests JSON: `--json`, `--format json` or `--format=json`, and not as
+ * the value of another flag. `takesValue` says which flags are followed by one.
  */
 export function asksForJson(argv: readonly string[], takesValue: (flag: string) => boolean): boolean {
   for (let at = 0; at < argv.length; at++) {

@@ -18,7 +18,7 @@ type Tell = (flag: string, description: string, code?: FailureCode) => undefined
 /** The recurrence fields of a rule, once the start of the event is known; undefined and a problem where they do not fit. */
 export type RecurrenceOfStart = (start: KnownStart, problems: Problem[]) => Body | undefined;
 
-/** A body with its recurrence. `pending`: only the start of the event on the server tells the rest of it. */
+/** A body with its recurrence. `pending`: the rest depends on the start of the event on the server. */
 export interface RecurrenceInput {
   readonly body: Body;
   readonly pending?: RecurrenceOfStart | undefined;
@@ -92,7 +92,7 @@ function refuseBoth(body: Body, tell: Tell): void {
 }
 
 function withoutRecurrence(body: Body, flags: FlagValues, mode: Mode, tell: Tell): Body {
-  if (mode === 'create') tell('recurrence', 'An event does not recur unless told to: leave out --recurrence none.');
+  if (mode === 'create') tell('recurrence', 'A new event does not recur by default: leave out --recurrence none.');
   for (const name of companionsGiven(flags)) {
     tell(name, `--${name} does not go with --recurrence none.`, 'field.conflict');
   }

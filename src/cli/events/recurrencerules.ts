@@ -26,7 +26,7 @@ export interface RecurrenceReading {
 }
 
 /**
- * What the body of an event has to obey beside its fields. A recurrence is always sent whole, with `recurrenceStart`
+ * Rules on the body of an event beside its fields. A recurrence is always sent completely, with `recurrenceStart`
  * (specification, Endpoints, Events): what a new event leaves out is the local date of its start, what an update leaves
  * out is taken from the event on the server.
  */
@@ -34,7 +34,7 @@ export function recurrenceRules({ flags, times, event }: RecurrenceReading): Bod
   const mode = event === undefined ? 'create' : 'update';
   let pending: RecurrenceOfStart | undefined;
   let written: unknown;
-  // The values have the start in UTC; the offset that it was written with tells its day.
+  // The values have the start in UTC; its day follows from the offset that it was written with.
   const placed = (values: Values, stored: Values = {}) =>
     startOf({ ...stored, ...values, ...(typeof written === 'string' && { start: written }) }, times);
   return {
@@ -95,7 +95,7 @@ function completed(values: Values, stored: Values, day: () => string | undefined
   const missing = namesOf({ recurrenceType }).filter((name) => values[name] === undefined);
   const whole: Record<string, unknown> = { ...values };
   for (const name of missing) whole[name] = stored[name];
-  // What counts from a date is to end at most two years later, so a series that goes on counts from where it is changed.
+  // A recurrence ends at most two years after its start, so a series that continues starts where it is changed.
   const [start, end] = [whole.recurrenceStart, whole.recurrenceEnd];
   const fits = typeof start === 'string' && typeof end === 'string' && endsInTime(start, end);
   if (missing.includes('recurrenceStart') && !fits) whole.recurrenceStart = day();

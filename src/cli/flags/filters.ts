@@ -26,7 +26,7 @@ export function filterFlags(keys: FilterKeys): FlagInput {
   return { filter, ...Object.fromEntries(shortcuts) };
 }
 
-/** A term that the keys allow: from a day on where they can tell that, else one of listed values, a day, or ids. */
+/** A term that the keys allow: from a day on where possible, else one of listed values, a day, or ids. */
 export function exampleTerm(keys: FilterKeys): string {
   const all = Object.values(keys);
   const isDay = ({ value }: FilterKey) => value.name === 'date' || value.name === 'dateTime';
@@ -45,7 +45,7 @@ export function exampleTerm(keys: FilterKeys): string {
 /** `--server-defaults`, where a service may apply a date filter of its own (D48). */
 export function defaultsFlag(operation: Operation): FlagInput {
   if (operation.dateLimit === undefined) return {};
-  const summary = 'Let the server apply its own date filter when none is given; molar asks for all records otherwise';
+  const summary = 'Let the server apply its own date filter when none is given; otherwise molar requests all records';
   return { 'server-defaults': Flags.boolean({ helpGroup, summary }) };
 }
 
@@ -84,7 +84,7 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags ask for as it is sent, undefined for none. `times` gives the zone of dates and times given
+ * The filter that the flags describe as it is sent, undefined for none. `times` gives the zone of dates and times given
  * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
  * Refusal that names each flag at fault.
  */
@@ -113,7 +113,7 @@ export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterCon
 
 /**
  * A warning where a filter as it is sent has values that only quotes can hold, outside of a list: a service that takes
- * them for part of the value answers without an error. Names keys only, since values may be names of patients.
+ * them for part of the value responds without an error. Names keys only, since values may be names of patients.
  */
 export function quotedWarning(filter: string | undefined): string | undefined {
   const terms = parseFilter(filter ?? '').filter(isQuotedAlone);

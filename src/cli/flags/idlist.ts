@@ -13,7 +13,7 @@ export function idsArgument({ many }: Resource, required = true) {
   return { id: Args.string({ multiple: true, required, ignoreStdin: true, description }) };
 }
 
-/** Ids, each once, in the order given. `isOne`: one id was given as an argument, so one record is the answer. */
+/** Ids without duplicates, in the order given. `isOne`: one id was given as an argument, so one record is printed. */
 export interface IdList {
   readonly ids: readonly number[];
   readonly isOne: boolean;
@@ -45,13 +45,13 @@ function idsOf(text: string): number[] {
   return (words[0]?.toLowerCase() === 'id' ? words.slice(1) : words).map((word) => idOf(word, '-'));
 }
 
-/** Characters of a word that a message repeats. */
-const LONGEST = 40;
+/** Maximum characters of a word that a message repeats. */
+const MAX_SHOWN = 40;
 
 function idOf(text: string, source: string): number {
   const id = asId(text);
   if (id !== undefined) return id;
-  const word = JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  const word = JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
   const message =
     source === '-'
       ? `Standard input must hold ids only, positive integers; ${word} is none.`

@@ -21,12 +21,12 @@ export function isOn(flags: FlagValues, name: string): boolean {
 }
 
 /** A whole number within bounds from a flag, undefined when it was not given. Throws a Failure (exit 2). */
-export function wholeNumber(flags: FlagValues, name: string, least: number, most: number): number | undefined {
+export function wholeNumber(flags: FlagValues, name: string, min: number, max: number): number | undefined {
   const text = textFlag(flags, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw usageFailure(`--${name} must be a whole number, ${range}.`, { source: `--${name}` });
 }
 

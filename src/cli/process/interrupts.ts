@@ -2,9 +2,9 @@ import { type Failure, localFailure } from '../../core/failure.ts';
 
 /** SIGINT, SIGTERM and SIGHUP as one abort signal whose reason is a Failure with exit code 130, 143 or 129. */
 export interface Interrupts {
-  /** Listening begins when this is first asked for, so that a command may treat signals in its own way. */
+  /** Listening begins when this is first read, so that a command may handle signals in its own way. */
   readonly signal: AbortSignal;
-  /** The failure that a signal gave, once one came. */
+  /** The failure of the signal that arrived; undefined before. */
   readonly failure: () => Failure | undefined;
   readonly stop: () => void;
 }
@@ -16,7 +16,7 @@ export function processInterrupts(patience = 15_000): Interrupts {
   const stops: (() => void)[] = [];
   const on = (name: NodeJS.Signals, failure: Failure) => {
     const listener = () => {
-      // A terminal that is closed tells so twice, through its shell and by itself.
+      // Closing a terminal sends the signal twice, from the shell and from the terminal.
       if (signal.aborted && name === 'SIGHUP') return;
       if (signal.aborted) process.exit(failure.exitCode);
       controller.abort(failure);

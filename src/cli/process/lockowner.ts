@@ -11,8 +11,8 @@ export function lockOwner(clock: Clock): LockOwner {
 }
 
 /**
- * Whether a process runs, and since when: Linux tells of every process, elsewhere only the own start is known, which
- * still tells this process from a dead one that had its number.
+ * Whether a process runs, and since when: known of every process on Linux, elsewhere only of this one, which still
+ * distinguishes it from a dead process that had its number.
  */
 export function lifeOf(pid: number): ProcessLife {
   if (!exists(pid)) return { alive: false };

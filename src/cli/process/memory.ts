@@ -7,7 +7,7 @@ export const LINES = 200_000;
 const BYTES = 8 * 1024 * 1024;
 
 /**
- * Keeps the memory of a long run flat: told the records so far, it has V8 collect its old garbage now and then. By
+ * Keeps the memory of a long run flat: called with the records so far, it has V8 collect old garbage at intervals. By
  * itself V8 lets that grow to a multiple of what a run needs, 20 MB for every 500k records or for the buffers of a large
  * file, before it looks at it.
  */
@@ -22,7 +22,7 @@ export function memoryKeeper(interval = RECORDS): (total: number) => void {
   };
 }
 
-/** The same for large files, told the bytes of each piece as they come. */
+/** The same for large files, called with the bytes of each chunk. */
 export function byteKeeper(): (bytes: number) => void {
   const keep = memoryKeeper(BYTES);
   let total = 0;
@@ -35,7 +35,7 @@ export function byteKeeper(): (bytes: number) => void {
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  // V8 takes kept code (`codecache.ts`) only with the very flags that were set when it was made.
+  // V8 accepts cached code (`codecache.ts`) only with exactly the flags that it was compiled with.
   setFlagsFromString('--no-expose-gc');
   return collect;
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readAll, unlessAborted } from '../terminal/streams.ts';
 
 /**
- * Standard output of a command line run by the shell, its errors shown as they come. It keeps the terminal, on which it
- * may ask for something. Rejects unless it exits with 0, and with the reason of the signal, which ends the command.
+ * Standard output of a command line run in the shell; its errors are shown as they arrive. It may use the terminal for
+ * prompts. Rejects unless it exits with 0, and with the reason of the signal, which kills the command.
  */
 export async function runShell(line: string, signal: AbortSignal): Promise<string> {
   const child = spawn(line, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -15,7 +15,7 @@ export async function runShell(line: string, signal: AbortSignal): Promise<strin
   const [text, code] = await unlessAborted(work, signal).catch((cause: unknown) => {
     if (signal.aborted) {
       child.kill();
-      // What it started may live on and hold its output open.
+      // Its own children may survive and keep the output open.
       child.stdout.destroy();
     }
     throw cause;

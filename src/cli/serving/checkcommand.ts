@@ -21,7 +21,7 @@ export abstract class CheckCommand extends MaintenanceCommand {
     ...dataFlags,
     deep: toggle('Read every file and compare its SHA-256'),
     repair: toggle(
-      'Finish removals, remove files without a document, raise sequences, and make the ledger again; exits with 6 when something else is left',
+      'Finish removals, remove files without a document, raise sequences, and rebuild the ledger; exits with 6 when other problems remain',
     ),
     ...jsonFlag,
   };
@@ -68,9 +68,9 @@ export function checkText(report: CheckReport, width: number | undefined, style:
     .filter(({ problems }) => problems > 0)
     .map(({ name, problems }) => listText(report, name, problems));
   const total = checks.reduce((sum, { problems }) => sum + problems, 0);
-  const where = `${terminalText(place)}${served ? ', on which a server runs' : ''}`;
+  const where = `${terminalText(place)}${served ? ' (in use by a server)' : ''}`;
   const sum = ok
-    ? style('good', `Nothing is wrong with ${where}.`)
+    ? style('good', `No problems in ${where}.`)
     : style('bad', `${counted(total)} ${total === 1 ? 'problem' : 'problems'} in ${where}.`);
   return [table.begin(), table.rows(rows), table.end(), '\n', ...listed, repairText(report), sum, '\n'].join('');
 }

@@ -60,7 +60,7 @@ export abstract class MigrateCommand extends MaintenanceCommand {
     ),
     'files-to': text(
       'DIR|URL',
-      'Copy the files of documents, too, to a folder or s3://BUCKET/PREFIX; always done to a new data folder',
+      'Also copy document files, to a folder or s3://BUCKET/PREFIX; always done for a new data folder',
     ),
     ...jsonFlag,
   };
@@ -102,7 +102,7 @@ export function backupText(report: BackupReport): string {
   return textOf([
     `Backed up ${counted(rows)} rows and ${counted(files)} files, ${sizeText(bytes)}, to ${backup}.`,
     `It holds the state of ${takenAt}; SHA-256 of its database: ${sha256}`,
-    ...(checked ? [] : ['The data is of an earlier molar: of its records nothing was checked.']),
+    ...(checked ? [] : ['The data is from an earlier version of molar: its records were not checked.']),
     ...problemLines(problems),
   ]);
 }
@@ -120,7 +120,7 @@ export function restoreText({ to, takenAt, rows, files, problems }: RestoreRepor
 export function migrationText({ from, to, rows, files, problems }: MigrationReport): string {
   const moved =
     files === null
-      ? 'The files of documents stay where they are: give molar serve --files for them.'
+      ? 'Document files stay where they are: point molar serve to them with --files.'
       : `${counted(files.count)} files, ${sizeText(files.bytes)}, were copied and read back.`;
   return textOf([
     `Copied ${counted(rows)} rows from ${from} to ${to}; every table has the same rows on both sides.`,
@@ -136,7 +136,7 @@ function problemLines(problems: readonly string[]): string[] {
   if (problems.length === 0) return [];
   const more = problems.length - MAX_SHOWN;
   return [
-    'The data had problems before, which the copy has, too:',
+    'The data already had problems, which the copy has too:',
     ...problems.slice(0, MAX_SHOWN).map((problem) => `  ${problem}`),
     ...(more > 0 ? [`  and ${counted(more)} more`] : []),
   ];

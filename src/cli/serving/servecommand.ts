@@ -28,8 +28,8 @@ export abstract class ServeCommand extends MolarCommand {
     'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
     'aging-page-limit': text('N', 'Transactions searched for a page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
-    'stream-retention': text('DAYS', 'Days that messages of the stream are kept for listeners, 7 when not given'),
-    'audit-retention': text('DAYS', 'Days that entries of the audit log are kept, 2192 (six years) when not given'),
+    'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
+    'audit-retention': text('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
     amqp: text(
       'URL',
       'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',

@@ -16,10 +16,10 @@ export type DataFolder = import('../../server/datafolder.ts').OpenFolder;
 
 /** Flags of every command on the server's data: where it is. */
 export const dataFlags = {
-  data: text('DIR', "Folder with the server's database and files; your own data folder when not given"),
+  data: text('DIR', "Folder with the server's database and files; the default data folder when not given"),
   database: text(
     'URL',
-    'PostgreSQL database in place of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
+    'PostgreSQL database instead of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
     { exclusive: ['data'] },
   ),
   files: text('DIR|URL', 'Where document files are: a folder, or s3://BUCKET/PREFIX'),
@@ -58,9 +58,9 @@ export function locationOf(
 /** Refuses (exit 9) a folder that does not exist: a mistyped `--data` would otherwise create an empty one. */
 export function requireFolder({ data, database }: DataLocation): void {
   if (database !== undefined || existsSync(data)) return;
-  throw localFailure('local.file', `There is no folder ${data}, so there is no data of a server in it.`, {
+  throw localFailure('local.file', `No such data folder: ${data}.`, {
     source: '--data',
-    hint: 'Check --data; molar serve and molar server import make the folder.',
+    hint: 'Check --data; molar serve and molar server import create the folder.',
   });
 }
 

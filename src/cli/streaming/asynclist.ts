@@ -48,7 +48,7 @@ export async function listAsync(
           // The failure names the list where there is one.
           if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
           await note(
-            `${cause.message} The ${resource.many} are asked for ten at a time; each request may send all of them through a channel that others read, and the list is not compared with a count.`,
+            `${cause.message} The ${resource.many} are requested ten at a time; each request may send all of them through a channel that others read, and the list is not checked against a count.`,
           );
           return walkPages(client, operation, {
             filter,
@@ -71,7 +71,7 @@ function checkFlags(flags: FlagValues, resource: Resource, keys: FilterKeys): vo
   const given = (name: string) => flags[name] !== undefined && flags[name] !== false;
   const paging = PAGE_FLAGS.find(given);
   if (paging !== undefined) {
-    throw usageFailure(`--${paging} does not go with --async: all records come in one delivery.`, {
+    throw usageFailure(`--${paging} does not go with --async: all records arrive in one delivery.`, {
       source: `--${paging}`,
     });
   }

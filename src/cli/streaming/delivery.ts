@@ -93,7 +93,7 @@ async function askForDelivery(
   if (correlationId) return correlationId;
   throw noChannel(
     resource,
-    `The answer of GET ${path} has no ${CORRELATION_HEADER}, so its delivery cannot be told from others.`,
+    `The response of GET ${path} has no ${CORRELATION_HEADER}, so its delivery cannot be told apart from others.`,
   );
 }
 
@@ -143,7 +143,7 @@ async function asNoChannel(
   if (!meansNoChannel) return cause;
   try {
     const refusal = await readingRefused(client, signal);
-    const response = cause.status === null ? cause.message : `It answered HTTP ${cause.status}.`;
+    const response = cause.status === null ? cause.message : `The response was HTTP ${cause.status}.`;
     return refusal ?? noChannel(resource, `Tried GET ${API_PREFIX}${STREAM_PATH}: ${response}`, cause);
   } catch (unreached) {
     return unreached instanceof Failure ? cause : unreached;
@@ -166,5 +166,5 @@ function insteadOf(resource: Resource): string {
   const { name, operations } = resource;
   if (operations.report !== undefined) return `Run it without --async: molar ${name} report.`;
   if (operations.list?.unlisted !== true) return `Run it without --async: molar ${name} list.`;
-  return `Without --async molar asks GET ${API_PREFIX}${operations.list.path}, which the specification does not list; molar api ${operationOf(resource, 'async').path} shows the first ten.`;
+  return `Without --async molar requests GET ${API_PREFIX}${operations.list.path}, which the specification does not list; molar api ${operationOf(resource, 'async').path} shows the first ten.`;
 }

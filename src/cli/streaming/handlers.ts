@@ -56,9 +56,9 @@ function handing(
   return {
     ...{ clock, random, signal, maxRetries, policy: DEFAULT_RETRY },
     onRetry: ({ messageId, reason, wait }) =>
-      void note(`Message ${messageId} was not taken: ${reason} ${nextTryText(wait)}`),
+      void note(`Message ${messageId} was not accepted: ${reason} ${nextTryText(wait)}`),
     givenUp: ({ message: reason }, messageId, attempts) =>
-      localFailure(code, `Message ${messageId} was not taken in ${attempts} attempts: ${reason}`, {
+      localFailure(code, `Message ${messageId} was not accepted in ${attempts} attempts: ${reason}`, {
         source: code === 'stream.handler' ? '--exec' : '--forward-to',
       }),
   };

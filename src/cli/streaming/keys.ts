@@ -27,7 +27,7 @@ function checkKey(key: string, organization: string | undefined): void {
   if (segments.length !== 4) {
     const meant = segments.length === 1 && DOMAIN_TYPES.includes(first) ? ` Did you mean *.*.${first}.*?` : '';
     const count = segments.length === 1 ? '1 part' : `${segments.length} parts`;
-    throw refused(`${key} has ${count} and a routing key has 4, so no message fits it.${meant}`);
+    throw refused(`${key} has ${count} and a routing key has 4, so no message matches it.${meant}`);
   }
   if (organization !== undefined && !WILD.includes(first) && first !== organization) {
     throw refused(otherOrganization(key, organization));
@@ -48,7 +48,7 @@ function checkLoose(segments: readonly string[], organization: string | undefine
 }
 
 function otherOrganization(key: string, organization: string): string {
-  return `${key} is about another organization than ${organization}, so no message fits it.`;
+  return `${key} is about another organization than ${organization}, so no message matches it.`;
 }
 
 function checkName(name: string, known: readonly string[], what: string): void {

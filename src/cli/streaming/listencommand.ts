@@ -91,7 +91,7 @@ export abstract class ListenCommand extends MolarCommand {
     const listener = options.name === undefined ? undefined : { name: options.name, url, organization };
     const saved = listener && (await lockPosition(listener, keys, hasHandler ? 0 : SAVE_PAUSE, context));
     if (saved?.known !== undefined) {
-      await this.note(`Going on behind message ${saved.known.position}.`);
+      await this.note(`Resuming after message ${saved.known.position}.`);
       const other = otherKeysText(saved.known.keys, keys);
       if (other !== undefined) await this.note(other);
     }
@@ -105,9 +105,7 @@ export abstract class ListenCommand extends MolarCommand {
     const exchange = textFlag(flags, 'exchange') ?? broker.exchange ?? DEFAULT_EXCHANGE;
     const certificates = await readCertificates(textFlag(flags, 'ca-cert'), env.NODE_EXTRA_CA_CERTS);
     const onForeign = (routingKey: string) =>
-      void this.note(
-        `Warning: what came with the routing key ${routingKey} is no message of the stream; it is dropped.`,
-      );
+      void this.note(`Warning: a message with the routing key ${routingKey} is not a stream message and was dropped.`);
     const { AmqpSource } = await import('../../core/stream/amqpsource.ts');
     return new AmqpSource({ broker, exchange, keys: checkKeys(keys, undefined), name, certificates, onForeign });
   }
@@ -126,7 +124,7 @@ export abstract class ListenCommand extends MolarCommand {
   }
 
   private onOpened(): void {
-    if (this.isLost) void this.note('Connected again.');
+    if (this.isLost) void this.note('Reconnected.');
     this.isLost = false;
   }
 

@@ -25,46 +25,44 @@ export const listenFlags: FlagInput = {
   ),
   from: messages.text(
     'now|beginning|ID',
-    'Where to begin: now (the default), at the oldest message kept, or behind the message with this id',
+    'Where to begin: now (the default), at the oldest stored message, or after the message with this id',
   ),
-  limit: messages.text('N', 'End after N messages'),
+  limit: messages.text('N', 'Stop after N messages'),
   name: messages.text(
     'NAME',
-    'Keep the position under this name, and go on there at the next start; --from counts at the first',
+    'Save the position under this name and resume there at the next start; --from applies to the first',
   ),
-  'forward-to': handingOn.text(
-    'URL',
-    'POST each message as JSON to this address, again and again until it answers 2xx',
-    { exclusive: ['exec'] },
-  ),
+  'forward-to': handingOn.text('URL', 'POST each message as JSON to this address; retried until the response is 2xx', {
+    exclusive: ['exec'],
+  }),
   exec: handingOn.text(
     'COMMAND',
-    'Run this command for each message, which it reads from standard input; other than exit 0 is tried again',
+    'Run this command for each message, which it reads from standard input; retried until it exits with 0',
   ),
   format: output.text(
     MESSAGE_FORMATS.join('|'),
-    'Form of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
+    'Format of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
     { options: [...MESSAGE_FORMATS] },
   ),
   json: output.toggle('Same as --format json: one array, closed at the end; errors are JSON too'),
   ...zoneFlags,
   amqp: broker.text(
     'URL',
-    'Listen to a broker (amqps://user@host/vhost) in place of the API; MOLAR_AMQP_PASSWORD holds the password',
+    'Listen to a broker (amqps://user@host/vhost) instead of the API; MOLAR_AMQP_PASSWORD holds the password',
   ),
   exchange: broker.text('NAME', 'Topic exchange of the broker, molar.stream when not given', { dependsOn: ['amqp'] }),
   ...talkFlags,
   ...connectionFlags,
   'max-retries': connection.text(
     'N',
-    'Give up after so many retries in a row; by default only --exec gives up, after 5',
+    'Abort after this many consecutive retries; by default only --exec aborts, after 5',
   ),
 };
 
 /** The flags of `molar stream listen`, checked. */
 export interface ListenOptions {
   readonly keys: readonly string[];
-  /** 0: the oldest kept; undefined: what comes from now on. */
+  /** 0: from the oldest stored message; undefined: from now on. */
   readonly from: number | undefined;
   readonly limit: number | undefined;
   readonly name: string | undefined;
@@ -77,7 +75,7 @@ export interface ListenOptions {
 export function readListenOptions(flags: FlagValues, isTTY: boolean): ListenOptions {
   const name = textFlag(flags, 'name');
   if (textFlag(flags, 'amqp') !== undefined && textFlag(flags, 'from') !== undefined) {
-    throw usageFailure('--from goes with the stream of the API: a broker keeps messages only for queues, by --name.', {
+    throw usageFailure('--from goes with the stream of the API: a broker stores messages only for queues, by --name.', {
       source: '--from',
     });
   }

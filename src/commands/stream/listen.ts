@@ -3,7 +3,7 @@ import { ListenCommand } from '../../cli/streaming/listencommand.ts';
 export default class StreamListen extends ListenCommand {
   static override summary = 'Follow the streaming channel: every change, as it happens';
   static override description =
-    'Messages come in the order of the changes, each at least once. Connects again for as long as it takes, behind the last message dealt with; ends with Ctrl-C. molar help stream tells what messages hold.';
+    'Messages arrive in the order of the changes, each at least once. A lost connection is retried without limit, from the last processed message on; Ctrl-C ends the command. molar help stream describes the messages.';
   static override examples = [
     '<%= config.bin %> stream listen',
     "<%= config.bin %> stream listen --key '*.*.PatientV1.*' --key '*.*.AppointmentV1.*' --format ndjson >> changes.ndjson",

@@ -34,7 +34,7 @@ describe('the text', () => {
         'database     1200         0  What it looks at',
         'links        1200         0  What it looks at',
         '',
-        'Nothing is wrong with /srv/molar.',
+        'No problems in /srv/molar.',
         '',
       ].join('\n'),
     );
@@ -59,7 +59,7 @@ describe('the text', () => {
       '  patients 106 of org-1: leads nowhere',
       '  and 1,224 more',
       '',
-      '1,234 problems in /srv/molar, on which a server runs.',
+      '1,234 problems in /srv/molar (in use by a server).',
       '',
     ]);
   });
@@ -69,7 +69,7 @@ describe('the text', () => {
     const repaired = [{ what: 'sequences raised', count: 3 }];
     const text = checkText({ ...SOUND, checks, repaired }, undefined, PLAIN);
     expect(text).toContain('not checked: the schema is another');
-    expect(text).toContain('Repaired: 3 sequences raised.\nNothing is wrong');
+    expect(text).toContain('Repaired: 3 sequences raised.\nNo problems');
     expect(checkText({ ...SOUND, repaired: [] }, undefined, PLAIN)).toContain('Nothing was repaired.\n');
   });
 });

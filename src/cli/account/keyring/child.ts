@@ -18,9 +18,9 @@ async function reply(request: KeyringRequest): Promise<KeyringReply> {
     else entry.deleteCredential();
     return { secret: null };
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message.replace(/[\s.]+$/, '') : '';
-    const tells = said !== '' && !(request.act === 'write' && said.includes(request.secret));
-    return { trouble: tells ? `it says "${said}"` : 'it cannot be used' };
+    const message = cause instanceof Error ? cause.message.replace(/[\s.]+$/, '') : '';
+    const isShown = message !== '' && !(request.act === 'write' && message.includes(request.secret));
+    return { trouble: isShown ? `it says "${message}"` : 'it cannot be used' };
   }
 }
 

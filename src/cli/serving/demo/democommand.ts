@@ -12,7 +12,7 @@ import { workingDay } from './workingday.ts';
 /** `molar demo`: a working day against an embedded server of its own, in a temporary folder (contract §1). */
 export abstract class DemoCommand extends MolarCommand {
   static override flags = {
-    keep: Flags.boolean({ summary: 'Leave the server running until Ctrl-C, and say how to reach it' }),
+    keep: Flags.boolean({ summary: 'Keep the server running until Ctrl-C, and print how to reach it' }),
   };
 
   override async run(): Promise<void> {
@@ -58,7 +58,7 @@ async function readEnvironment(file: string): Promise<Record<string, string>> {
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** The demo talks to its own server, whatever the shell is connected to, and keeps its bookmarks to itself. */
+/** The demo connects to its own server, whatever the shell is configured for, and has bookmarks of its own. */
 function withoutConnection(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MOLAR_')));
 }

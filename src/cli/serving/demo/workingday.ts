@@ -85,7 +85,7 @@ async function exportAgain(launcher: Launcher, molar: Molar, say: Say, patient: 
   }
 }
 
-/** The Monday after a day, and the last day of a rule that goes on for three months from then. */
+/** The Monday after a day, and the last day of a rule that lasts three months from then. */
 function mondays(now: Date): { from: string; until: string } {
   const from = new Date(now);
   from.setUTCDate(from.getUTCDate() + ((8 - from.getUTCDay()) % 7 || 7));
