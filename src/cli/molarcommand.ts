@@ -16,7 +16,7 @@ import { ClosedPipe } from './terminal/streams.ts';
 import { errorStyle } from './terminal/style.ts';
 
 /** A command class as it is loaded and started. */
-export type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;
+type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;
 
 export interface CommandInput {
   readonly flags: FlagValues;

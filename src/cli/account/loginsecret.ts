@@ -10,10 +10,7 @@ export type Ask = ((question: Question) => Promise<string>) | undefined;
 
 const WAYS = ['token-stdin', 'token-file', 'token-command', 'client-secret-stdin', 'client-secret-file'] as const;
 
-/**
- * The secret of a new profile: from a flag, else a prompt on the terminal, else the environment.
- * Throws a Failure: exit 2 when there is nothing, 9 when a file cannot be read.
- */
+/** The secret of a new profile: from a flag, else a prompt, else the environment. Throws a Failure (exit 2 or 9). */
 export async function readSecret(flags: FlagValues, context: Context, ask: Ask): Promise<ProfileSecret> {
   const [way, other] = WAYS.filter((name) => textFlag(flags, name) || isOn(flags, name));
   if (other !== undefined) throw usageFailure(`Use only one of --${way} and --${other}.`, { source: `--${other}` });

@@ -124,10 +124,7 @@ function envelopeText({ data, warnings, meta }: ApiAnswer, format: 'json' | 'ndj
   return `${format === 'json' ? JSON.stringify(envelope, null, 2) : JSON.stringify(envelope)}\n`;
 }
 
-/**
- * How to find out what became of a raw POST (D49): by looking for what it makes where the catalog knows that, by
- * sending it again where that changes nothing, else not at all.
- */
+/** How to settle a raw POST whose response was lost (D49): look for its record, repeat it where that is safe, or neither. */
 function settlingOf(
   client: ApiClient,
   { method, path, body }: RawRequest,

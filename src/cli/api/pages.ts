@@ -12,9 +12,8 @@ type Pages = AsyncIterable<{ readonly rows: readonly Row[] }>;
 const PAGE_PARAMETERS = ['lastId', 'page'];
 
 /**
- * Every record behind a path, page by page: as the catalog says where it knows the path, else by `lastId`, or by
- * `page` where the server takes no notice of `lastId`. Throws a Failure (exit 2) for a query that names a page, and
- * one with exit code 8 where the server's pages do not move on.
+ * Every record of a path, page by page: as in the catalog where it has the path, else by `lastId`, or `page` where the
+ * server ignores `lastId`. Throws a Failure: exit 2 for a query with a page, 8 when the pages do not advance.
  */
 export function rawPages(client: ApiClient, request: RawRequest, signal: AbortSignal): Pages {
   const { path, query } = request;

@@ -85,10 +85,7 @@ function readField(text: string): readonly [string, string] {
   throw usageFailure('--field is written name=value, such as --field pageSize=10.', { source: '--field' });
 }
 
-/**
- * The failure of a path that the server does not know, with the path of the API that was probably meant. A service that
- * says no more than 404 may mean a record as well: then only a path that the API does not have is spoken of.
- */
+/** The failure of an unknown path with the path that was probably meant; a bare 404 may also mean a missing record. */
 export function withNearestPath(cause: unknown, path: string): unknown {
   if (!(cause instanceof Failure) || cause.status !== 404) return cause;
   if (isFailureCode(cause.code) && cause.code !== 'route.unknown') return cause;

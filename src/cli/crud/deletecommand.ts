@@ -29,10 +29,7 @@ export const deleteFlags: FlagInput = {
   ...commonFlags,
 };
 
-/**
- * The response to a delete. Its content is specified for few resources, so that its success says enough: an empty body,
- * or any JSON object, counts as an envelope.
- */
+/** The response to a delete: its content is specified for few resources, so an empty body or any JSON object will do. */
 function readDeletion(body: Uint8Array): Envelope | undefined {
   const text = bodyText(body);
   const isDone = text.trim() === '' || isPlainObject(jsonOf(text));

@@ -27,10 +27,7 @@ export class DeletionRun {
   private readonly failed: { readonly id: number; readonly failure: Failure }[] = [];
   private readonly breaker = new Breaker();
 
-  /**
-   * What became of each id, in their order. `remove` throws a Failure for a record that stays. When the token is not
-   * accepted, or the server cannot be reached several times in a row, the rest is not tried.
-   */
+  /** The outcome of each id in order; `remove` throws a Failure for a record that stays. The circuit breaker skips the rest. */
   async *over(ids: readonly number[], remove: (id: number) => Promise<boolean>, signal: AbortSignal) {
     for (const id of ids) {
       signal.throwIfAborted();

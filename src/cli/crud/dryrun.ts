@@ -10,10 +10,7 @@ export function queryText(query: Iterable<readonly [name: string, value: Query[s
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&');
 }
 
-/**
- * The request of a write as JSON, with everything but the token and the keys that differ in each run. Needs the address
- * and the organization, no token.
- */
+/** The request of a write as JSON, without token and idempotency key; it needs the address and the organization only. */
 export function dryRunText(
   flags: FlagValues,
   context: Context,

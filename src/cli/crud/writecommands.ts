@@ -76,7 +76,7 @@ abstract class WriteCommand extends ResourceCommand {
 }
 
 /** Creates a record, exactly once even when its response is lost or says nothing. */
-export abstract class CreateCommand extends WriteCommand {
+abstract class CreateCommand extends WriteCommand {
   protected override readonly verb = 'create';
 
   override async run(): Promise<void> {

@@ -14,7 +14,7 @@ import { namedFormat } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { byteKeeper } from '../process/memory.ts';
+import { byteCollector } from '../process/memory.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
@@ -96,7 +96,7 @@ export abstract class DownloadCommand extends MolarCommand {
     const concurrency = wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? DOWNLOADS;
     const target = this.target(flags, choice);
     try {
-      const keepMemory = byteKeeper();
+      const keepMemory = byteCollector();
       const onBytes = (bytes: number) => {
         progress.onBytes(bytes);
         keepMemory(bytes);
@@ -131,7 +131,7 @@ export abstract class DownloadCommand extends MolarCommand {
       const message = '--out - prints the bytes of the file: send them to a file or a program.';
       throw usageFailure(message, { source: '--out' });
     }
-    const downloading = { ...(await this.downloading(flags)), onBytes: byteKeeper() };
+    const downloading = { ...(await this.downloading(flags)), onBytes: byteCollector() };
     await downloadInto(this.context.streams.stdout.write, await getDocument(ids[0] ?? 0, downloading), downloading);
   }
 

@@ -18,7 +18,7 @@ import { namedFormat } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { byteKeeper } from '../process/memory.ts';
+import { byteCollector } from '../process/memory.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
@@ -34,7 +34,7 @@ const CHECKED_COLUMNS = ['status', 'file', 'name', 'patient', 'tags', 'userDefin
 export abstract class UploadCommand extends MolarCommand {
   /** Notes that wait for a good end: with --json, standard error has nothing but the error (contract §4). */
   private readonly held: string[] = [];
-  private readonly keepMemory = byteKeeper();
+  private readonly keepMemory = byteCollector();
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();

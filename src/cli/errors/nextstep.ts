@@ -17,9 +17,8 @@ export interface TypedLine {
 }
 
 /**
- * The failure with a next step that fits the command: the missing flag and an example, the listed value that was
- * probably meant, or its help. A failure from the server or with a next step of its own is returned unchanged. Values
- * that were typed are compared, never repeated.
+ * The failure with a next step that fits the command: the missing flag, a value that was probably meant, or its help;
+ * unchanged when it is the server's or has a next step. Values that were typed are compared, never repeated.
  */
 export function withNextStep(failure: Failure, line: TypedLine): Failure {
   const hint = failure.status === null ? betterHint(failure, line) : undefined;

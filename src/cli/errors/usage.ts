@@ -8,10 +8,7 @@ export interface CommandShape {
   readonly flagNames: readonly string[];
 }
 
-/**
- * A parse error of oclif as a Failure (exit 2), undefined for anything else. Nothing of what was typed is repeated but
- * names of flags: values may be secrets, and oclif's own messages hold them.
- */
+/** A parse error of oclif as a Failure (exit 2), or undefined. Of what was typed only flag names are repeated: values may be secrets. */
 export function usageFailureOf(error: unknown, command: CommandShape): Failure | undefined {
   if (!(error instanceof Error) || !('oclif' in error || 'parse' in error)) return undefined;
   const hint = `See molar ${command.name} --help.`;
@@ -96,10 +93,7 @@ export function noCommand(words: readonly string[], known: readonly string[]): F
   });
 }
 
-/**
- * Whether an argument list that did not parse requests JSON: `--json`, `--format json` or `--format=json`, and not as
- * the value of another flag. `takesValue` says which flags are followed by one.
- */
+/** Whether an argument list that did not parse requests JSON by `--json` or `--format`, and not as the value of a flag. */
 export function asksForJson(argv: readonly string[], takesValue: (flag: string) => boolean): boolean {
   for (let at = 0; at < argv.length; at++) {
     const token = argv[at] ?? '';

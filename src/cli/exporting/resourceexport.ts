@@ -23,7 +23,7 @@ import type { Context } from '../context.ts';
 import { type ExportWishes, isResumable } from '../flags/exports.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { LINES, memoryKeeper } from '../process/memory.ts';
+import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rows/formatter.ts';
 import { shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
@@ -155,7 +155,7 @@ async function exportTo(
   const { context, flags, progress, signal } = more;
   const { plan, wishes } = reading;
   const lines = await linesOf(reading, flags);
-  const keepMemory = memoryKeeper(lines && LINES);
+  const keepMemory = periodicCollector(lines && RAW_RECORDS);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {

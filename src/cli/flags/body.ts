@@ -33,7 +33,7 @@ export const dryRunFlag = {
 };
 
 /** Names of the fields that a body may hold and a flag can carry. */
-export function writableNames(fields: Fields, mode: Mode): string[] {
+function writableNames(fields: Fields, mode: Mode): string[] {
   return Object.keys(fields).filter((name) => {
     const field = fields[name];
     return field !== undefined && field.access !== 'input' && isWritable(field, mode);
@@ -107,10 +107,7 @@ interface BodyOptions {
   readonly rules?: BodyRules;
 }
 
-/**
- * The body that the flags describe: `--data`, over it `--set`, over it the flag of a field. Checked against the
- * catalog before anything is sent; throws a Refusal with every problem, or a Failure.
- */
+/** The body of `--data`, over it `--set`, over it field flags, checked; throws a Refusal with every problem, or a Failure. */
 export async function readBody(
   flags: FlagValues,
   fields: Fields,

@@ -84,9 +84,8 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags describe as it is sent, undefined for none. `times` gives the zone of dates and times given
- * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
- * Refusal that names each flag at fault.
+ * The filter that the flags describe as it is sent, undefined for none. `times` has the zone of date-times given without
+ * one. Checked against the catalog; throws a Refusal that names each flag at fault.
  */
 export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterContext = {}): string | undefined {
   const problems: Problem[] = [];
@@ -111,10 +110,7 @@ export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterCon
   return terms.length === 0 ? undefined : formatFilter(terms.map((term) => wireTerm(term, keys, times)));
 }
 
-/**
- * A warning where a filter as it is sent has values that only quotes can hold, outside of a list: a service that takes
- * them for part of the value responds without an error. Names keys only, since values may be names of patients.
- */
+/** A warning about quoted values outside of lists, which services may misread without an error; names keys, never values. */
 export function quotedWarning(filter: string | undefined): string | undefined {
   const terms = parseFilter(filter ?? '').filter(isQuotedAlone);
   if (terms.length === 0) return undefined;

@@ -14,15 +14,12 @@ export function idsArgument({ many }: Resource, required = true) {
 }
 
 /** Ids without duplicates, in the order given. `isOne`: one id was given as an argument, so one record is printed. */
-export interface IdList {
+interface IdList {
   readonly ids: readonly number[];
   readonly isOne: boolean;
 }
 
-/**
- * Reads the ids given as arguments; `-` stands for those on standard input, separated by white space or commas, with or
- * without the header of a CSV. Throws a Failure (exit 2) that names what is no id.
- */
+/** Reads ids from arguments; `-` stands for standard input, a list or a CSV column. Throws a Failure (exit 2) for a wrong one. */
 export async function readIds({ args, flags }: CommandInput, context: Context): Promise<IdList> {
   const given = textFlags(args, 'id');
   const piped = given.includes('-');

@@ -45,7 +45,7 @@ export function checkZone(flags: FlagValues): void {
 }
 
 /** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for an unreadable config. */
-export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
+function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
   const named = isOn(flags, 'utc') ? 'UTC' : textFlag(flags, 'timezone');
   const zone = named ?? configValue(readConfig(configPath(env)), configKey('timezone'));
   return {
@@ -71,10 +71,7 @@ interface LocalTime {
   readonly second: number;
 }
 
-/**
- * The zone in which a command line means dates and times that have none: that of `--timezone` or `--utc`, else the
- * configured one (`molar config set timezone`), else this computer's. It is looked up only when such a value is read.
- */
+/** Reads dates and times without a zone in the zone of the command line (`readZone`), looked up when first needed. */
 export class LocalTimes {
   private readonly flags: FlagValues;
   private readonly env: Environment;

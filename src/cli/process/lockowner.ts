@@ -10,10 +10,7 @@ export function lockOwner(clock: Clock): LockOwner {
   return { pid: process.pid, host: hostname(), clock, lifeOf };
 }
 
-/**
- * Whether a process runs, and since when: known of every process on Linux, elsewhere only of this one, which still
- * distinguishes it from a dead process that had its number.
- */
+/** Whether a process runs, and since when: on Linux of any process, elsewhere of this one, whose number may be reused. */
 export function lifeOf(pid: number): ProcessLife {
   if (!exists(pid)) return { alive: false };
   const facts = linuxFacts(pid);

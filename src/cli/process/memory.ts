@@ -1,17 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Records, lines of records that are not parsed, or bytes of files, between two collections. */
+/** Records between two collections, bytes for files. */
 const RECORDS = 25_000;
-export const LINES = 200_000;
 const BYTES = 8 * 1024 * 1024;
 
+/** The same for records that are copied as text, without parsing. */
+export const RAW_RECORDS = 200_000;
+
 /**
- * Keeps the memory of a long run flat: called with the records so far, it has V8 collect old garbage at intervals. By
- * itself V8 lets that grow to a multiple of what a run needs, 20 MB for every 500k records or for the buffers of a large
- * file, before it looks at it.
+ * Keeps the memory of a long run flat: called with the records so far, it has V8 collect old garbage at intervals. V8
+ * alone lets it grow to a multiple of what a run needs: 20 MB for 500k records or the buffers of a large file.
  */
-export function memoryKeeper(interval = RECORDS): (total: number) => void {
+export function periodicCollector(interval = RECORDS): (total: number) => void {
   let next = interval;
   let collect: (() => void) | undefined;
   return (total) => {
@@ -23,12 +24,12 @@ export function memoryKeeper(interval = RECORDS): (total: number) => void {
 }
 
 /** The same for large files, called with the bytes of each chunk. */
-export function byteKeeper(): (bytes: number) => void {
-  const keep = memoryKeeper(BYTES);
+export function byteCollector(): (bytes: number) => void {
+  const collect = periodicCollector(BYTES);
   let total = 0;
   return (bytes) => {
     total += Math.max(0, bytes);
-    keep(total);
+    collect(total);
   };
 }
 

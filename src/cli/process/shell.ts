@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readAll, unlessAborted } from '../terminal/streams.ts';
 
-/**
- * Standard output of a command line run in the shell; its errors are shown as they arrive. It may use the terminal for
- * prompts. Rejects unless it exits with 0, and with the reason of the signal, which kills the command.
- */
+/** Standard output of a shell command, which may prompt on the terminal. Rejects unless it exits with 0; abort kills it. */
 export async function runShell(line: string, signal: AbortSignal): Promise<string> {
   const child = spawn(line, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve, reject) => {

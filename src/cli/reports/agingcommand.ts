@@ -25,9 +25,9 @@ import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
+import { ProgressLine } from '../terminal/progress.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
-import { pageProgress } from './pageprogress.ts';
 import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
@@ -125,12 +125,13 @@ export abstract class AgingCommand extends ResourceCommand {
     const { context, operation } = this;
     const { signal } = context;
     const client = await this.connect(flags);
-    const progress = pageProgress(context, isOn(flags, 'quiet'));
+    const progress = new ProgressLine(context, isOn(flags, 'quiet'));
     const found: LocationAging[] = [];
     const without: ApiFailure[] = [];
     try {
       for (const location of questions.locations) {
-        const onPage = (page: number, pages: number) => progress.at(`location ${location}, page ${page} of ${pages}`);
+        const onPage = (page: number, pages: number) =>
+          progress.show(() => `location ${location}, page ${page} of ${pages}`);
         try {
           found.push(await readLocation(client, operation, { ...questions, location, signal, onPage }));
         } catch (cause) {

@@ -7,7 +7,7 @@ import { writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { LINES, memoryKeeper } from '../process/memory.ts';
+import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { unlessAborted } from '../terminal/streams.ts';
 import { counted } from '../terminal/text.ts';
@@ -38,7 +38,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const pack = await packing(plan, many);
   const sink = pack(await placeOf(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
-  const keepMemory = memoryKeeper(writing.lines && LINES);
+  const keepMemory = periodicCollector(writing.lines && RAW_RECORDS);
   let total: number;
   try {
     total = await writePages(

@@ -3,10 +3,7 @@ import { codeOf, Failure, localFailure, usageFailure } from '../../core/failure.
 
 type ImportRefused = InstanceType<typeof import('../../server/import/problems.ts').ImportRefused>;
 
-/**
- * Turns what the embedded server throws before it serves into a Failure. Errors are recognized by name: importing their
- * classes would load the server.
- */
+/** The Failure of an error of the embedded server, recognized by name: importing its class would load the server. */
 export function serverFailureOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message } = error;

@@ -22,9 +22,8 @@ const FIRST_RECORDS = 10;
 const PAGE_FLAGS = ['resume', 'receipt', 'since-last', 'parallel'];
 
 /**
- * Lists by the async endpoint of a resource: the same output as that of its list, in the order of ids, written once
- * all records have arrived over the stream (D41). Where the service has no channel that can be read, a resource
- * without a list is read ten records at a time, from the responses of the endpoint. Throws a Failure.
+ * Lists by the async endpoint of a resource: the output of its list, written once all records have arrived (D41). Where
+ * the service has no channel that can be read, a resource without a list is read ten at a time. Throws a Failure.
  */
 export async function listAsync(
   resource: Resource,

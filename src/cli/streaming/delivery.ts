@@ -33,10 +33,7 @@ interface DeliveryContext {
   readonly note: (text: string) => Promise<void>;
 }
 
-/**
- * Has the async endpoint of a resource deliver its records, waits until all have arrived, and returns them in the order
- * of ids, or of arrival where they have none. Throws a Failure (`collect`).
- */
+/** All records that the async endpoint of a resource delivers, by id, or by arrival without ids. Throws a Failure (`collect`). */
 export async function deliveredRows(
   resource: Resource,
   { filter, fields, onRecords }: DeliveryRequest,
@@ -105,10 +102,7 @@ async function* closing<T>(spool: RecordSpool, rows: AsyncGenerator<T>): AsyncGe
   }
 }
 
-/**
- * The items of a report, delivered over the stream, in the order of the report itself: by a text field, and by arrival
- * where they share a value (D33, D41).
- */
+/** The items of a report, delivered over the stream, in the order of the report: by a text field (D33, D41). */
 export async function deliveredReport(
   resource: Resource,
   filter: string,

@@ -64,10 +64,7 @@ function handing(
   };
 }
 
-/**
- * Runs a command line in the shell with the message on its standard input and our output as its own. Throws NotTaken
- * unless it exits with 0. On abort the command is ended before the reason is thrown.
- */
+/** Runs a command line with the message on its standard input; throws NotTaken unless it exits with 0. Abort kills it. */
 async function execMessage(
   line: string,
   message: StreamMessage,

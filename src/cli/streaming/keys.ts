@@ -6,10 +6,7 @@ import { didYouMean, nearest } from '../errors/nearest.ts';
 const OPERATIONS: readonly string[] = [...CHANGE_OPERATIONS, ...DELIVERY_OPERATIONS];
 const WILD = ['*', '#'];
 
-/**
- * Checks the routing key patterns of `--key`: throws a Failure (exit 2) for one that no message can ever fit, with the
- * nearest that was meant. `organization`: the only one whose messages can come; undefined where any may.
- */
+/** Checks the patterns of `--key` for messages of one organization, or any; throws a Failure (exit 2) for an impossible one. */
 export function checkKeys(keys: readonly string[], organization: string | undefined): readonly string[] {
   for (const key of keys) checkKey(key, organization);
   return keys;

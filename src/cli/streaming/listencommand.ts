@@ -143,10 +143,7 @@ interface SavedPosition {
   readonly release: () => Promise<void>;
 }
 
-/**
- * Locks a named position. `pause`: milliseconds between two saves. Throws a Failure with exit code 9 when another
- * listener holds it.
- */
+/** Locks a named position, saved every `pause` milliseconds; throws a Failure (exit 9) when another listener holds it. */
 async function lockPosition(
   listener: PositionPlace,
   keys: readonly string[],

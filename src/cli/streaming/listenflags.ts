@@ -8,7 +8,7 @@ import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flag
 import { zoneFlags } from '../flags/zone.ts';
 
 const messages = flagGroup('MESSAGES');
-const handingOn = flagGroup('HANDING ON');
+const forwarding = flagGroup('FORWARDING');
 const output = flagGroup('OUTPUT');
 const broker = flagGroup('BROKER');
 const connection = flagGroup('CONNECTION');
@@ -32,10 +32,10 @@ export const listenFlags: FlagInput = {
     'NAME',
     'Save the position under this name and resume there at the next start; --from applies to the first',
   ),
-  'forward-to': handingOn.text('URL', 'POST each message as JSON to this address; retried until the response is 2xx', {
+  'forward-to': forwarding.text('URL', 'POST each message as JSON to this address; retried until the response is 2xx', {
     exclusive: ['exec'],
   }),
-  exec: handingOn.text(
+  exec: forwarding.text(
     'COMMAND',
     'Run this command for each message, which it reads from standard input; retried until it exits with 0',
   ),

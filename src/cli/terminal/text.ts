@@ -1,7 +1,4 @@
-/**
- * A text beside its label, wrapped to `width` columns and indented to `column`; one line where there is no width. A
- * word that is wider stands alone, uncut.
- */
+/** A text beside its label, indented to `column` and wrapped to `width` columns, if any; a wider word stands alone. */
 export function labelled(label: string, text: string, column: number, width: number | undefined): string {
   const lines: string[] = [];
   let line = '';

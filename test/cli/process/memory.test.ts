@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryKeeper } from '../../../src/cli/process/memory.ts';
+import { periodicCollector } from '../../../src/cli/process/memory.ts';
 
 describe('memoryKeeper', () => {
   it('frees what is garbage', () => {
-    const keep = memoryKeeper();
+    const keep = periodicCollector();
     keep(24_999);
     const held = new WeakRef({ rows: Array.from({ length: 1000 }, () => 'x') });
     return new Promise<void>((done) => {
