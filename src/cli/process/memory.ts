@@ -36,7 +36,7 @@ export function byteCollector(): (bytes: number) => void {
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  // V8 accepts cached code (`codecache.ts`) only with exactly the flags that it was compiled with.
+  // V8 accepts cached code (`startup/node20.ts`) only with exactly the flags that it was compiled with.
   setFlagsFromString('--no-expose-gc');
   return collect;
 }

@@ -11,7 +11,7 @@ import { type DataLocation, dataFlags, dataLocation, jsonFlag, locationOf, requi
 const { text } = flagGroup();
 
 type BackupReport = import('../../server/maintenance/backup/backup.ts').BackupReport;
-type RestoreReport = import('../../server/maintenance/restore/restore.ts').RestoreReport;
+type RestoreReport = import('../../server/maintenance/restore.ts').RestoreReport;
 type MigrationReport = import('../../server/maintenance/migrate/migrate.ts').MigrationReport;
 
 /** `molar server backup`: a copy of the data while the server runs. */
@@ -38,7 +38,7 @@ export abstract class RestoreCommand extends MaintenanceCommand {
   static override flags = { ...dataFlags, ...jsonFlag };
 
   protected override async perform({ args, flags }: CommandInput, task: Task): Promise<Outcome> {
-    const { restore } = await import('../../server/maintenance/restore/restore.ts');
+    const { restore } = await import('../../server/maintenance/restore.ts');
     return outcomeOf(
       await restore(String(args.backup), dataLocation(flags, this.context.env), task),
       flags,
