@@ -14,7 +14,7 @@ import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { dryRunText } from './dryrun.ts';
-import { commonFlags, idArgument, ResourceCommand, readIdArgument, recordsOf } from './resourcecommand.ts';
+import { commonFlags, idArgument, ResourceCommand, readIdArgument, recordsOf, withArticle } from './resourcecommand.ts';
 
 const { list, toggle } = flagGroup();
 
@@ -66,17 +66,26 @@ interface Sublist {
 /** The billing types of a patient. */
 export const BILLING_TYPES: Sublist = { one: 'billing type', many: 'billing types', flag: 'billing-type' };
 
-/** The command that lists what stands below a record. */
-export function sublistCommand(resource: Resource, verb: string, { one, many }: Sublist) {
-  return class extends CompleteListCommand {
+const sublistFlags: FlagInput = { sort: rowFlags.sort, ...commonFlags };
+
+/** A command on the list below a record. */
+function sublistBase(resource: Resource, verb: string, { one, many }: Sublist) {
+  abstract class SublistBase extends CompleteListCommand {
     static override usage = '<%= command.id %> ID [FLAGS]';
-    static override summary = `List the ${many} of a ${resource.one}`;
     static override args = idArgument(resource);
-    static override flags: FlagInput = { sort: rowFlags.sort, ...commonFlags };
+    static override flags = sublistFlags;
     protected override readonly resource = resource;
     protected override readonly verb = verb;
     protected override readonly one = one;
     protected override readonly many = many;
+  }
+  return SublistBase;
+}
+
+/** The command that lists what stands below a record. */
+export function sublistCommand(resource: Resource, verb: string, sublist: Sublist) {
+  return class extends sublistBase(resource, verb, sublist) {
+    static override summary = `List the ${sublist.many} of ${withArticle(resource.one)}`;
 
     override async run(): Promise<void> {
       const input = await this.input();
@@ -86,22 +95,16 @@ export function sublistCommand(resource: Resource, verb: string, { one, many }: 
 }
 
 /** The command that replaces the list below a record by the ids given, and shows the new list. */
-export function replaceCommand(resource: Resource, verb: string, { one, many, flag }: Sublist) {
-  return class extends CompleteListCommand {
-    static override usage = '<%= command.id %> ID [FLAGS]';
-    static override summary = `Replace the ${many} of a ${resource.one}`;
-    static override args = idArgument(resource);
+export function replaceCommand(resource: Resource, verb: string, sublist: Sublist) {
+  const { one, many, flag } = sublist;
+  return class extends sublistBase(resource, verb, sublist) {
+    static override summary = `Replace the ${many} of ${withArticle(resource.one)}`;
     static override flags: FlagInput = {
-      [flag]: list('ID,…', `Id of a ${one}; may be repeated`),
+      [flag]: list('ID,…', `Id of ${withArticle(one)}; may be repeated`),
       none: toggle('Leave the list empty'),
       ...dryRunFlag,
-      sort: rowFlags.sort,
-      ...commonFlags,
+      ...sublistFlags,
     };
-    protected override readonly resource = resource;
-    protected override readonly verb = verb;
-    protected override readonly one = one;
-    protected override readonly many = many;
 
     override async run(): Promise<void> {
       const input = await this.input();
