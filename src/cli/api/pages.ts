@@ -27,7 +27,7 @@ export function rawPages(client: ApiClient, request: RawRequest, signal: AbortSi
   const { filter, responseFields, pageSize, ...others } = Object.fromEntries(query);
   const names = query.map(([name]) => name);
   if (operation === undefined || Object.keys(others).length > 0 || new Set(names).size < names.length) {
-    return new UnknownWalk(client, request, operation?.paging?.style, signal).pages();
+    return walkUnknown(client, request, operation?.paging?.style, signal);
   }
   const fields = responseFields?.split(',');
   return walkPages(client, operation, { filter, fields, pageSize: readPageSize(pageSize), signal });
@@ -46,70 +46,49 @@ async function* unpaged(client: ApiClient, { path, query }: RawRequest, signal: 
 }
 
 /** A walk over what the catalog does not describe. */
-class UnknownWalk {
-  private readonly client: ApiClient;
-  private readonly request: RawRequest;
-  private readonly signal: AbortSignal;
-  private readonly style: 'cursor' | 'pages' | undefined;
-  private byNumber: boolean;
-  private last: Row | undefined;
-  private before = '';
-
-  constructor(client: ApiClient, request: RawRequest, style: 'cursor' | 'pages' | undefined, signal: AbortSignal) {
-    this.client = client;
-    this.request = request;
-    this.style = style;
-    this.signal = signal;
-    this.byNumber = style === 'pages';
-  }
-
-  async *pages(): AsyncGenerator<{ readonly rows: readonly Row[] }> {
-    for (let page = 1; ; page++) {
-      let response = await this.fetch(page);
-      if (!this.byNumber && !this.movesOn(rowsOf(response))) {
-        if (this.style === 'cursor') throw this.stuck(page, response);
-        this.byNumber = true;
-        // The first page is the first either way; a later one was not the requested one.
-        if (page > 1) response = await this.fetch(page);
-      }
-      const rows = rowsOf(response);
-      if (rows.length === 0) return;
-      const text = JSON.stringify(rows);
-      if (text === this.before) throw this.stuck(page, response);
-      this.before = text;
-      this.last = rows.at(-1);
-      yield { rows };
+async function* walkUnknown(
+  client: ApiClient,
+  { path, query }: RawRequest,
+  style: 'cursor' | 'pages' | undefined,
+  signal: AbortSignal,
+): Pages {
+  let byNumber = style === 'pages';
+  let last: Row | undefined;
+  let before = '';
+  const size = query.some(([name]) => name === 'pageSize') ? [] : [['pageSize', String(MAX_PAGE_SIZE)] as const];
+  const fetchPage = (page: number) => {
+    const position = byNumber ? (['page', String(page)] as const) : (['lastId', String(last?.id ?? 0)] as const);
+    return client.request({ method: 'GET', path: targetOf(path, [...query, ...size, position]), signal });
+  };
+  const stuck = (page: number, { requestId }: ApiAnswer) =>
+    localFailure('pages.order', `Page ${page} of ${path} does not follow the one before it.`, { requestId });
+  for (let page = 1; ; page++) {
+    let response = await fetchPage(page);
+    if (!byNumber && !isAfter(last, rowsOf(response))) {
+      if (style === 'cursor') throw stuck(page, response);
+      byNumber = true;
+      // The first page is the first either way; a later one was not the requested one.
+      if (page > 1) response = await fetchPage(page);
     }
+    const rows = rowsOf(response);
+    if (rows.length === 0) return;
+    const text = JSON.stringify(rows);
+    if (text === before) throw stuck(page, response);
+    before = text;
+    last = rows.at(-1);
+    yield { rows };
   }
+}
 
-  private fetch(page: number): Promise<ApiAnswer> {
-    const { path, query } = this.request;
-    const size = query.some(([name]) => name === 'pageSize') ? [] : [['pageSize', String(MAX_PAGE_SIZE)] as const];
-    const position = this.byNumber
-      ? (['page', String(page)] as const)
-      : (['lastId', String(this.last?.id ?? 0)] as const);
-    return this.client.request({
-      method: 'GET',
-      path: targetOf(path, [...query, ...size, position]),
-      signal: this.signal,
-    });
+/** Whether all ids follow the last one in ascending order, as in a walk by `lastId`. */
+function isAfter(last: Row | undefined, rows: readonly Row[]): boolean {
+  let before = idOf(last) ?? 0n;
+  for (const row of rows) {
+    const id = idOf(row);
+    if (id === undefined || id <= before) return false;
+    before = id;
   }
-
-  /** Whether all ids follow the last one, in ascending order, as a walk by `lastId` has them. */
-  private movesOn(rows: readonly Row[]): boolean {
-    let last = idOf(this.last) ?? 0n;
-    for (const row of rows) {
-      const id = idOf(row);
-      if (id === undefined || id <= last) return false;
-      last = id;
-    }
-    return true;
-  }
-
-  private stuck(page: number, { requestId }: ApiAnswer) {
-    const message = `Page ${page} of ${this.request.path} does not follow the one before it.`;
-    return localFailure('pages.order', message, { requestId });
-  }
+  return true;
 }
 
 function idOf(row: Row | undefined): bigint | undefined {

@@ -6,7 +6,7 @@ import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { counted, sizeText } from '../terminal/text.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
-import { type DataLocation, dataFlags, dataLocation, jsonFlag, locationOf, requireFolder } from './servercommand.ts';
+import { type DataLocation, dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
 const { text } = flagGroup();
 
@@ -77,17 +77,12 @@ export abstract class MigrateCommand extends MaintenanceCommand {
 /** One side of a migration. */
 export function sideOf(flags: FlagValues, side: 'from' | 'to', env: Environment): DataLocation {
   const where = textFlag(flags, side) ?? '';
-  const files = textFlag(flags, `files-${side}`);
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(where);
-  return isUrl ? locationOf(undefined, where, files, env) : locationOf(where, undefined, files, env);
-}
-
-interface WithProblems {
-  readonly problems: readonly string[];
+  return dataLocation({ [isUrl ? 'database' : 'data']: where, files: flags[`files-${side}`] }, env);
 }
 
 /** Exit 6 when the copy is complete but the data had problems already. */
-export function outcomeOf<T extends WithProblems>(
+export function outcomeOf<T extends { readonly problems: readonly string[] }>(
   report: T,
   flags: FlagValues,
   textOf: (report: T) => string,

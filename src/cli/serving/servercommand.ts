@@ -36,20 +36,12 @@ export interface DataLocation {
   readonly files?: string;
 }
 
-/** The location that the flags give, else the user's own data folder. */
+/** The location that the flags name, else the platform's folder for application data. */
 export function dataLocation(flags: FlagValues, env: Environment): DataLocation {
-  return locationOf(textFlag(flags, 'data'), textFlag(flags, 'database'), textFlag(flags, 'files'), env);
-}
-
-/** A location of these parts; the user's own data folder where no folder is named. */
-export function locationOf(
-  data: string | undefined,
-  database: string | undefined,
-  files: string | undefined,
-  env: Environment,
-): DataLocation {
+  const database = textFlag(flags, 'database');
+  const files = textFlag(flags, 'files');
   return {
-    data: data ?? defaultDataFolder(env),
+    data: textFlag(flags, 'data') ?? defaultDataFolder(env),
     ...(database !== undefined && { database }),
     ...(files !== undefined && { files }),
   };
@@ -64,7 +56,6 @@ export function requireFolder({ data, database }: DataLocation): void {
   });
 }
 
-/** The platform's folder for application data. */
 function defaultDataFolder(env: Environment): string {
   const home = env.HOME ?? homedir();
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'server');
