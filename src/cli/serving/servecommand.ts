@@ -13,7 +13,7 @@ const { list, text, toggle } = flagGroup();
 type ServeOptions = Omit<import('../../server/serve.ts').ServeOptions, 'log' | 'demo'>;
 type RunningServer = import('../../server/serve.ts').RunningServer;
 type LogLevel = import('../../server/log.ts').LogLevel;
-type DemoSize = import('../../demo/sizes.ts').Size;
+type DemoSize = Parameters<typeof import('../../demo/start.ts').demoOf>[0];
 
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
