@@ -8,8 +8,8 @@ import { changedTags, contradiction, type TagChange, tagsOf } from '../../core/d
 import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { dryRunText } from '../crud/dryrun.ts';
-import { UpdateCommand, updateFlags } from '../crud/updatecommand.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
+import { UpdateCommand, writeFlags } from '../crud/writecommands.ts';
+import type { BodyRules } from '../flags/body.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
@@ -20,7 +20,7 @@ const tagFlag = (summary: string) =>
 export const documentUpdateFlags: FlagInput = {
   'add-tag': tagFlag('Tag to add to those the document has; may be repeated'),
   'remove-tag': tagFlag('Tag to take from those the document has; may be repeated'),
-  ...updateFlags(documents),
+  ...writeFlags(documents, 'update'),
 };
 
 /** Changes a document. Tags can be added and removed one by one, though the API replaces all of them. */

@@ -9,17 +9,16 @@ import { downloadInto } from '../../core/documents/downloads/downloadstream.ts';
 import { type Downloading, getDocument, type Variant } from '../../core/documents/links/documentlink.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
-import { DOWNLOADS, MOST_CONCURRENCY } from '../flags/documents.ts';
-import { wholeNumber } from '../flags/numbers.ts';
+import { DOWNLOADS, MAX_CONCURRENCY } from '../flags/documents.ts';
 import { namedFormat } from '../flags/output.ts';
-import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
-import { lockOwner } from '../lockowner.ts';
-import { byteKeeper } from '../memory.ts';
+import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { byteCollector } from '../process/memory.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { ByteProgress } from '../terminal/byteprogress.ts';
+import { ByteProgress } from '../terminal/progress.ts';
 import { checkPlace, countOf, type DownloadChoice, readChoice, wantedOf } from './downloadchoice.ts';
 import { linkFetching } from './linkfetching.ts';
 
@@ -33,7 +32,7 @@ export abstract class DownloadCommand extends MolarCommand {
     const { out, ...report } = flags;
     const rows = planRows(report, downloadedFields, ['id', 'file', 'bytes', 'status'], isTTY);
     checkVariant(flags);
-    wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
+    wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY);
     const choice = await readChoice(input, this.context);
     checkPlace(flags, choice);
     if (out === '-') return this.stream(choice, flags);
@@ -94,10 +93,10 @@ export abstract class DownloadCommand extends MolarCommand {
     const files = isShown ? await countOf(choice, downloading.client, signal) : undefined;
     const progress = new ByteProgress(this.context, { doing: 'Downloaded', files, quiet });
     const wanted = wantedOf(choice, downloading.client, signal);
-    const concurrency = wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? DOWNLOADS;
+    const concurrency = wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? DOWNLOADS;
     const target = this.target(flags, choice);
     try {
-      const keepMemory = byteKeeper();
+      const keepMemory = byteCollector();
       const onBytes = (bytes: number) => {
         progress.onBytes(bytes);
         keepMemory(bytes);
@@ -132,7 +131,7 @@ export abstract class DownloadCommand extends MolarCommand {
       const message = '--out - prints the bytes of the file: send them to a file or a program.';
       throw usageFailure(message, { source: '--out' });
     }
-    const downloading = { ...(await this.downloading(flags)), onBytes: byteKeeper() };
+    const downloading = { ...(await this.downloading(flags)), onBytes: byteCollector() };
     await downloadInto(this.context.streams.stdout.write, await getDocument(ids[0] ?? 0, downloading), downloading);
   }
 

@@ -1,5 +1,4 @@
 import type { LinkFetching } from '../../core/documents/links/fetchlink.ts';
-import type { Row } from '../../core/pages/page.ts';
 import type { Connections } from '../connections.ts';
 import type { Context } from '../context.ts';
 
@@ -11,9 +10,4 @@ export async function linkFetching(connections: Connections, context: Context): 
   const { clock, random, signal } = context;
   const { send } = await connections.network();
   return { send, retry: connections.retryPolicy(), clock, random, stall: STALL, signal };
-}
-
-/** Records that are there already, as the pages that output is written from. */
-export async function* onePage(rows: readonly Row[]): AsyncGenerator<{ readonly rows: readonly Row[] }> {
-  yield { rows };
 }

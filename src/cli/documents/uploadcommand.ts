@@ -13,20 +13,18 @@ import { runUploads, type UploadReport } from '../../core/documents/uploads/uplo
 import { type Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
-import { MOST_CONCURRENCY, UPLOADS } from '../flags/documents.ts';
-import { wholeNumber } from '../flags/numbers.ts';
+import { MAX_CONCURRENCY, RESULTS, UPLOADS, uploadDefaults, uploadFiles } from '../flags/documents.ts';
 import { namedFormat } from '../flags/output.ts';
-import { RESULTS, uploadDefaults, uploadFiles } from '../flags/uploads.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
-import { lockOwner } from '../lockowner.ts';
-import { byteKeeper } from '../memory.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { byteCollector } from '../process/memory.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { ByteProgress } from '../terminal/byteprogress.ts';
+import { ByteProgress } from '../terminal/progress.ts';
 import { untilAborted } from '../terminal/streams.ts';
-import { linkFetching, onePage } from './linkfetching.ts';
+import { linkFetching } from './linkfetching.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';
 
 /** Reasons are told below the table, where there is room for them. */
@@ -36,7 +34,7 @@ const CHECKED_COLUMNS = ['status', 'file', 'name', 'patient', 'tags', 'userDefin
 export abstract class UploadCommand extends MolarCommand {
   /** Notes that wait for a good end: with --json, standard error has nothing but the error (contract §4). */
   private readonly held: string[] = [];
-  private readonly keepMemory = byteKeeper();
+  private readonly keepMemory = byteCollector();
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -44,7 +42,7 @@ export abstract class UploadCommand extends MolarCommand {
     const columns = isOn(flags, 'check') ? CHECKED_COLUMNS : documents.tableColumns;
     const rows = planRows(flags, fields, columns, this.context.streams.stdout.isTTY);
     const plan = { ...rows, isDefaultLimit: false, limit: undefined };
-    wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
+    wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY);
     const prepared = await this.prepare(flags, textFlags(args, 'file'));
     try {
       for (const note of prepared.notes) await this.tell(note, flags);
@@ -85,7 +83,14 @@ export abstract class UploadCommand extends MolarCommand {
     const { context } = this;
     const note = (text: string) => this.tell(text, flags);
     const failure = failureOfChecks(plan);
-    await writeRows({ context, flags, plan: rows, many: 'files', open: async () => onePage(checkedRows(plan)), note });
+    await writeRows({
+      context,
+      flags,
+      plan: rows,
+      many: 'files',
+      open: async () => singlePage(checkedRows(plan)),
+      note,
+    });
     if (failure !== undefined) throw failure;
   }
 
@@ -136,7 +141,7 @@ export abstract class UploadCommand extends MolarCommand {
       const { documents: stored, failure } = await this.upload(prepared, flags);
       failed = failure;
       if (failure !== undefined && stored.length === 0) throw failure;
-      return onePage(stored);
+      return singlePage(stored);
     };
     const note = (text: string) => this.tell(text, flags);
     await writeRows({ context, flags, plan, many: documents.many, open, note });
@@ -154,7 +159,7 @@ export abstract class UploadCommand extends MolarCommand {
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
-      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
+      concurrency: wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
         if (!isOnePiece(source)) this.keepMemory(bytes);

@@ -1,3 +1,4 @@
+import { documents } from '../../catalog/resources/documents.ts';
 import { deleteFlags } from '../../cli/crud/deletecommand.ts';
 import { DocumentDeleteCommand } from '../../cli/documents/documentdelete.ts';
 import { idsArgument } from '../../cli/flags/idlist.ts';
@@ -11,6 +12,6 @@ export default class DocumentsDelete extends DocumentDeleteCommand {
     '<%= config.bin %> documents delete 8000000000001 8000000000002 --yes --json',
     '<%= config.bin %> documents list --tag Old --fields id --csv | <%= config.bin %> documents delete - --yes',
   ];
-  static override args = idsArgument('Ids of documents');
+  static override args = idsArgument(documents);
   static override flags = deleteFlags;
 }

@@ -1,3 +1,4 @@
+import { documents } from '../../catalog/resources/documents.ts';
 import { DownloadCommand } from '../../cli/documents/downloadcommand.ts';
 import { downloadFlags } from '../../cli/flags/documents.ts';
 import { idsArgument } from '../../cli/flags/idlist.ts';
@@ -16,6 +17,6 @@ export default class DocumentsDownload extends DownloadCommand {
     '<%= config.bin %> documents download --tag X-Ray --thumbnail --dir thumbnails',
     '<%= config.bin %> documents download 8000000000001 --out - | lp',
   ];
-  static override args = idsArgument('Ids of documents', false);
+  static override args = idsArgument(documents, false);
   static override flags = downloadFlags;
 }

@@ -1,3 +1,4 @@
+import { documents } from '../../catalog/resources/documents.ts';
 import { idArgument } from '../../cli/crud/resourcecommand.ts';
 import { DocumentUpdateCommand, documentUpdateFlags } from '../../cli/documents/documentupdate.ts';
 
@@ -12,6 +13,6 @@ export default class DocumentsUpdate extends DocumentUpdateCommand {
     '<%= config.bin %> documents update 8000000000001 --tags X-Ray --tags 2026',
     '<%= config.bin %> documents update 8000000000001 --add-tag Reviewed --remove-tag New',
   ];
-  static override args = idArgument('Id of the document');
+  static override args = idArgument(documents);
   static override flags = documentUpdateFlags;
 }

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { UploadCommand } from '../../cli/documents/uploadcommand.ts';
-import { uploadFlags } from '../../cli/flags/uploads.ts';
+import { uploadFlags } from '../../cli/flags/documents.ts';
 
 export default class DocumentsUpload extends UploadCommand {
   static override summary = 'Upload files as documents';
