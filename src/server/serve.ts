@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, openFolder } from './datafolder.ts';
+import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
@@ -96,6 +97,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       ...(tls && { tls }),
       ...(relay && { readings: relayReadings(relay) }),
     });
+    if (!hasImageLibrary())
+      options.log.note('warn', 'images cannot be cropped: the optional package sharp is not installed');
     // An import is over by now: its heap is larger than any that a server needs.
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { Refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
 import type { Files } from './files.ts';
 
@@ -38,22 +40,50 @@ export function looksLike(type: MimeType, head: Buffer): boolean {
   return SIGNATURES[type]?.some((signature) => hex.startsWith(signature)) ?? true;
 }
 
+/** The optional package sharp is missing or does not run here: 503 until the operator installs it. */
+export class ImagesUnavailable extends Refusal {
+  constructor(cause: unknown) {
+    const description =
+      'This server cannot crop images: its optional package sharp is not installed, or does not run on its machine.';
+    super([{ code: 'server.images', source: null, description }]);
+    this.name = 'ImagesUnavailable';
+    this.cause = cause;
+  }
+}
+
+/** Whether sharp is installed. Whether it also runs shows with the first image: loading it takes time and memory. */
+export function hasImageLibrary(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('sharp');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 let sharpModule: Promise<typeof import('sharp').default> | undefined;
 
 function loadSharp(): Promise<typeof import('sharp').default> {
-  sharpModule ??= import('sharp').then(({ default: sharp }) => {
-    sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
-    sharp.cache(false);
-    sharp.concurrency(1);
-    return sharp;
-  });
+  sharpModule ??= import('sharp').then(
+    ({ default: sharp }) => {
+      sharp.block({ operation: ['VipsForeignLoad'] });
+      sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
+      sharp.cache(false);
+      sharp.concurrency(1);
+      return sharp;
+    },
+    (cause: unknown) => {
+      // Installed later, it works without a restart.
+      sharpModule = undefined;
+      throw new ImagesUnavailable(cause);
+    },
+  );
   return sharpModule;
 }
 
 /**
  * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
- * `outputs` maps variants to staged names. Throws `ImageUnusable`.
+ * `outputs` maps variants to staged names. Throws `ImageUnusable`, and `ImagesUnavailable` without sharp.
  */
 export async function makeVariants(
   files: Files,
