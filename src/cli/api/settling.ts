@@ -1,6 +1,6 @@
 import { documents } from '../../catalog/resources/documents.ts';
-import type { LinkFetching } from '../../core/documents/links/linkattempt.ts';
-import { documentLookUp } from '../../core/documents/uploads/documentlookup.ts';
+import type { LinkFetching } from '../../core/documents/links/fetchlink.ts';
+import { documentLookUp } from '../../core/documents/uploads/stored.ts';
 import { createdLooks } from '../../core/settling/created.ts';
 import type { ApiClient, ApiRequest } from '../../core/transport/client.ts';
 import { knownOperation, type RawRequest } from './request.ts';

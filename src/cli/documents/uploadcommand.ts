@@ -2,13 +2,12 @@ import { cwd } from 'node:process';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { readSettings } from '../../core/connection/settings.ts';
-import { isOnePiece } from '../../core/documents/uploads/body.ts';
+import { isSingleChunk } from '../../core/documents/uploads/body.ts';
 import { refuseUnknownOwners } from '../../core/documents/uploads/owners.ts';
 import type { PlannedUpload } from '../../core/documents/uploads/plan.ts';
-import { checkedFields, checkedRows } from '../../core/documents/uploads/uploadchecks.ts';
 import { checkDefaults } from '../../core/documents/uploads/uploadinput.ts';
 import { type PreparedUploads, prepareUploads } from '../../core/documents/uploads/uploadprepare.ts';
-import { failureOfChecks } from '../../core/documents/uploads/uploadreport.ts';
+import { checkedFields, checkedRows, failureOfChecks } from '../../core/documents/uploads/uploadreport.ts';
 import { runUploads, type UploadReport } from '../../core/documents/uploads/uploadrun.ts';
 import { type Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { dryRunText } from '../crud/dryrun.ts';
@@ -157,7 +156,7 @@ export abstract class UploadCommand extends MolarCommand {
       concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
-        if (!isOnePiece(source)) this.keepMemory(bytes);
+        if (!isSingleChunk(source)) this.keepMemory(bytes);
       },
       onSkipped: progress.onSkipped,
       onSettled: progress.onDone,

@@ -1,16 +1,4 @@
 import { EXIT } from '../../catalog/failures.ts';
-import type { UploadStatus } from './uploads/uploadrow.ts';
-
-/** What became of one file: `error` in one line, `exitCode` the code of its cause (contract §4), 0 when done. */
-export interface UploadOutcome {
-  readonly status: UploadStatus;
-  readonly id: string | null;
-  readonly storedName: string | null;
-  /** POSTs sent, those of earlier runs included. */
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly exitCode: number;
-}
 
 /**
  * Exit code of a run over several items: 0 when all are done, the code of the cause when none is done and all failed for

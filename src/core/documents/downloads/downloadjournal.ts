@@ -5,12 +5,12 @@ import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { fileFailure } from '../../failure.ts';
 import { holdLock, type LockOwner, type Release } from '../../lockfile.ts';
 import { isFileName } from './filenames.ts';
-import type { LocalPlace } from './partfile.ts';
+import type { LabelledPath } from './localfile.ts';
 
 /** Name of the journal, which no document's file can have. */
 export const JOURNAL = '.molar-downloads.ndjson';
 
-/** A file of the folder: which document it is of, and what its content was when it came. */
+/** A file of the folder: which document it is of, and what its content was when it was downloaded. */
 export interface JournalEntry {
   readonly server: string;
   readonly organization: string;
@@ -30,43 +30,41 @@ export type JournalScope = Pick<JournalEntry, 'server' | 'organization' | 'varia
 const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0 } = constants;
 
 /**
- * What was downloaded into a folder, one JSON object a line, so that another run leaves alone what is there and gives
- * every document the name it had. One run at a time holds it; failures have exit code 9.
+ * What was downloaded into a folder, one JSON object a line, so that another run skips what is there and gives every
+ * document the name it had. One run at a time holds it; failures have exit code 9.
  */
 export class DownloadJournal {
   private readonly entries = new Map<number, JournalEntry>();
   private readonly files: string[] = [];
-  private readonly place: LocalPlace;
+  private readonly journal: LabelledPath;
   private readonly scope: JournalScope;
-  private readonly file: FileHandle;
+  private readonly handle: FileHandle;
   private readonly release: Release;
 
-  private constructor(place: LocalPlace, scope: JournalScope, file: FileHandle, release: Release) {
-    this.place = place;
+  private constructor(journal: LabelledPath, scope: JournalScope, handle: FileHandle, release: Release) {
+    this.journal = journal;
     this.scope = scope;
-    this.file = file;
+    this.handle = handle;
     this.release = release;
   }
 
-  static async open(folder: LocalPlace, scope: JournalScope, owner: LockOwner): Promise<DownloadJournal> {
-    const place = { path: join(folder.path, JOURNAL), label: join(folder.label, JOURNAL) };
-    const release = await holdLock(
-      join(folder.path, '.molar-downloads.lock'),
-      folder.label || 'The current folder',
-      owner,
-    );
+  static async open(folder: LabelledPath, scope: JournalScope, owner: LockOwner): Promise<DownloadJournal> {
+    const path = join(folder.path, JOURNAL);
+    const label = join(folder.label, JOURNAL);
+    const lock = join(folder.path, '.molar-downloads.lock');
+    const release = await holdLock(lock, folder.label || 'The current folder', owner);
     try {
-      const file = await open(place.path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
-      const journal = new DownloadJournal(place, scope, file, release);
+      const handle = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+      const journal = new DownloadJournal({ path, label }, scope, handle, release);
       await journal.read();
       return journal;
     } catch (cause) {
       await release();
-      throw fileFailure(`open ${place.label}`, cause);
+      throw fileFailure(`open ${label}`, cause);
     }
   }
 
-  /** Names that are taken, whosever they are. */
+  /** Names that are taken, whichever server or variant they are of. */
   get names(): readonly string[] {
     return this.files;
   }
@@ -76,38 +74,35 @@ export class DownloadJournal {
   }
 
   async add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void> {
-    const whole: JournalEntry = { ...this.scope, ...entry };
-    this.entries.set(whole.id, whole);
-    await this.file.appendFile(`${JSON.stringify(whole)}\n`).catch((cause: unknown) => {
-      throw fileFailure(`write ${this.place.label}`, cause);
+    const scoped: JournalEntry = { ...this.scope, ...entry };
+    this.entries.set(scoped.id, scoped);
+    await this.handle.appendFile(`${JSON.stringify(scoped)}\n`).catch((cause: unknown) => {
+      throw fileFailure(`write ${this.journal.label}`, cause);
     });
   }
 
-  /** Lets go of the folder; a journal in which nothing stands is not left behind. */
+  /** Releases the folder; an empty journal is removed. */
   async close(): Promise<void> {
-    const isEmpty = await this.file.stat().then(
-      ({ size }) => size === 0,
-      () => false,
-    );
-    if (isEmpty) await unlink(this.place.path).catch(() => undefined);
-    await this.file.close().catch(() => undefined);
+    const facts = await this.handle.stat().catch(() => undefined);
+    if (facts?.size === 0) await unlink(this.journal.path).catch(() => undefined);
+    await this.handle.close().catch(() => undefined);
     await this.release();
   }
 
-  /** Lines that are not whole, or whose file would not be in the folder, are passed over; of several the last counts. */
+  /** Incomplete lines, and those whose file would not be in the folder, are ignored; of several the last counts. */
   private async read(): Promise<void> {
+    const { server, organization, variant } = this.scope;
     let isEnded = true;
-    for await (const line of this.file.readLines({ start: 0, autoClose: false })) {
+    for await (const line of this.handle.readLines({ start: 0, autoClose: false })) {
       const entry = parsed(line);
       isEnded = entry !== undefined;
       if (entry === undefined) continue;
       this.files.push(entry.file);
-      const { server, organization, variant } = this.scope;
       if (entry.server === server && entry.organization === organization && entry.variant === variant)
         this.entries.set(entry.id, entry);
     }
     // A run that was killed may have left half a line.
-    if (!isEnded) await this.file.appendFile('\n');
+    if (!isEnded) await this.handle.appendFile('\n');
   }
 }
 
@@ -122,10 +117,7 @@ function parsed(line: string): JournalEntry | undefined {
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
   const texts = [value.server, value.organization, value.variant, value.name, value.file, value.sha256];
-  const numbers = [value.id, value.bytes];
-  return (
-    texts.every((text) => typeof text === 'string') &&
-    numbers.every((number) => Number.isSafeInteger(number)) &&
-    isFileName(String(value.file))
-  );
+  const isTyped =
+    texts.every((text) => typeof text === 'string') && [value.id, value.bytes].every(Number.isSafeInteger);
+  return isTyped && isFileName(String(value.file));
 }

@@ -1,6 +1,5 @@
-import { usageFailure } from '../../failure.ts';
-import { type CsvRow, CsvSyntax, parseCsv } from './csvrows.ts';
-import { unescapeFormula } from './formulas.ts';
+import { codeOf, usageFailure } from '../../failure.ts';
+import { type CsvRow, CsvSyntax, parseCsv, unescapeFormula } from './csvrows.ts';
 import {
   type EarlierOutcome,
   EXTRA_COLUMNS,
@@ -19,7 +18,7 @@ const KNOWN: readonly string[] = [...MANIFEST_COLUMNS, ...EXTRA_COLUMNS, ...RESU
  * `label` names it in messages. Throws a Failure with exit code 2 that says what is wrong and in which line.
  */
 export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
-  const [header, ...rows] = parse(decode(bytes, label), label);
+  const [header, ...rows] = parse(bytes, label);
   if (header === undefined) throw usageFailure(`${label} is empty. ${COLUMNS_HINT}`, { source: label });
   const columns = readHeader(header.cells, label);
   return rows.map((row) => readRow(row, columns, `${label} line ${row.line}`));
@@ -27,38 +26,26 @@ export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
 
 const COLUMNS_HINT = `Its first line must name columns: ${MANIFEST_COLUMNS.join(',')} (only file is required).`;
 
-function decode(bytes: Uint8Array, label: string): string {
+function parse(bytes: Uint8Array, label: string): CsvRow[] {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, { source: label });
-  }
-}
-
-function parse(text: string, label: string): CsvRow[] {
-  try {
-    return parseCsv(text);
+    return parseCsv(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
     if (cause instanceof CsvSyntax) throw usageFailure(`${label} ${cause.message}`, { source: label });
-    throw cause;
+    if (codeOf(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause;
+    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, { source: label });
   }
 }
 
 function readHeader(cells: readonly string[], label: string): string[] {
   const names = cells.map((cell) => cell.trim());
-  const [first = ''] = names;
-  if (names.length === 1 && /[;\t]/.test(first)) {
-    throw usageFailure(`${label}: its cells are not separated by commas. ${COLUMNS_HINT}`, { source: label });
-  }
-  const unknown = names.filter((name) => !KNOWN.includes(name));
-  if (unknown.length > 0) {
-    const list = unknown.map((name) => JSON.stringify(name)).join(', ');
-    throw usageFailure(`${label}: unknown column ${list}. Columns: ${KNOWN.join(', ')}.`, { source: label });
-  }
+  const wrong = (what: string) => usageFailure(`${label}: ${what}`, { source: label });
+  if (names.length === 1 && /[;\t]/.test(names[0] ?? ''))
+    throw wrong(`its cells are not separated by commas. ${COLUMNS_HINT}`);
+  const unknown = names.filter((name) => !KNOWN.includes(name)).map((name) => JSON.stringify(name));
+  if (unknown.length > 0) throw wrong(`unknown column ${unknown.join(', ')}. Columns: ${KNOWN.join(', ')}.`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw usageFailure(`${label}: column ${twice} stands twice.`, { source: label });
-  if (!names.includes('file'))
-    throw usageFailure(`${label}: column file is missing. ${COLUMNS_HINT}`, { source: label });
+  if (twice !== undefined) throw wrong(`column ${twice} appears twice.`);
+  if (!names.includes('file')) throw wrong(`column file is missing. ${COLUMNS_HINT}`);
   return names;
 }
 
@@ -71,7 +58,7 @@ function readRow(row: CsvRow, columns: readonly string[], place: string): Upload
   const cells = new Map(columns.map((name, index) => [name, unescapeFormula(row.cells[index] ?? '')] as const));
   const text = (name: string) => cells.get(name)?.trim() ?? '';
   const given = (name: string) => (text(name) === '' ? {} : { [name]: text(name) });
-  // Names of files may begin or end with spaces: the cell counts as it is.
+  // Names of files may begin or end with spaces: the cell is taken as it is.
   const file = cells.get('file') ?? '';
   if (file.trim() === '') throw usageFailure(`${place}: file is empty.`);
   return {

@@ -79,7 +79,7 @@ describe('a manifest', () => {
       'file,Patient,"x y"\n',
       'scans.csv: unknown column "Patient", "x y". Columns: file, name, patient, perioExam, tags, mimeType, userDefinedDate, crop, ratio, status, id, storedName, attempts, error.',
     ],
-    ['with a column twice', 'file,tags,tags\n', 'scans.csv: column tags stands twice.'],
+    ['with a column twice', 'file,tags,tags\n', 'scans.csv: column tags appears twice.'],
     [
       'with a cell too many',
       'file,tags\na.pdf,b,c\n',

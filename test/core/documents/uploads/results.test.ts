@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../../src/core/documents/uploads/manifest.ts';
-import { formatResults, type ResultRow } from '../../../../src/core/documents/uploads/results.ts';
+import { formatResults, type ResultRow } from '../../../../src/core/documents/uploads/resultsfile.ts';
 import type { UploadStatus } from '../../../../src/core/documents/uploads/uploadrow.ts';
 
 const done = { status: 'done', id: '42', storedName: 'a.pdf', attempts: 1, error: null, exitCode: 0 } as const;

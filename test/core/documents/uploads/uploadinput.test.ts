@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runFiles } from '../../../../src/core/documents/uploads/runfiles.ts';
 import { readUploadInput, type UploadInput } from '../../../../src/core/documents/uploads/uploadinput.ts';
+import { runFiles } from '../../../../src/core/documents/uploads/uploadprepare.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -57,7 +57,7 @@ describe('what is to be uploaded', () => {
         (file) => ({ file, tags: [] }),
       ),
       notes: [
-        'scans: 1 folder inside not uploaded; --recursive goes in.',
+        'scans: 1 folder inside not uploaded; --recursive includes them.',
         'scans: 1 linked folder inside not uploaded.',
       ],
       single: false,
