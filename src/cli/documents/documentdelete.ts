@@ -6,7 +6,7 @@ import { terminalText } from '../../core/output/terminaltext.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { DeleteCommand } from '../crud/deletecommand.ts';
 
-/** Deletes documents; the question tells their names, since nobody knows documents by their ids. */
+/** Deletes documents; the question names them, since nobody knows documents by their ids. */
 export abstract class DocumentDeleteCommand extends DeleteCommand {
   protected override readonly resource = documents;
 

@@ -17,8 +17,8 @@ const tagFlag = (summary: string) =>
   Flags.string({ helpGroup: 'FIELDS', helpValue: 'TAG', multiple: true, multipleNonGreedy: true, summary });
 
 export const documentUpdateFlags: FlagInput = {
-  'add-tag': tagFlag('Tag to add to those the document has; may be repeated'),
-  'remove-tag': tagFlag('Tag to take from those the document has; may be repeated'),
+  'add-tag': tagFlag('Tag to add to those of the document; may be repeated'),
+  'remove-tag': tagFlag('Tag to remove from those of the document; may be repeated'),
   ...updateFlags(documents),
 };
 
@@ -45,11 +45,12 @@ export abstract class DocumentUpdateCommand extends UpdateCommand {
     if (!isSent) await this.note(unchanged(id));
   }
 
-  /** The fields besides the tags, everything checked before the document is asked for. */
+  /** The fields besides the tags, everything checked before the document is requested. */
   private async otherFields(flags: FlagValues, change: TagChange): Promise<Row> {
     const complete: BodyRules['complete'] = (given, problems) => {
       if (Object.hasOwn(given, 'tags')) {
-        const description = '--add-tag and --remove-tag change the tags there are; --tags replaces them. Give one.';
+        const description =
+          '--add-tag and --remove-tag change single tags; --tags replaces all of them. Give one or the other.';
         problems.push({ code: 'field.conflict', source: '--tags', description });
       }
       return { ...given, tags: change.add };

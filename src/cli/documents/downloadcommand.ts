@@ -14,7 +14,7 @@ import { totalOf } from '../../core/pages/countall.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
-import { DOWNLOADS, MOST_CONCURRENCY } from '../flags/documents.ts';
+import { DOWNLOADS, MAX_CONCURRENCY } from '../flags/documents.ts';
 import { readFilter } from '../flags/filters.ts';
 import { readIds } from '../flags/idlist.ts';
 import { wholeNumber } from '../flags/numbers.ts';
@@ -52,7 +52,7 @@ export abstract class DownloadCommand extends MolarCommand {
     const { out, ...report } = flags;
     const rows = planRows(report, downloadedFields, ['id', 'file', 'bytes', 'status'], isTTY);
     checkVariant(flags);
-    wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
+    wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY);
     const choice = await this.choice(input);
     checkTarget(flags, choice);
     if (out === '-') return this.stream(choice, flags);
@@ -124,7 +124,7 @@ export abstract class DownloadCommand extends MolarCommand {
     const isShown = !quiet && streams.startProgress !== undefined;
     const files = isShown ? await countOf(choice, downloading.client, signal) : undefined;
     const progress = new ByteProgress(this.context, { doing: 'Downloaded', files, quiet });
-    const concurrency = wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? DOWNLOADS;
+    const concurrency = wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? DOWNLOADS;
     const target = this.target(flags, choice);
     try {
       const keepMemory = byteKeeper();

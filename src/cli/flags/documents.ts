@@ -11,13 +11,13 @@ import { outputFlags } from './output.ts';
 export const DOWNLOADS = 8;
 /** The same for uploads: a server waits for its disk once for all documents that arrive together. */
 export const UPLOADS = 16;
-export const MOST_CONCURRENCY = 32;
+export const MAX_CONCURRENCY = 32;
 
 /** How many files at the same time; `usual` when not given. */
 export function concurrencyFlag(usual: number) {
   return Flags.string({
     helpValue: 'N',
-    summary: `Files at the same time, 1 to ${MOST_CONCURRENCY}; ${usual} when not given`,
+    summary: `Files at the same time, 1 to ${MAX_CONCURRENCY}; ${usual} when not given`,
   });
 }
 

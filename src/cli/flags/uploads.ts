@@ -10,7 +10,7 @@ import { concurrencyFlag, UPLOADS } from './documents.ts';
 import { outputFlags } from './output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from './values.ts';
 
-/** Where the outcomes of uploads go when nothing else is said (contract §2). */
+/** The results file where no other is named (contract §2). */
 export const RESULTS = 'molar-results.csv';
 
 export const uploadFlags: FlagInput = {
@@ -57,7 +57,7 @@ export const uploadFlags: FlagInput = {
     helpValue: 'FILE',
     summary: 'CSV that lists the files, one a line; also the results of an earlier run',
   }),
-  recursive: Flags.boolean({ helpGroup: 'BATCH', summary: 'Go into folders inside folders' }),
+  recursive: Flags.boolean({ helpGroup: 'BATCH', summary: 'Include folders inside folders' }),
   include: Flags.string({
     helpGroup: 'BATCH',
     helpValue: 'GLOB',
@@ -72,12 +72,12 @@ export const uploadFlags: FlagInput = {
     summary: 'Take patient, tag, date and name from the path: PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext',
   }),
   check: Flags.boolean({ helpGroup: 'BATCH', summary: 'Check the files, list them, and upload none' }),
-  yes: Flags.boolean({ helpGroup: 'BATCH', summary: 'Carry out the plan of --layout without asking' }),
+  yes: Flags.boolean({ helpGroup: 'BATCH', summary: 'Carry out the plan of --layout without asking for confirmation' }),
   results: Flags.string({
     helpGroup: 'BATCH',
     helpValue: 'FILE',
     default: RESULTS,
-    summary: 'CSV that every outcome is written to',
+    summary: 'CSV file that the outcome of each file is written to',
   }),
   concurrency: { ...concurrencyFlag(UPLOADS), helpGroup: 'BATCH' },
   ...dryRunFlag,

@@ -126,7 +126,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Uploads',
-              'Each file is stored once, over a faulty line and across kills of client and server, on servers without Idempotency-Key as well and whatever ids they give. Before a file is sent again, the documents of its owner are looked through for one of its name with the same bytes; while one that may be it cannot be read, nothing is sent. A file is refused for its patient only when the server says that there is none. Tests: test/core/documents/uploads/uploadall.test.ts, test/core/documents/uploads/owners.test.ts, test/acceptance/faults-uploads.test.ts, test/acceptance/faults-uploads-keyless.test.ts, test/acceptance/uploads.test.ts.',
+              'Each file is stored once, over a faulty line and across kills of client and server, on servers without Idempotency-Key as well and whatever ids they give. Before a file is sent again, the documents of its owner are looked through for one of its name with the same bytes; while one that may be it cannot be read, nothing is sent. A file is refused for its patient only when the server says that there is none. Tests: test/core/documents/uploads/uploadrun.test.ts, test/core/documents/uploads/owners.test.ts, test/acceptance/faults-uploads.test.ts, test/acceptance/faults-uploads-keyless.test.ts, test/acceptance/uploads.test.ts.',
             ],
             [
               'Downloads',

@@ -49,10 +49,10 @@ function readHeader(cells: readonly string[], label: string): string[] {
   return names;
 }
 
-function readRow(row: CsvRow, columns: readonly string[], place: string): UploadRow {
+function readRow(row: CsvRow, columns: readonly string[], location: string): UploadRow {
   if (row.cells.length > columns.length) {
     throw usageFailure(
-      `${place}: ${row.cells.length} cells but ${columns.length} columns. Quote cells that hold commas.`,
+      `${location}: ${row.cells.length} cells but ${columns.length} columns. Quote cells that hold commas.`,
     );
   }
   const cells = new Map(columns.map((name, index) => [name, unescapeFormula(row.cells[index] ?? '')] as const));
@@ -60,23 +60,23 @@ function readRow(row: CsvRow, columns: readonly string[], place: string): Upload
   const given = (name: string) => (text(name) === '' ? {} : { [name]: text(name) });
   // Names of files may begin or end with spaces: the cell is taken as it is.
   const file = cells.get('file') ?? '';
-  if (file.trim() === '') throw usageFailure(`${place}: file is empty.`);
+  if (file.trim() === '') throw usageFailure(`${location}: file is empty.`);
   return {
     file,
     ...Object.assign({}, ...['name', 'patient', 'perioExam', 'mimeType', ...EXTRA_COLUMNS].map(given)),
     tags: splitTags(text('tags')),
-    place,
-    ...(text('status') !== '' && { earlier: readOutcome(text, place) }),
+    location,
+    ...(text('status') !== '' && { earlier: readOutcome(text, location) }),
   };
 }
 
-function readOutcome(text: (name: string) => string, place: string): EarlierOutcome {
+function readOutcome(text: (name: string) => string, location: string): EarlierOutcome {
   const status = text('status').toLowerCase() as UploadStatus;
   if (!UPLOAD_STATUSES.includes(status)) {
-    throw usageFailure(`${place}: status ${text('status')} is none of ${UPLOAD_STATUSES.join(', ')}.`);
+    throw usageFailure(`${location}: status ${text('status')} is none of ${UPLOAD_STATUSES.join(', ')}.`);
   }
   if (status === 'done' && !/^[1-9]\d*$/.test(text('id'))) {
-    throw usageFailure(`${place}: status done needs the id of the document. Empty the status to upload the file.`);
+    throw usageFailure(`${location}: status done needs the id of the document. Empty the status to upload the file.`);
   }
   return {
     status,

@@ -21,6 +21,11 @@ export type PlannedUpload =
   | { readonly kind: 'refused'; readonly row: UploadRow; readonly failure: Failure }
   | { readonly kind: 'done'; readonly row: UploadRow; readonly earlier: EarlierOutcome };
 
+/** The files of a plan that are ready to be sent. */
+export function readyUploads(plan: readonly PlannedUpload[]): ReadyUpload[] {
+  return plan.flatMap((planned) => (planned.kind === 'ready' ? [planned.upload] : []));
+}
+
 /** What the checks need beside the rows. */
 export interface PlanOptions {
   readonly organization: string;
@@ -66,7 +71,7 @@ async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload>
   if (source.size === 0) throw usageFailure(`${row.file} is empty.`, { source: row.file });
   if (source.size > limit) throw tooLarge(row.file, limit, source.size);
   const declared =
-    row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.place ? 'its mimeType' : '--mime-type' };
+    row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.location ? 'its mimeType' : '--mime-type' };
   return whileOpen(source, async (opened) => {
     const { type, note } = await readFileType(opened, declared);
     const draft = draftDocument(row, type, options.organization);
@@ -110,7 +115,7 @@ function refuseRepeated(planned: readonly PlannedUpload[], done: ReadonlyMap<str
       first.set(key, row);
       return entry;
     }
-    const where = earlier.place === undefined ? earlier.file : `${earlier.file} (${earlier.place})`;
+    const where = earlier.location === undefined ? earlier.file : `${earlier.file} (${earlier.location})`;
     const message = `${row.file}: same content, owner and name as ${where}; it is uploaded once.`;
     const failure = localFailure('usage.invalid', message, { hint: 'Remove it, or give it another name.' });
     return { kind: 'refused', row, failure };

@@ -68,9 +68,9 @@ export function failureOfRun(
   if (results.length === 1 && only?.failure !== undefined) return only.failure;
   const items = results.flatMap(({ outcome, failure }, index): FailureItem[] => {
     if (outcome.status === 'done') return [];
-    const { file = '', place } = plan[index]?.row ?? {};
+    const { file = '', location } = plan[index]?.row ?? {};
     const description = outcome.error ?? 'Not tried.';
-    const source = place === undefined ? file : description.includes(file) ? place : `${file} (${place})`;
+    const source = location === undefined ? file : description.includes(file) ? location : `${file} (${location})`;
     return [{ code: failure?.code ?? 'run.partial', source, description }];
   });
   const [code = 'run.partial', ...others] = new Set(items.map((item) => item.code));

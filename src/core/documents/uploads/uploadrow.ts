@@ -41,7 +41,7 @@ export interface UploadRow {
   readonly crop?: string;
   readonly ratio?: string;
   /** Where the row is, for messages: `scans.csv line 7`. */
-  readonly place?: string;
+  readonly location?: string;
   readonly earlier?: EarlierOutcome;
   /** Why it cannot be uploaded, where that is known before the file is looked at. */
   readonly problem?: string;

@@ -76,9 +76,9 @@ describe('what is to be uploaded', () => {
       defaults: { patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02' },
     });
     expect(rows).toEqual([
-      { file: 'a.pdf', patient: '7', tags: ['own'], userDefinedDate: '2026-01-02', place: 'scans.csv line 2' },
-      { file: 'b.pdf', perioExam: '8', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 3' },
-      { file: 'c.pdf', patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 4' },
+      { file: 'a.pdf', patient: '7', tags: ['own'], userDefinedDate: '2026-01-02', location: 'scans.csv line 2' },
+      { file: 'b.pdf', perioExam: '8', tags: ['flag'], userDefinedDate: '2026-01-02', location: 'scans.csv line 3' },
+      { file: 'c.pdf', patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02', location: 'scans.csv line 4' },
     ]);
   });
 
