@@ -36,7 +36,7 @@ const createDocument: Handler = async (request) => {
   });
   // The record is committed, so it is answered whatever happens: a file that a full disk leaves staged is read where it
   // is, and kept by the next start.
-  for (const variant of stored.variants) await files.keep(fileName(guid ?? '', variant)).catch(() => undefined);
+  for (const variant of stored.variants) await files.finalize(fileName(guid ?? '', variant)).catch(() => undefined);
   return stored.answer;
 };
 
@@ -54,7 +54,7 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
   const variants = await makeImages(service.files, values, content, request.warnings);
-  await service.files.secure(variants.map((variant) => fileName(guidOf(content), variant)));
+  await service.files.persist(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
     const id = await tx.nextId(organization.org, documents.type);
     const draft = newDocument({ service, organization, actor, id, values, content, variants });

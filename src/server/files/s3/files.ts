@@ -9,21 +9,27 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
-import { type ByteRange, type Files, type KeptFile, nameAt, placeOf, type StagedFile } from '../files.ts';
+import {
+  type ByteRange,
+  type Files,
+  FilesUnavailable,
+  nameOfPath,
+  type StagedFile,
+  type StoredFile,
+  storagePath,
+} from '../files.ts';
 import { openStaging, type Staging } from '../staging.ts';
-import { FilesUnavailable } from '../unavailable.ts';
-import { type BucketAddress, readAddress } from './address.ts';
-import { endpointOf, openClient } from './client.ts';
-import { isMissing, reaching, unusable } from './failures.ts';
+import { type BucketAddress, endpointOf, openClient, readAddress } from './client.ts';
+import { bucketUnusable, isMissing, orUnavailable } from './failures.ts';
 import { upload } from './upload.ts';
 
-/** Files that are sent at once; each holds one part in memory. */
-const UPLOADS_AT_ONCE = 8;
+/** Files that are sent at the same time; each holds one part in memory. */
+const CONCURRENT_UPLOADS = 8;
 
 /**
- * Files in a bucket, named as on a disk, so that a folder can be copied there and back. They are staged in `uploads`
- * of the data folder and sent when they are secured, before their record commits. The local file then stays, empty,
- * until the record is committed: should this server end in between, it tells the next one what to look after.
+ * Files in a bucket, named as on a disk, so that a folder can be copied there and back. They are staged in `uploads` of
+ * the data folder and sent when they are persisted, before their record commits. The local file then stays, empty, until
+ * the record is committed: should this server end in between, the next one knows what to finish.
  */
 export async function openBucketFiles(text: string, dataFolder: string, shared: boolean): Promise<Files> {
   const address = readAddress(text);
@@ -37,14 +43,14 @@ export async function openBucketFiles(text: string, dataFolder: string, shared: 
   }
 }
 
-/** Listing asks for what reading of missing objects needs, too: without that right, they look forbidden. */
+/** Listing needs the same permission as reading missing objects: without it, they look forbidden. */
 async function probe(client: S3Client, { bucket, prefix }: BucketAddress): Promise<void> {
   try {
     await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }));
   } catch (error) {
     const endpoint = endpointOf(process.env);
-    // Its origin alone: somebody may have written credentials into it.
-    throw unusable(error, bucket, endpoint === undefined ? 'Amazon S3' : new URL(endpoint).origin);
+    // Its origin alone: the address may contain credentials.
+    throw bucketUnusable(error, bucket, endpoint === undefined ? 'Amazon S3' : new URL(endpoint).origin);
   }
 }
 
@@ -52,8 +58,8 @@ class BucketFiles implements Files {
   private readonly client: S3Client;
   private readonly address: BucketAddress;
   private readonly staging: Staging;
-  private readonly limit = pLimit(UPLOADS_AT_ONCE);
-  /** Finished staged files of this process that are not in the bucket, not even in part. */
+  private readonly limit = pLimit(CONCURRENT_UPLOADS);
+  /** Finished staged files of this process that were not sent to the bucket, not even in part. */
   private readonly local = new Map<string, StagedFile>();
 
   constructor(client: S3Client, address: BucketAddress, staging: Staging) {
@@ -75,21 +81,21 @@ class BucketFiles implements Files {
     };
   }
 
-  async secure(names: readonly string[]): Promise<void> {
-    // All of them end before one is reported: what is discarded after a failure must not arrive later.
+  async persist(names: readonly string[]): Promise<void> {
+    // All of them end before a failure is reported: what is discarded then must not arrive later.
     const sent = await Promise.allSettled(names.map((name) => this.limit(() => this.send(name))));
     for (const one of sent) if (one.status === 'rejected') throw one.reason;
   }
 
   private async send(name: string): Promise<void> {
     const staged = this.local.get(name);
-    if (staged === undefined) throw new Error('A file is secured once, when it is staged.');
+    if (staged === undefined) throw new Error('A file is persisted once, when it is staged.');
     this.local.delete(name);
-    await reaching(() => upload(this.client, this.at(name), staged));
+    await orUnavailable(() => upload(this.client, this.at(name), staged));
     await truncate(staged.path);
   }
 
-  async keep(name: string): Promise<void> {
+  async finalize(name: string): Promise<void> {
     await this.staging.drop(name);
   }
 
@@ -107,7 +113,7 @@ class BucketFiles implements Files {
   }
 
   async size(name: string): Promise<number | undefined> {
-    return reaching(async () => {
+    return orUnavailable(async () => {
       try {
         return (await this.client.send(new HeadObjectCommand(this.at(name)))).ContentLength;
       } catch (error) {
@@ -119,7 +125,7 @@ class BucketFiles implements Files {
 
   async open(name: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
-    const { Body, ContentLength } = await reaching(() =>
+    const { Body, ContentLength } = await orUnavailable(() =>
       this.client.send(new GetObjectCommand({ ...this.at(name), ...(Range && { Range }) })),
     );
     if (!(Body instanceof Readable)) throw new Error('The storage answered without a stream.');
@@ -136,19 +142,19 @@ class BucketFiles implements Files {
     await this.staging.drop(name);
   }
 
-  /** Removes an object; none is as good. */
+  /** Removes an object, if it exists. */
   private async delete(name: string): Promise<void> {
-    await reaching(() => this.client.send(new DeleteObjectCommand(this.at(name))));
+    await orUnavailable(() => this.client.send(new DeleteObjectCommand(this.at(name))));
   }
 
-  async *list(): AsyncGenerator<KeptFile> {
+  async *list(): AsyncGenerator<StoredFile> {
     const { bucket, prefix } = this.address;
     let from: string | undefined;
     do {
       const page = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: from });
-      const { Contents = [], NextContinuationToken } = await reaching(() => this.client.send(page));
+      const { Contents = [], NextContinuationToken } = await orUnavailable(() => this.client.send(page));
       for (const { Key = '', Size = 0, LastModified } of Contents) {
-        const name = nameAt(Key.slice(prefix.length));
+        const name = nameOfPath(Key.slice(prefix.length));
         if (name !== undefined) yield { name, size: Size, modified: LastModified ?? new Date(0) };
       }
       from = NextContinuationToken;
@@ -164,6 +170,6 @@ class BucketFiles implements Files {
   }
 
   private at(name: string) {
-    return { Bucket: this.address.bucket, Key: this.address.prefix + placeOf(name) };
+    return { Bucket: this.address.bucket, Key: this.address.prefix + storagePath(name) };
   }
 }
