@@ -17,7 +17,7 @@ export abstract class DocumentDeleteCommand extends DeleteCommand {
       const { data } = await client.request({ method: 'GET', path, query: { responseFields: 'id,name' }, signal });
       return isPlainObject(data) && typeof data.name === 'string' ? terminalText(data.name) : undefined;
     } catch (cause) {
-      // The question can be asked without; what is wrong shows when it is deleted.
+      // The question works without names; what is wrong shows on deletion.
       signal.throwIfAborted();
       if (cause instanceof Failure) return undefined;
       throw cause;

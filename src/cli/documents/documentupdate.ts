@@ -16,6 +16,7 @@ import { planRecord, writeRecord } from '../rows/record.ts';
 const tagFlag = (summary: string) =>
   Flags.string({ helpGroup: 'FIELDS', helpValue: 'TAG', multiple: true, multipleNonGreedy: true, summary });
 
+/** The flags of `molar documents update`. */
 export const documentUpdateFlags: FlagInput = {
   'add-tag': tagFlag('Tag to add to those of the document; may be repeated'),
   'remove-tag': tagFlag('Tag to remove from those of the document; may be repeated'),

@@ -1,6 +1,6 @@
 import { cwd } from 'node:process';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
-import { documents } from '../../catalog/resources/documents.ts';
+import { documents, type Variant } from '../../catalog/resources/documents.ts';
 import { type DocumentRef, type DownloadTarget, downloadAll } from '../../core/documents/downloads/downloadall.ts';
 import { downloadInto } from '../../core/documents/downloads/downloadfile.ts';
 import {
@@ -8,7 +8,7 @@ import {
   DownloadTally,
   downloadedFields,
 } from '../../core/documents/downloads/downloadoutcome.ts';
-import { type Downloading, getDocument, type Variant } from '../../core/documents/links/documentlink.ts';
+import { type Downloading, getDocument } from '../../core/documents/links/documentlink.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import { totalOf } from '../../core/pages/countall.ts';
 import type { Row } from '../../core/pages/page.ts';

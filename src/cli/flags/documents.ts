@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
-import { documents } from '../../catalog/resources/documents.ts';
-import { VARIANTS } from '../../core/documents/links/documentlink.ts';
+import { documents, VARIANTS } from '../../catalog/resources/documents.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
 import { filterFlags } from './filters.ts';
 import { outputFlags } from './output.ts';

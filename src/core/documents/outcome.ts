@@ -1,9 +1,6 @@
 import { EXIT } from '../../catalog/failures.ts';
 
-/**
- * Exit code of a run over several items: 0 when all are done, the code of the cause when none is done and all failed for
- * one, 6 otherwise (contract §2).
- */
+/** Exit code of a run (contract §2): 0 when all are done, that of the cause when all failed for one, otherwise 6. */
 export function exitCodeOfRun(codes: readonly number[]): number {
   const [first, ...others] = new Set(codes);
   if (first === undefined) return EXIT.done;

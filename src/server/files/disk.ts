@@ -4,10 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Files, nameOfPath, type StoredFile, storagePath } from './files.ts';
 import { openStaging, statOf } from './staging.ts';
 
-/**
- * Files on a disk: staged in `incoming`, stored in 256 folders by the first digits of their names. `shared`: other
- * servers use the folder, too, over a network file system or on this machine.
- */
+/** Files on a disk: staged in `incoming`, stored in 256 folders by name; `shared`: other servers use the folder too. */
 export async function openDiskFiles(folder: string, shared = false): Promise<Files> {
   const staging = await openStaging(join(folder, 'incoming'), shared);
   const final = (name: string) => join(folder, storagePath(name));

@@ -64,10 +64,7 @@ export interface Files {
   close(): Promise<void>;
 }
 
-/**
- * The file storage is away, or refuses this server: answered with 503, for the request did nothing wrong. `code` is the
- * error code of the storage or the system (`ECONNREFUSED`, `AccessDenied`), for the log.
- */
+/** The file storage is away, or refuses this server: 503. `code` is the storage's error code, for the log. */
 export class FilesUnavailable extends Refusal {
   readonly code: string;
 

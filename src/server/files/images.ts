@@ -12,7 +12,7 @@ export interface Crop {
   readonly ratio: number;
 }
 
-/** What an image turned out to be unfit for; the text is for the caller. */
+/** The image or its crop cannot be used; the message is for the caller, `source` the field at fault. */
 export class ImageUnusable extends Error {
   readonly source: string;
 
@@ -23,9 +23,10 @@ export class ImageUnusable extends Error {
   }
 }
 
+/** Maximum pixels of the long edge of a thumbnail (D38). */
 export const THUMBNAIL_EDGE = 256;
 
-/** Pixels of the largest image that is worked on: bigger ones are bombs or mistakes. */
+/** Maximum pixels of an image that is processed: larger ones are bombs or mistakes. */
 const MAX_PIXELS = 50_000_000;
 
 const SIGNATURES: Readonly<Partial<Record<MimeType, readonly string[]>>> = {
@@ -126,7 +127,7 @@ async function stageBytes(files: Files, name: string, bytes: Buffer): Promise<vo
     await stage.write(bytes);
     await stage.finish();
   } catch (error) {
-    // A file that is open takes its room on a full disk even when its name is gone.
+    // An open file takes space on a full disk even when its name is gone.
     await stage.discard();
     throw error;
   }

@@ -28,7 +28,7 @@ export async function openFiles(
   }
   if (target === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
     const shown = target === '' ? 'Nothing' : `${target.slice(0, target.indexOf(':'))}://`;
-    throw new StoreUnusable(`${shown} is no place for files.`, 'Give --files a folder, or s3://bucket/prefix.');
+    throw new StoreUnusable(`${shown} cannot be used for files.`, 'Give --files a folder, or s3://bucket/prefix.');
   }
   return openOnDisk(resolve(target), shared, 'Give a folder you may write to with --files.');
 }

@@ -8,10 +8,7 @@ import type { Stage, StagedFile } from './files.ts';
 /** Bare descriptors: making a FileHandle for every document costs measurable time. */
 const [openFile, writeFile, syncFile] = [promisify(open), promisify(write), promisify(fsync)];
 
-/**
- * Age in milliseconds from which a staged file of a folder that several processes share counts as abandoned: no request
- * lasts longer than minutes and no import a day.
- */
+/** Milliseconds after which a staged file in a shared folder counts as abandoned: no import lasts a day. */
 export const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /** Files on the local disk that belong to no record yet. */

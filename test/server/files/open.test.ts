@@ -57,9 +57,9 @@ const WRITE = 'Give --files a folder, or s3://bucket/prefix.';
 
 describe('other places', () => {
   it.each([
-    ['', 'Nothing is no place for files.', WRITE],
-    ['gs://bucket/prefix', 'gs:// is no place for files.', WRITE],
-    ['https://user:secret@host/bucket', 'https:// is no place for files.', WRITE],
+    ['', 'Nothing cannot be used for files.', WRITE],
+    ['gs://bucket/prefix', 'gs:// cannot be used for files.', WRITE],
+    ['https://user:secret@host/bucket', 'https:// cannot be used for files.', WRITE],
   ])('%s is refused', async (target, message, next) => {
     expect(await refusalOf(target)).toEqual({ message, next });
   });

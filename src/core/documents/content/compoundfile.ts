@@ -11,10 +11,7 @@ const HEADER_SLOTS = 109;
 /** Directories of real documents have a few hundred entries; damaged ones may chain in circles. */
 const MAX_DIRECTORY_SECTORS = 4096;
 
-/**
- * Names of the entries directly below the root of a compound file ([MS-CFB]); embedded objects lie deeper and are not
- * named. Undefined when the structure is damaged.
- */
+/** Names of the entries directly below the root of a compound file ([MS-CFB]); undefined when it is damaged. */
 export async function rootEntryNames(reader: ContentReader): Promise<string[] | undefined> {
   const header = await readFully(reader, 0, 512);
   if (header.length < 512 || !header.subarray(0, 8).equals(COMPOUND_SIGNATURE)) return undefined;

@@ -22,10 +22,7 @@ export interface ContentSource {
   readonly label: string;
   readonly size: number;
   readonly open: () => Promise<ContentReader>;
-  /**
-   * As `open`, for a small file that was read a moment ago: reading it from the system's cache at once takes less time
-   * than a thread pool does. Absent where there is no faster way.
-   */
+  /** As `open`, for a small file read a moment ago: the system's cache is faster read here than in a thread. */
   readonly reopen?: () => ContentReader;
   /** The complete content, while it is in memory. */
   readonly complete?: Buffer;
@@ -130,10 +127,7 @@ export function readFully(reader: ContentReader, position: number, length: numbe
   return fill(reader, position, Buffer.alloc(length));
 }
 
-/**
- * Fills a buffer from `position` on; returns the part of it that was filled, all of it unless the content ends. Stops
- * reading once `enough` bytes are there.
- */
+/** Fills a buffer from `position` until `enough` bytes are there; returns the filled part, short only at the end. */
 export async function fill(
   reader: ContentReader,
   position: number,

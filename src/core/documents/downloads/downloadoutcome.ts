@@ -20,10 +20,10 @@ export interface DownloadedFile {
 export const downloadedFields = {
   id: readOnly(id(), 'Document id'),
   name: readOnly(text(), 'Stored name'),
-  file: readOnly(text(), 'Where it is'),
+  file: readOnly(text(), 'Path of the file'),
   bytes: readOnly(integer(), 'Size'),
   sha256: readOnly(text(), 'SHA-256 of the content'),
-  status: readOnly(choice(['downloaded', 'skipped']), 'Whether it came now, or was there already'),
+  status: readOnly(choice(['downloaded', 'skipped']), 'Whether it was downloaded now, or there already'),
 } as const;
 
 /** The result of one document; `absent`: a filter chose it and it has no such variant, which is no failure. */

@@ -119,10 +119,7 @@ function validatorOf(headers: IncomingResponse['headers']): Validator | undefine
   return { total, etag: headers.etag ?? null, lastModified: headers['last-modified'] ?? null };
 }
 
-/**
- * Headers that request the rest of a file after `from` bytes, or all of it when it has changed (RFC 9110, 13.1.5):
- * `If-Range` takes a strong entity tag, else the date.
- */
+/** Headers for the rest of a file after `from` bytes, or all of it when it has changed (RFC 9110, 13.1.5). */
 function rangeHeaders(from: number, { etag, lastModified }: Validator): Record<string, string> {
   const unless = etag !== null && isStrong(etag) ? etag : lastModified;
   return { range: `bytes=${from}-`, ...(unless !== null && { 'if-range': unless }) };

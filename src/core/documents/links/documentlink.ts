@@ -1,18 +1,12 @@
 import { operationOf, pathOf } from '../../../catalog/catalog.ts';
 import { EXIT } from '../../../catalog/failures.ts';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { documents } from '../../../catalog/resources/documents.ts';
+import { documents, VARIANTS, type Variant } from '../../../catalog/resources/documents.ts';
 import { Failure, localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import { isLoopback } from '../../transport/address.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { LinkFetching } from './fetchlink.ts';
-
-/** The files of a document that can be downloaded: `storage` has a link for each that exists (specification, Document). */
-export const VARIANTS = ['original', 'thumbnail', 'resized', 'cropped'] as const;
-
-/** One of `VARIANTS`. */
-export type Variant = (typeof VARIANTS)[number];
 
 /** What to download of documents, and with what. */
 export interface Downloading {

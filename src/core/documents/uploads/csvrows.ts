@@ -18,7 +18,7 @@ const SEPARATOR = /,|\r?\n|$/y;
 
 /**
  * Reads RFC 4180 text with LF or CRLF: quoted cells may hold commas, quotes (doubled) and line breaks. A byte order mark
- * and lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or stands inside a cell.
+ * and lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or is inside a cell.
  */
 export function parseCsv(text: string): CsvRow[] {
   const rows: CsvRow[] = [];

@@ -35,10 +35,7 @@ export interface DocumentDraft {
   readonly storedName: string;
 }
 
-/**
- * Makes the fields of a document from a row. Throws a Failure with exit code 2 that holds every problem: owner, name,
- * tags, date, crop.
- */
+/** Makes the fields of a document from a row. Throws a Failure with exit code 2 that holds every problem. */
 export function draftDocument(row: UploadRow, type: MimeType, organization: string): DocumentDraft {
   const base = sentBaseName(row.name?.trim() ?? defaultName(row.file), type);
   const problems: Problem[] = [];

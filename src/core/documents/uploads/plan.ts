@@ -40,7 +40,7 @@ export interface PlanOptions {
 /** Files that are checked (read once, hashed) at the same time. */
 const CONCURRENT_CHECKS = 4;
 
-/** Checks all rows before anything is sent; a bad row never keeps a good one from being ready. */
+/** Checks all rows before anything is sent; a bad row does not stop a good one. */
 export async function planUploads(rows: readonly UploadRow[], options: PlanOptions): Promise<PlannedUpload[]> {
   const limit = pLimit(CONCURRENT_CHECKS);
   const firstStdin = rows.findIndex(({ file }) => file === '-');
@@ -79,10 +79,7 @@ async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload>
   });
 }
 
-/**
- * The rows done in an earlier run that a ready one may repeat, by their identity. Only files of the same owner and name
- * are read again; one that is gone since is no repetition.
- */
+/** Rows done before that a ready one may repeat, by identity; only those of the same owner and name are read again. */
 async function doneBefore(planned: readonly PlannedUpload[], options: PlanOptions): Promise<Map<string, UploadRow>> {
   const ready = new Set(planned.flatMap(({ kind, row }) => (kind === 'ready' ? [ownerAndName(row)] : [])));
   const found = new Map<string, UploadRow>();
@@ -128,10 +125,7 @@ export interface UploadTarget {
   readonly organization: string;
 }
 
-/**
- * Idempotency key of an upload (D46): destination, owner, bytes and name; the same in every run. `generation` counts the
- * documents that were stored under earlier keys and deleted since.
- */
+/** Idempotency key (D46), the same in every run; `generation` counts documents of earlier keys that were deleted. */
 export function keyOf(upload: ReadyUpload, target: UploadTarget, generation: number): string {
   return `molar-${digest(upload, target, generation)}`;
 }

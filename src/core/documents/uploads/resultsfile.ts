@@ -116,10 +116,7 @@ export function withEarlier(rows: readonly UploadRow[], results: readonly Upload
   });
 }
 
-/**
- * Renames earlier results when they hold files that are not done and not part of this run, which would be forgotten
- * otherwise. Returns the new name and the number of those files.
- */
+/** Renames earlier results with unfinished files of other runs; returns the new name and the number of those files. */
 export async function moveUnfinished(
   path: string,
   results: readonly UploadRow[],

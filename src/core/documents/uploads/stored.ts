@@ -177,10 +177,7 @@ interface ListedDocument {
   readonly name: string | undefined;
 }
 
-/**
- * A way to find out whether a POST of unknown outcome stored its document; undefined for a body that lacks what that
- * takes. Searches the organization where the body names no owner (specification, Documents).
- */
+/** Looks for the document of a POST of unknown outcome; undefined for a body that lacks what that takes. */
 export function documentLookUp(client: ApiClient, fetching: LinkFetching, body: unknown): LookUp | undefined {
   if (!isPlainObject(body) || !isPlainObject(body.file)) return undefined;
   const { name, mimeType, file } = body;

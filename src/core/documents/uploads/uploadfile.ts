@@ -85,7 +85,7 @@ class FileUpload {
       const uploaded = await this.post(generation);
       if (uploaded !== undefined) return uploaded;
     }
-    throw localFailure('response.malformed', 'The server keeps returning documents that are gone.');
+    throw localFailure('response.malformed', 'The server returned only documents that were deleted since.');
   }
 
   /** The document that an earlier run stored: known from the journal, or looked for when an outcome was unknown. */

@@ -5,10 +5,7 @@ import { codeOf, fileFailure, usageFailure } from '../../failure.ts';
 import { writeWholeFile } from '../../output/atomicfile.ts';
 import { sharedRun } from './sharedrun.ts';
 
-/**
- * What is known of one upload. `sending`: a POST went out, or is about to. `stored`: as the document `id`. `refused`: the
- * server did not accept it.
- */
+/** State of one upload; `sending`: a POST went out, or is about to; `refused`: the server did not accept it. */
 export type JournalEntry =
   | { readonly state: 'sending' }
   | { readonly state: 'stored'; readonly id: string }
@@ -21,10 +18,7 @@ const READABLE: readonly unknown[] = [1, HEADER.version];
 /** Appends a line; where it has to be `durable`, it is on the disk when this resolves. */
 type AppendLine = (line: string, durable: boolean) => Promise<void>;
 
-/**
- * Remembers over runs and crashes what was sent, by a digest of server, owner, name and content: no names, no ids of
- * patients.
- */
+/** Remembers over runs and crashes what was sent, by digests: no names, no ids of patients. */
 export class UploadJournal {
   /** Whether an earlier run wrote it: then what it does not know of was never sent. */
   readonly isContinued: boolean;

@@ -36,10 +36,7 @@ export interface PreparedUploads {
   readonly dispose: () => Promise<void>;
 }
 
-/**
- * Reads and checks all that was requested. Throws a Failure only for what prevents the complete run: exit 2, or 9, also
- * when another run with the same results file is in progress.
- */
+/** Reads and checks all that was requested. Throws a Failure only for what prevents the complete run: exit 2 or 9. */
 export async function prepareUploads(order: UploadOrder): Promise<PreparedUploads> {
   const { results, folder, organization, owner, signal } = order;
   const files = runFiles(resolve(folder, results));

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { join } from 'sql-template-tag';
+import { VARIANTS } from '../../../catalog/resources/documents.ts';
 import { type Files, FilesUnavailable, fileName } from '../../files/files.ts';
-import { VARIANTS } from '../../files/signing.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/retention.ts';
 import type { CheckContext } from './context.ts';

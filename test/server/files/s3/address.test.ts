@@ -14,7 +14,7 @@ describe('an address of files', () => {
   });
 
   it.each([
-    ['no bucket', 's3://', /^s3:\/\/ is no address for files: the bucket has/],
+    ['no bucket', 's3://', /^s3:\/\/ is no address for files: a bucket has/],
     ['no bucket before a prefix', 's3:///molar', /a bucket has/],
     ['one slash', 's3:/practice', /a bucket has/],
     ['capitals in the scheme', 'S3://practice', /a bucket has/],
