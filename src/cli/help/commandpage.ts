@@ -1,8 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
-import { PAGES } from '../../core/help/pages.ts';
-import { inGroups } from './flaggroups.ts';
-import { head, seeAlso } from './pageparts.ts';
-import { escaped, literal, macro, running, terms } from './roff.ts';
+import { inGroups } from './commandhelp.ts';
+import { PAGES } from './pages.ts';
+import { escaped, head, literal, macro, running, seeAlso, terms } from './roff.ts';
 
 type LoadableCommand = Config['commands'][number];
 type Flag = LoadableCommand['flags'][string];

@@ -4,7 +4,7 @@ import sql, { join } from 'sql-template-tag';
 import { VARIANTS } from '../../../catalog/resources/documents.ts';
 import { type Files, FilesUnavailable, fileName } from '../../files/files.ts';
 import type { Reader } from '../../store/store.ts';
-import { DAY_MS } from '../../stream/retention.ts';
+import { DAY_MS } from '../../stream/stream.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';

@@ -1,0 +1,159 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { openDiskFiles } from '../files/disk.ts';
+import type { Files } from '../files/files.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import { StoreUnusable } from '../store/store.ts';
+import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from './backup/manifest.ts';
+import { checkPlace } from './check/check.ts';
+import { hashOf } from './check/files.ts';
+import { completeCopy, copyDatabase } from './copy/database.ts';
+import { type OpenTarget, openTarget } from './copy/target.ts';
+import { transferFiles } from './copy/transfer.ts';
+import { tellingDamage } from './damage.ts';
+import type { Place } from './place.ts';
+import type { Snapshot } from './snapshot.ts';
+import { DATABASE, openSqliteSnapshot, removeDatabase } from './snapshot.ts';
+import { ownSchema } from './tables.ts';
+import { turn, type Work } from './work.ts';
+
+/** What was restored, as it is printed. */
+export interface RestoreReport {
+  readonly backup: string;
+  readonly to: string;
+  readonly takenAt: string;
+  readonly rows: number;
+  readonly files: number;
+  /** Problems that a check of it finds; a backup tells how many the data had before. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Restores a backup into an empty place: its hashes are verified before, and what was restored is compared with it and
+ * checked. A folder takes its name only then. One that was interrupted goes on. Throws `StoreUnusable`.
+ */
+export async function restore(backup: string, to: Place, work: Work): Promise<RestoreReport> {
+  const folder = resolve(backup);
+  const manifest = await readManifest(folder);
+  await verifyBackup(folder, manifest, to, work);
+  const snapshot = await openSqliteSnapshot(folder);
+  try {
+    const target = await openTarget(to);
+    try {
+      const problems = await tellingDamage(() => fill(folder, manifest, snapshot, target, work));
+      await target.part?.finish();
+      const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
+      const { takenAt, files } = manifest;
+      return { backup: folder, to: target.name, takenAt, rows, files: files.count, problems };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** The backup is what its manifest says, and of a schema that can be restored. */
+async function verifyBackup(folder: string, { schema, database, files }: Manifest, to: Place, work: Work) {
+  const own = (await ownSchema()).version;
+  if (schema > own) {
+    throw new StoreUnusable(
+      `The backup was made by a newer molar (schema ${schema}; this one knows ${own}).`,
+      'Update molar.',
+    );
+  }
+  if (schema < own && to.database !== undefined) {
+    throw new StoreUnusable(
+      `The backup is of an earlier molar (schema ${schema}; PostgreSQL takes ${own}).`,
+      'Restore it to a folder, and migrate that with molar server migrate.',
+    );
+  }
+  for (const [name, expected] of [
+    [DATABASE, database.sha256],
+    [FILE_LIST, files.sha256],
+  ] as const) {
+    const found = await hashFile(join(folder, name)).catch(() => undefined);
+    if (found?.sha256 === expected) continue;
+    throw new StoreUnusable(
+      found === undefined
+        ? `${name} of the backup is missing or cannot be read.`
+        : `${name} of the backup is not what was backed up: its SHA-256 is ${found.sha256}, not ${expected}.`,
+      'Use another backup. A folder that was served since is a data folder now, and no backup any more.',
+    );
+  }
+  await turn(work, 'Verifying the backup', 1);
+}
+
+async function fill(
+  folder: string,
+  manifest: Manifest,
+  snapshot: Snapshot,
+  target: OpenTarget,
+  work: Work,
+): Promise<readonly string[]> {
+  const files = target.files ?? (await openDiskFiles(join(resolve(target.place.data), 'files')));
+  const moveFiles = async () => {
+    const { problems } = await transferFiles(snapshot, await openDiskFiles(join(folder, 'files')), files, work);
+    await verifyFiles(folder, manifest, files, work);
+    return problems;
+  };
+  const problems =
+    target.part === undefined
+      ? await copyRows(snapshot, target, moveFiles, work)
+      : await copyDatabaseFile(folder, target.part.path).then(moveFiles);
+  const checked = await checkPlace(target.place, { ...work, deep: false, repair: false });
+  const found = checked.checks.filter((check) => check.problems > 0);
+  return [
+    ...problems,
+    ...found.map((check) => `${check.name}: ${check.problems} problems that molar server check lists`),
+  ];
+}
+
+/** The database counts as restored when the files are there, too. */
+async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => Promise<T>, work: Work): Promise<T> {
+  const opened = await target.store();
+  try {
+    await copyDatabase(snapshot, opened, work);
+    const moved = await files();
+    await completeCopy(opened);
+    return moved;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+async function copyDatabaseFile(folder: string, part: string): Promise<void> {
+  const file = join(part, DATABASE);
+  await removeDatabase(part);
+  await copyFile(join(folder, DATABASE), file, constants.COPYFILE_FICLONE);
+  await chmod(file, 0o600);
+  // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
+  const store = await openSqliteStore(part, { serving: false });
+  await store.tidy();
+  await store.close();
+  const written = await open(file, 'r');
+  await written.sync();
+  await written.close();
+}
+
+/** Every file of the list is there as it was backed up, and as many as the manifest tells. */
+async function verifyFiles(folder: string, { files: expected }: Manifest, files: Files, work: Work): Promise<void> {
+  let count = 0;
+  for await (const { name, sha256 } of readFileList(folder)) {
+    count++;
+    const found = await hashOf(files, name);
+    if (found !== sha256) {
+      throw new StoreUnusable(
+        found === undefined
+          ? `The file ${name} of the backup is missing.`
+          : `The file ${name} is not what was backed up.`,
+        'Use another backup, and check the disks.',
+      );
+    }
+    await turn(work, 'Verifying files', 1);
+  }
+  if (count !== expected.count) {
+    throw new StoreUnusable(`The backup lists ${count} files, not ${expected.count}.`, 'Use another backup.');
+  }
+}
