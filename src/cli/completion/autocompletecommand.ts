@@ -12,7 +12,7 @@ import { suggestions } from './suggestions.ts';
 import { zshScript } from './zsh.ts';
 
 /** The shells that have a completion script, each with the function that writes it. */
-const SHELL_SCRIPTS: Readonly<Record<string, (completion: Completion) => string>> = {
+export const SHELL_SCRIPTS: Readonly<Record<string, (completion: Completion) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
