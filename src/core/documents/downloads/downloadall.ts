@@ -7,7 +7,7 @@ import { inOrder } from '../../orderedmap.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
 import { downloadTo } from './downloadfile.ts';
-import { DownloadJournal } from './downloadjournal.ts';
+import { type DownloadJournal, openDownloadJournal } from './downloadjournal.ts';
 import type { DownloadedFile, DownloadResult } from './downloadoutcome.ts';
 import { FileNames } from './filenames.ts';
 import { hashOfFile, type LabelledPath, removeLinkedPart, sizeOfFile } from './localfile.ts';
@@ -42,7 +42,7 @@ export async function* downloadAll(
   if (target.dir !== undefined) await makeFolder(folder);
   const { client, variant } = downloading;
   const scope = { server: client.baseUrl, organization: client.organization, variant };
-  const journal = target.journal && (await DownloadJournal.open(folder, scope, target.journal));
+  const journal = target.journal && (await openDownloadJournal(folder, scope, target.journal));
   try {
     const run = new DownloadRun(target, downloading, journal);
     yield* inOrder(documents, concurrency, (document) => run.download(document));

@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { fileFailure } from '../../failure.ts';
-import { holdLock, type LockOwner, type Release } from '../../lockfile.ts';
+import { holdLock, type LockOwner } from '../../lockfile.ts';
 import { isFileName } from './filenames.ts';
 import type { LabelledPath } from './localfile.ts';
 
@@ -33,77 +33,68 @@ const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0 } = constants;
  * What was downloaded into a folder, one JSON object a line, so that another run skips what is there and gives every
  * document the name it had. One run at a time holds it; failures have exit code 9.
  */
-export class DownloadJournal {
-  private readonly entries = new Map<number, JournalEntry>();
-  private readonly files: string[] = [];
-  private readonly journal: LabelledPath;
-  private readonly scope: JournalScope;
-  private readonly handle: FileHandle;
-  private readonly release: Release;
-
-  private constructor(journal: LabelledPath, scope: JournalScope, handle: FileHandle, release: Release) {
-    this.journal = journal;
-    this.scope = scope;
-    this.handle = handle;
-    this.release = release;
-  }
-
-  static async open(folder: LabelledPath, scope: JournalScope, owner: LockOwner): Promise<DownloadJournal> {
-    const path = join(folder.path, JOURNAL);
-    const label = join(folder.label, JOURNAL);
-    const lock = join(folder.path, '.molar-downloads.lock');
-    const release = await holdLock(lock, folder.label || 'The current folder', owner);
-    try {
-      const handle = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
-      const journal = new DownloadJournal({ path, label }, scope, handle, release);
-      await journal.read();
-      return journal;
-    } catch (cause) {
-      await release();
-      throw fileFailure(`open ${label}`, cause);
-    }
-  }
-
+export interface DownloadJournal {
   /** Names that are taken, whichever server or variant they are of. */
-  get names(): readonly string[] {
-    return this.files;
-  }
-
-  find(id: number): JournalEntry | undefined {
-    return this.entries.get(id);
-  }
-
-  async add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void> {
-    const scoped: JournalEntry = { ...this.scope, ...entry };
-    this.entries.set(scoped.id, scoped);
-    await this.handle.appendFile(`${JSON.stringify(scoped)}\n`).catch((cause: unknown) => {
-      throw fileFailure(`write ${this.journal.label}`, cause);
-    });
-  }
-
+  readonly names: readonly string[];
+  find(id: number): JournalEntry | undefined;
+  add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void>;
   /** Releases the folder; an empty journal is removed. */
-  async close(): Promise<void> {
-    const facts = await this.handle.stat().catch(() => undefined);
-    if (facts?.size === 0) await unlink(this.journal.path).catch(() => undefined);
-    await this.handle.close().catch(() => undefined);
-    await this.release();
-  }
+  close(): Promise<void>;
+}
 
-  /** Incomplete lines, and those whose file would not be in the folder, are ignored; of several the last counts. */
-  private async read(): Promise<void> {
-    const { server, organization, variant } = this.scope;
-    let isEnded = true;
-    for await (const line of this.handle.readLines({ start: 0, autoClose: false })) {
-      const entry = parsed(line);
-      isEnded = entry !== undefined;
-      if (entry === undefined) continue;
-      this.files.push(entry.file);
-      if (entry.server === server && entry.organization === organization && entry.variant === variant)
-        this.entries.set(entry.id, entry);
-    }
-    // A run that was killed may have left half a line.
-    if (!isEnded) await this.handle.appendFile('\n');
+/** Opens the journal of a folder, or begins one, for the documents of a server, organization and variant. */
+export async function openDownloadJournal(
+  folder: LabelledPath,
+  scope: JournalScope,
+  owner: LockOwner,
+): Promise<DownloadJournal> {
+  const path = join(folder.path, JOURNAL);
+  const label = join(folder.label, JOURNAL);
+  const lock = join(folder.path, '.molar-downloads.lock');
+  const release = await holdLock(lock, folder.label || 'The current folder', owner);
+  try {
+    const file = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+    const all = await readEntries(file);
+    const names = all.map((entry) => entry.file);
+    const ours = all.filter((entry) => SCOPE.every((key) => entry[key] === scope[key]));
+    const entries = new Map(ours.map((entry) => [entry.id, entry]));
+    return {
+      names,
+      find: (id) => entries.get(id),
+      async add(entry) {
+        const scoped = { ...scope, ...entry };
+        entries.set(entry.id, scoped);
+        await file.appendFile(`${JSON.stringify(scoped)}\n`).catch((cause: unknown) => {
+          throw fileFailure(`write ${label}`, cause);
+        });
+      },
+      async close() {
+        const facts = await file.stat().catch(() => undefined);
+        if (facts?.size === 0) await unlink(path).catch(() => undefined);
+        await file.close().catch(() => undefined);
+        await release();
+      },
+    };
+  } catch (cause) {
+    await release();
+    throw fileFailure(`open ${label}`, cause);
   }
+}
+
+const SCOPE = ['server', 'organization', 'variant'] as const;
+
+/** The entries of a journal; incomplete lines, and those whose file would not be in the folder, are ignored. */
+async function readEntries(file: FileHandle): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  let isEnded = true;
+  for await (const line of file.readLines({ start: 0, autoClose: false })) {
+    const entry = parsed(line);
+    isEnded = entry !== undefined;
+    if (entry !== undefined) entries.push(entry);
+  }
+  // A run that was killed may have left half a line.
+  if (!isEnded) await file.appendFile('\n');
+  return entries;
 }
 
 function parsed(line: string): JournalEntry | undefined {

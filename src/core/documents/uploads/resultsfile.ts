@@ -54,34 +54,24 @@ const INTERVAL = 1000;
  * The results CSV of a run. It is complete at any moment: all rows, each with what is known of it so far, replaced at
  * most once a second; rows without an outcome yet are pending, and a run with it searches the server first.
  */
-export class ResultsFile {
-  private readonly path: string;
-  private readonly results: ResultRow[];
-  private readonly now: () => number;
-  private written = Number.NEGATIVE_INFINITY;
-  private writing: Promise<void> = Promise.resolve();
-
-  constructor(path: string, results: readonly ResultRow[], now: () => number) {
-    this.path = path;
-    this.results = [...results];
-    this.now = now;
-  }
-
-  async settled(index: number, outcome: UploadOutcome): Promise<void> {
-    const result = this.results[index];
-    if (result !== undefined) this.results[index] = { row: result.row, outcome };
-    if (this.now() - this.written >= INTERVAL) await this.write();
-  }
-
+export function resultsFile(path: string, planned: readonly ResultRow[], now: () => number) {
+  const results = [...planned];
+  let written = Number.NEGATIVE_INFINITY;
+  let writing: Promise<void> = Promise.resolve();
   /** Writes all rows as they are now. Throws a Failure with exit code 9 when the file cannot be written. */
-  write(): Promise<void> {
-    this.written = this.now();
+  const write = (): Promise<void> => {
+    written = now();
     // One write after another: they share the name of the part file.
-    this.writing = this.writing
-      .catch(() => undefined)
-      .then(() => writeWholeFile(this.path, formatResults(this.results)));
-    return this.writing;
-  }
+    writing = writing.catch(() => undefined).then(() => writeWholeFile(path, formatResults(results)));
+    return writing;
+  };
+  /** Records the outcome of a row. */
+  const settled = async (index: number, outcome: UploadOutcome): Promise<void> => {
+    const result = results[index];
+    if (result !== undefined) results[index] = { row: result.row, outcome };
+    if (now() - written >= INTERVAL) await write();
+  };
+  return { settled, write };
 }
 
 /** Rows of the results CSV at a path, none where there is no file. Exit code 2 when it is another file. */

@@ -8,7 +8,7 @@ import type { ApiClient } from '../../transport/client.ts';
 import type { LinkFetching } from '../links/fetchlink.ts';
 import type { OnBytes } from './body.ts';
 import { journalKeyOf, type PlannedUpload, type ReadyUpload } from './plan.ts';
-import { moveUnfinished, ResultsFile } from './resultsfile.ts';
+import { moveUnfinished, resultsFile } from './resultsfile.ts';
 import { StoredDocuments } from './stored.ts';
 import { type Uploaded, type Uploading, uploadFile } from './uploadfile.ts';
 import { openJournal } from './uploadjournal.ts';
@@ -46,7 +46,7 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
       await deps.note(`Earlier results with ${countedFiles(aside.files)} not uploaded were moved to ${path}.`);
     }
     const before = plan.map((planned) => ({ row: planned.row, outcome: plannedOutcome(planned).outcome }));
-    const file = new ResultsFile(files.results, before, deps.now);
+    const file = resultsFile(files.results, before, deps.now);
     await file.write();
     const { client, fetching, concurrency, onBytes, onSkipped } = deps;
     const uploading = {
@@ -89,8 +89,8 @@ export async function uploadAll(
   const breaker = new UploadBreaker();
   const limit = pLimit(options.concurrency);
   const upload = async ({ index, ready }: QueuedUpload) => {
-    const stop = breaker.open ?? (uploading.signal?.aborted ? INTERRUPTED : undefined);
-    const uploaded = stop === undefined ? await uploadFile(ready, uploading) : notTried(ready, stop);
+    const isStopped = breaker.cause !== undefined || uploading.signal?.aborted;
+    const uploaded = isStopped ? notTried(ready, breaker.cause) : await uploadFile(ready, uploading);
     results[index] = uploaded;
     breaker.note(uploaded);
     await options.onSettled(index, uploaded);
@@ -133,20 +133,13 @@ function groups(plan: readonly PlannedUpload[]): QueuedUpload[][] {
   return [...found.values()];
 }
 
-interface Stop {
-  readonly why: string;
-  readonly exitCode: number;
-  readonly failure?: Failure | undefined;
-}
-
-const INTERRUPTED: Stop = { why: 'Interrupted.', exitCode: EXIT.interrupted };
-
-function notTried({ row }: ReadyUpload, stop: Stop): Uploaded {
-  const { exitCode, failure } = stop;
+/** The outcome of a file that is not sent: `cause` opened the circuit breaker, or the run was interrupted. */
+function notTried({ row }: ReadyUpload, cause: Failure | undefined): Uploaded {
   const attempts = row.earlier?.attempts ?? 0;
-  const error = stop === INTERRUPTED ? null : `Not tried: ${stop.why}`;
+  const error = cause === undefined ? null : `Not tried: ${cause.message}`;
+  const exitCode = cause?.exitCode ?? EXIT.interrupted;
   const outcome = { status: 'pending' as const, id: null, storedName: null, attempts, error, exitCode };
-  return { outcome, repeated: false, ...(failure && { failure }) };
+  return { outcome, repeated: false, ...(cause && { failure: cause }) };
 }
 
 /** Maximum number of files that may fail one after another for the network before the rest is not tried. */
@@ -154,13 +147,11 @@ const MAX_NETWORK_FAILURES = 3;
 
 /** The circuit breaker of uploads: local failures, of which each file has its own, do not open it. */
 class UploadBreaker {
-  open: Stop | undefined;
+  cause: Failure | undefined;
   private networkFailures = 0;
 
-  note({ outcome: { exitCode }, failure }: Uploaded): void {
-    if (this.open !== undefined) return;
-    this.networkFailures = exitCode === EXIT.network ? this.networkFailures + 1 : 0;
-    if (exitCode === EXIT.auth || this.networkFailures >= MAX_NETWORK_FAILURES)
-      this.open = { why: failure?.message ?? 'the server does not respond.', exitCode, failure };
+  note({ failure }: Uploaded): void {
+    this.networkFailures = failure?.exitCode === EXIT.network ? this.networkFailures + 1 : 0;
+    if (failure?.exitCode === EXIT.auth || this.networkFailures >= MAX_NETWORK_FAILURES) this.cause ??= failure;
   }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   moveUnfinished,
-  ResultsFile,
   readEarlierResults,
+  resultsFile,
   withEarlier,
 } from '../../../../src/core/documents/uploads/resultsfile.ts';
 import type { UploadOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
@@ -33,7 +33,7 @@ describe('the results file of a run', () => {
   it('is whole at any moment, for its owner only, and written again at most once a second', async () => {
     let now = 0;
     const rows = ['a.pdf', 'b.pdf'].map((file) => ({ row: { file, tags: [] }, outcome: pending }));
-    const file = new ResultsFile(path, rows, () => now);
+    const file = resultsFile(path, rows, () => now);
     await file.write();
     expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,pending,,,0,\nb.pdf,,,,,,pending,,,0,\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -49,13 +49,13 @@ describe('the results file of a run', () => {
   it('is written in order when many files end at once', async () => {
     let now = 0;
     const rows = Array.from({ length: 20 }, (_, index) => ({ row: { file: `${index}`, tags: [] }, outcome: pending }));
-    const file = new ResultsFile(path, rows, () => (now += 2000));
+    const file = resultsFile(path, rows, () => (now += 2000));
     await Promise.all(rows.map((_, index) => file.settled(index, done)));
     expect((await readFile(path, 'utf8')).match(/,done,/g)).toHaveLength(20);
   });
 
   it('fails with exit code 9 where it cannot be written', async () => {
-    const file = new ResultsFile(join(folder, 'missing', 'r.csv'), [], () => 0);
+    const file = resultsFile(join(folder, 'missing', 'r.csv'), [], () => 0);
     await expect(file.write()).rejects.toMatchObject({ exitCode: 9 });
   });
 });
