@@ -20,7 +20,7 @@ export default defineConfig(async () => ({
     projects: [
       project(
         'unit',
-        ['test/{catalog,core,cli,commands,server,house,faithful}/**/*.test.ts'],
+        ['test/{catalog,core,cli,commands,demo,server,house,faithful}/**/*.test.ts'],
         { seconds: 240, exclude: ALONE },
         0,
       ),
