@@ -120,7 +120,7 @@ describe('molar login', () => {
     ['two secrets', [...PLACE, '--token-stdin', '--token-file', 'x'], '', 2, 'Use only one of'],
     ['a missing file', [...PLACE, '--token-file', '/nonexistent'], '', 9, 'no such file'],
     ['a secret without an id', [...PLACE, '--client-secret-stdin'], 'x', 2, 'no client id'],
-    ['a wrong client', [...PLACE, '--client-id', 'x', '--client-secret-stdin'], 'hush', 3, 'No token was given out'],
+    ['a wrong client', [...PLACE, '--client-id', 'x', '--client-secret-stdin'], 'hush', 3, 'No token was issued'],
     ['a name that is none', [...PLACE, '--profile', 'a b', '--token-stdin'], '', 2, 'A profile name is'],
   ])('keeps nothing for %s', async (_name, argv, stdin, exitCode, message) => {
     const ran = await login(argv, stdin);

@@ -1,7 +1,7 @@
 import { EXIT, exitCodeOf } from '../../../catalog/failures.ts';
+import type { Clock } from '../../clock.ts';
 import { Failure, localFailure } from '../../failure.ts';
-import type { Clock } from '../../transport/exchange.ts';
-import { RETRYABLE_STATUSES, type RetryPolicy, retryAfterOf, waitBefore } from '../../transport/retry.ts';
+import { RETRYABLE_STATUSES, type RetryPolicy, retryAfterOf, retryDelay } from '../../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../../transport/send.ts';
 
 type Headers = IncomingResponse['headers'];
@@ -73,7 +73,7 @@ export async function fetchLink<T>(url: URL, fetching: LinkFetching, read: BodyR
 /** Waits before the retry after `failed` failed attempts. */
 export function pauseBefore(failed: number, fetching: LinkFetching, retryAfter: number | undefined): Promise<void> {
   const { clock, retry, random, signal } = fetching;
-  return clock.sleep(waitBefore(failed, retry, random, retryAfter), signal);
+  return clock.sleep(retryDelay(failed, retry, random, retryAfter), signal);
 }
 
 /**

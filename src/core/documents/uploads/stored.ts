@@ -10,7 +10,7 @@ import type { Row } from '../../pages/page.ts';
 import { walkPages } from '../../pages/walk.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
-import type { LookUp } from '../../transport/doubt.ts';
+import type { LookUp } from '../../transport/uncertainwrite.ts';
 import { reportedDigest } from '../links/contentdigest.ts';
 import { readLink } from '../links/documentlink.ts';
 import { fetchLink, type LinkFetching } from '../links/fetchlink.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Variant } from '../../../../src/catalog/resources/documents.ts';
+import { staticToken } from '../../../../src/core/connection/credentials.ts';
 import type { Downloading } from '../../../../src/core/documents/links/documentlink.ts';
 import type { LinkFetching } from '../../../../src/core/documents/links/fetchlink.ts';
 import { ApiClient } from '../../../../src/core/transport/client.ts';
 import { ConnectionFailure, type IncomingResponse, type OutgoingRequest } from '../../../../src/core/transport/send.ts';
-import { staticToken } from '../../../../src/core/transport/token.ts';
 
 export interface Held {
   readonly id: number;
