@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { documents } from '../../catalog/resources/documents.ts';
-import type { LinkFetching } from '../../core/documents/links/linkattempt.ts';
-import { documentLookUp } from '../../core/documents/uploads/documentlookup.ts';
+import type { LinkFetching } from '../../core/documents/links/fetchlink.ts';
+import { documentLookUp } from '../../core/documents/uploads/stored.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { createdRecordLookups } from '../../core/lookup/createdrecord.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';

@@ -2,8 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import { JPEG_ALIASES, MIME_TYPES } from '../../catalog/resources/documentnames.ts';
-import { documents } from '../../catalog/resources/documents.ts';
-import { VARIANTS } from '../../core/documents/links/documentlink.ts';
+import { documents, VARIANTS } from '../../catalog/resources/documents.ts';
 import { LAYOUTS } from '../../core/documents/uploads/layout.ts';
 import type { UploadInput } from '../../core/documents/uploads/uploadinput.ts';
 import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
@@ -65,7 +64,7 @@ export const uploadFlags: FlagInput = {
   crop: document.text('X,Y,WIDTH,HEIGHT', 'Crop of an image in pixels; goes with --ratio'),
   ratio: document.text('R', 'Scale applied after --crop; 1 keeps the size'),
   manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),
-  recursive: batch.toggle('Go into folders inside folders'),
+  recursive: batch.toggle('Include folders inside folders'),
   include: batch.list('GLOB', "Take only files that match, such as '*.pdf', from folders; may be repeated"),
   layout: batch.text(
     LAYOUTS.join('|'),
@@ -73,8 +72,8 @@ export const uploadFlags: FlagInput = {
     { options: LAYOUTS },
   ),
   check: batch.toggle('Check the files, list them, and upload none'),
-  yes: batch.toggle('Carry out the plan of --layout without asking'),
-  results: batch.text('FILE', 'CSV that every outcome is written to', { default: RESULTS }),
+  yes: batch.toggle('Carry out the plan of --layout without asking for confirmation'),
+  results: batch.text('FILE', 'CSV file that the outcome of each file is written to', { default: RESULTS }),
   concurrency: { ...concurrencyFlag(UPLOADS), helpGroup: 'BATCH' },
   ...dryRunFlag,
   ...outputFlags,

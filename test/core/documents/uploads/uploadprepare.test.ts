@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runFiles } from '../../../../src/core/documents/uploads/runfiles.ts';
+import { runFiles } from '../../../../src/core/documents/uploads/uploadprepare.ts';
 
 describe('the files of a run', () => {
   it('stand beside its results', () => {

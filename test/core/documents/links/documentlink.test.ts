@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLink } from '../../../../src/core/documents/links/link.ts';
+import { readLink } from '../../../../src/core/documents/links/documentlink.ts';
 
 describe('a download link', () => {
   it.each([

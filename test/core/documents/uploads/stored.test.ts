@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { documentLookUp } from '../../../../src/core/documents/uploads/documentlookup.ts';
+import { documentLookUp } from '../../../../src/core/documents/uploads/stored.ts';
 import { FakeServer } from '../fakeserver.ts';
 
 describe('documentLookUp', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { hasWishes, isOfOwner, namedAs, type Sought } from '../../../../src/core/documents/uploads/sought.ts';
+import {
+  hasTagsAndDate,
+  isOfOwner,
+  nameMatcher,
+  type SoughtDocument,
+} from '../../../../src/core/documents/uploads/documentmatch.ts';
 
 describe('the name of a document', () => {
   it.each<[string, string, boolean]>([
@@ -23,16 +28,16 @@ describe('the name of a document', () => {
     ['2026.03.02 a+b (x).pdf', '2026x03x02 a+b (x).pdf', false],
     ['Zoe\u0308.pdf', 'zo\u00eb.pdf', true],
   ])('%s is %s: %s', (wanted, name, expected) => {
-    expect(namedAs(wanted)(name)).toBe(expected);
+    expect(nameMatcher(wanted)(name)).toBe(expected);
   });
 
   it('may be one that is not told', () => {
-    expect(namedAs('report.pdf')(undefined)).toBe(true);
+    expect(nameMatcher('report.pdf')(undefined)).toBe(true);
   });
 });
 
 describe('the owner of a document', () => {
-  const sought = { owner: { field: 'ownerPatient', id: '5' } } as unknown as Sought;
+  const sought = { owner: { field: 'ownerPatient', id: '5' } } as unknown as SoughtDocument;
 
   it.each<[string, object, boolean]>([
     ['the one', { ownerPatient: { id: 5 } }, true],
@@ -46,7 +51,7 @@ describe('the owner of a document', () => {
 });
 
 describe('what a document was sent with', () => {
-  const wishes = (fields: object) => ({ fields: { ...fields } }) as unknown as Sought;
+  const wanted = (fields: object) => ({ fields: { ...fields } }) as unknown as SoughtDocument;
 
   it.each<[string, object, object, boolean]>([
     ['tags in other letters', { tags: ['X-Ray', 'new'] }, { tags: ['NEW', 'x-ray', 'more'] }, true],
@@ -58,6 +63,6 @@ describe('what a document was sent with', () => {
     ['a date that the service knows nothing of', { userDefinedDate: '2026-03-02' }, { userDefinedDate: null }, true],
     ['a date that was not sent', {}, { userDefinedDate: '2026-03-02' }, true],
   ])('is there with %s: %o, %o', (_name, fields, document, expected) => {
-    expect(hasWishes({ ...document }, wishes(fields))).toBe(expected);
+    expect(hasTagsAndDate({ ...document }, wanted(fields))).toBe(expected);
   });
 });

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { Listing } from '../../../../src/core/documents/uploads/listing.ts';
+import { sharedRun } from '../../../../src/core/documents/uploads/sharedrun.ts';
 
-/** A listing whose reads end when they are told to. */
-function slowListing() {
+/** A list whose reads end when the test says so. */
+function slowList() {
   const reads: { resolve: (rows: readonly number[]) => void; reject: (cause: Error) => void }[] = [];
-  const listing = new Listing<number>(() => new Promise((resolve, reject) => reads.push({ resolve, reject })));
-  return { listing, reads };
+  const list = sharedRun(() => new Promise<readonly number[]>((resolve, reject) => reads.push({ resolve, reject })));
+  return { list, reads };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a listing', () => {
+describe('a shared run', () => {
   it('is read once for those that ask while another is read, and never one begun before', async () => {
-    const { listing, reads } = slowListing();
-    const first = listing.fresh();
+    const { list, reads } = slowList();
+    const first = list();
     await settled();
-    const later = [listing.fresh(), listing.fresh()];
+    const later = [list(), list()];
     await settled();
     expect(reads).toHaveLength(1);
     reads[0]?.resolve([1]);
@@ -30,10 +30,10 @@ describe('a listing', () => {
   });
 
   it('is read anew after one that failed', async () => {
-    const { listing, reads } = slowListing();
-    const failed = listing.fresh();
+    const { list, reads } = slowList();
+    const failed = list();
     await settled();
-    const next = listing.fresh();
+    const next = list();
     reads[0]?.reject(new Error('away'));
     await expect(failed).rejects.toThrow('away');
     await settled();

@@ -4,8 +4,8 @@ import { canonicalMimeType, JPEG_ALIASES } from '../../../catalog/resources/docu
 import type { Row } from '../../pages/page.ts';
 import type { DocumentOwner } from './draft.ts';
 
-/** A document to look for: whose it is, what it is called, its bytes, and the tags and the date that it was sent with. */
-export interface Sought {
+/** A document to look for: its owner, its name, its bytes, and the tags and the date that it was sent with. */
+export interface SoughtDocument {
   readonly owner: DocumentOwner;
   /** With its extension, numbering aside. */
   readonly storedName: string;
@@ -16,7 +16,7 @@ export interface Sought {
 }
 
 /** Whether a document is of the owner; one without that field was listed as the owner's. */
-export function isOfOwner(document: Row, { owner }: Sought): boolean {
+export function isOfOwner(document: Row, { owner }: SoughtDocument): boolean {
   const link = document[owner.field];
   return link === undefined || (isPlainObject(link) && String(link.id) === owner.id);
 }
@@ -25,7 +25,7 @@ export function isOfOwner(document: Row, { owner }: Sought): boolean {
  * Tells whether a name is the wanted one, or the one a server makes of it: numbered where it was taken, with or without
  * its extension, in any spelling of the type and in any letter case (specification, Document; D36).
  */
-export function namedAs(wanted: string): (name: string | undefined) => boolean {
+export function nameMatcher(wanted: string): (name: string | undefined) => boolean {
   const folded = foldText(wanted);
   const spellings = spellingsOf(folded.slice(folded.lastIndexOf('.') + 1)).map(escaped);
   const extension = `(?:\\.(?:${spellings.join('|')}))*`;
@@ -44,14 +44,14 @@ function escaped(text: string): string {
 }
 
 /**
- * Whether a stored document has the tags and the date that are wanted, as far as it has these fields; tags added since do not
- * matter. A date may be missing: the specification has none in the body of a POST.
+ * Whether a stored document has the wanted tags and date, as far as it has these fields; tags added since do not matter.
+ * A date may be missing: the specification has none in the body of a POST.
  */
-export function hasWishes(document: Row, { fields }: Sought): boolean {
+export function hasTagsAndDate(document: Row, { fields }: SoughtDocument): boolean {
   const { tags, userDefinedDate } = document;
   const folded = (each: unknown) => (Array.isArray(each) ? each : []).map((tag) => foldText(String(tag).trim()));
-  const there = new Set(folded(tags));
-  const hasTags = tags === undefined || folded(fields.tags).every((tag) => there.has(tag));
+  const present = new Set(folded(tags));
+  const hasTags = tags === undefined || folded(fields.tags).every((tag) => present.has(tag));
   const wanted = fields.userDefinedDate ?? userDefinedDate ?? null;
   return hasTags && (userDefinedDate ?? wanted) === wanted;
 }
