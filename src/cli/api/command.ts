@@ -2,12 +2,13 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
+import { FORMATS, type Format, formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import { terminalSafe } from '../../core/output/terminalsafe.ts';
 import type { ApiAnswer } from '../../core/transport/client.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { namedFormat } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
@@ -37,12 +38,12 @@ export const apiFlags = {
   'dry-run': Flags.boolean({ summary: 'Print the request and send nothing' }),
   format: Flags.string({
     helpGroup,
-    helpValue: 'json|ndjson',
-    options: ['json', 'ndjson'],
-    summary: 'Form of the output, json when not given',
+    helpValue: formatsFor('value').join('|'),
+    options: formatsFor('value'),
+    summary: 'Output format, json when not given',
   }),
   json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
-  out: Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Write to a file, replaced only when it is whole' }),
+  out: Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Write to a file, replaced only when it is complete' }),
   ...talkFlags,
   ...connectionFlags,
 };
@@ -66,13 +67,13 @@ export abstract class ApiCommand extends MolarCommand {
     }
   }
 
-  private async once(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
+  private async once(request: RawRequest, format: Format, flags: FlagValues): Promise<void> {
     const { streams } = this.context;
     const out = textFlag(flags, 'out');
     const sink = out === undefined ? streamSink(streams.stdout.write) : await openAtomicFile(out);
     try {
       const answer = await this.send(request, flags);
-      const text = envelopeText(answer, format);
+      const text = FORMATS[format].value?.(envelopeOf(answer)) ?? '';
       await sink.write(out === undefined && streams.stdout.isTTY ? terminalSafe(format)(text) : text);
       await sink.commit();
     } catch (cause) {
@@ -99,7 +100,7 @@ export abstract class ApiCommand extends MolarCommand {
     });
   }
 
-  private async paginate(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
+  private async paginate(request: RawRequest, format: Format, flags: FlagValues): Promise<void> {
     const { context } = this;
     const nothing = { selection: undefined, fields: undefined, limit: undefined, sort: undefined, columns: [] };
     const out = textFlag(flags, 'out');
@@ -117,17 +118,13 @@ export abstract class ApiCommand extends MolarCommand {
   }
 }
 
-function readFormat(flags: FlagValues): 'json' | 'ndjson' {
-  const format = textFlag(flags, 'format');
-  if (format === 'ndjson' && isOn(flags, 'json')) {
-    throw usageFailure('--format and --json name different formats; give one.', { source: '--json' });
-  }
+/** Throws a Failure (exit 2) for what is not to be. */
+function readFormat(flags: FlagValues): Format {
   if (textFlag(flags, 'out') === '') throw usageFailure('--out must name a file.', { source: '--out' });
-  return format === 'ndjson' ? 'ndjson' : 'json';
+  return namedFormat(flags) ?? 'json';
 }
 
 /** The envelope (specification, Response envelope); a successful one has no errors. */
-function envelopeText({ data, warnings, meta }: ApiAnswer, format: 'json' | 'ndjson'): string {
-  const envelope = { data, warnings, errors: [], ...(meta !== null && { meta }) };
-  return `${format === 'json' ? JSON.stringify(envelope, null, 2) : JSON.stringify(envelope)}\n`;
+function envelopeOf({ data, warnings, meta }: ApiAnswer) {
+  return { data, warnings, errors: [], ...(meta !== null && { meta }) };
 }

@@ -8,15 +8,15 @@ import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
-import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
+import { checkResumable, exportFlags, readParallel } from '../flags/exports.ts';
 import { quotedWarning } from '../flags/filters.ts';
-import { outputFlags, rowFlags } from '../flags/output.ts';
+import { fileFormat, outputFlags, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { durationText } from '../terminal/rowprogress.ts';
-import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
+import { EXPORTABLE, folderFormat, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
 import { changesLine, folderLine } from './foldersummary.ts';
 
@@ -39,12 +39,7 @@ export const exportCommandFlags: FlagInput = {
     required: true,
     summary: 'Folder of the files; made where it is missing',
   }),
-  format: Flags.string({
-    ...outputGroup,
-    helpValue: FOLDER_FORMATS.join('|'),
-    options: [...FOLDER_FORMATS],
-    summary: 'Form of the files, csv when not given',
-  }),
+  ...fileFormat,
   filter: Flags.string({
     ...filterGroup,
     helpValue: 'RESOURCE:TERM',
@@ -143,10 +138,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
 
   private wishes(flags: FlagValues) {
     const resume = isOn(flags, 'resume');
-    const format = (textFlag(flags, 'format') ?? 'csv') as (typeof FOLDER_FORMATS)[number];
-    if (resume && !isResumable(format)) {
-      throw usageFailure(`${format} files cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
-    }
+    if (resume) checkResumable(folderFormat(flags));
     const name = textFlag(flags, 'since-last');
     const sinceLast = name === undefined ? undefined : checkBookmarkName(name, '--since-last');
     return { resume, receipt: true, sinceLast, parallel: readParallel(flags) };

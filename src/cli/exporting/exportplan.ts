@@ -4,15 +4,14 @@ import type { Resource } from '../../catalog/define.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { FORMATS, type Format } from '../../core/output/formats.ts';
 import { nearest } from '../errors/nearest.ts';
 import type { ExportWishes } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
+import { readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { planRows } from '../rows/plan.ts';
 import type { Reading } from './resourceexport.ts';
-
-/** Forms in which a folder can be written. */
-export const FOLDER_FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const;
 
 /** Resources that can be read to the end, page by page. */
 export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
@@ -23,6 +22,11 @@ export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
 const WHOLE: readonly Resource[] = EXPORTABLE.filter((resource) =>
   Object.values(operationOf(resource, 'list').filters ?? {}).every(({ required }) => !required),
 );
+
+/** The format of the files of a folder, where `--json` is about the summary. Throws a Failure (exit 2). */
+export function folderFormat(flags: FlagValues): Format {
+  return readDestination({ ...flags, json: false }, false, 'csv', 'files').format;
+}
 
 /** One file of a folder. */
 export interface PlannedFile {
@@ -74,8 +78,8 @@ function fileOf(
   isIds = false,
 ): PlannedFile {
   const operation = listOf(resource);
-  const format = textFlag(flags, 'format') ?? 'csv';
-  const file = `${resource.name}${isIds ? '.ids' : ''}.${format}`;
+  const format = folderFormat(flags);
+  const file = `${resource.name}${isIds ? '.ids' : ''}.${FORMATS[format].extensions[0]}`;
   const path = join(folder, file);
   const own: FlagValues = { ...flags, json: false, format, out: path, fields };
   const shown = operation.fields ?? resource.fields;

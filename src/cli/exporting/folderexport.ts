@@ -5,11 +5,11 @@ import type { Left } from '../../core/exports/exporttask.ts';
 import { type FinishedFile, type FolderState, readState, writeState } from '../../core/exports/folderstate.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { type Failure, isInterruption } from '../../core/failure.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { exists } from '../../core/output/replacement.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../errors/report.ts';
-import { isResumable } from '../flags/exports.ts';
 import { counted, RowProgress } from '../terminal/rowprogress.ts';
 import type { PlannedFile } from './exportplan.ts';
 import { type FileOutcome, notTried } from './foldersummary.ts';
@@ -96,7 +96,7 @@ async function exportOne(
       order.remark(`${receipt.file} is complete from the run that is resumed.`);
       return { outcome: { ...completed(planned, receipt), earlier: true } };
     }
-    const wishes = { ...reading.wishes, resume: order.resume && isResumable(reading.plan.format) };
+    const wishes = { ...reading.wishes, resume: order.resume && FORMATS[reading.plan.format].isResumable };
     const { receipt, increment, readFrom } = await exportToFile(
       { ...reading, wishes },
       {

@@ -9,8 +9,8 @@ import { targetOf } from '../../core/exports/partialfile.ts';
 import { Failure } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
 import { writeWholeFile } from '../../core/output/atomicfile.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { failureOf } from '../errors/report.ts';
-import { isResumable } from '../flags/exports.ts';
 import { exportFolder, type FolderDone, type FolderExport } from './folderexport.ts';
 import { failureOfFolder, reasonOf } from './folderfailure.ts';
 import { type FolderRun, folderSummary, notTried } from './foldersummary.ts';
@@ -97,7 +97,7 @@ async function refuseOthers({ context, files, folder, resume }: FolderExport): P
   for (const { reading, flags, path, file } of files) {
     try {
       const increment = await incrementOf(reading, context);
-      const unfinished = resume && isResumable(reading.plan.format) && state?.finished[file] === undefined;
+      const unfinished = resume && FORMATS[reading.plan.format].isResumable && state?.finished[file] === undefined;
       const target = increment?.since === undefined ? path : changesPath(path, state?.changesTime ?? '');
       if (unfinished) await checkResume(await targetOf(target), identityOf(reading, flags));
     } catch (cause) {

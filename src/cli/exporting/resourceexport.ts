@@ -10,6 +10,7 @@ import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts
 import { partPath, targetOf } from '../../core/exports/partialfile.ts';
 import type { LineForm } from '../../core/jsonscan/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { readComplete } from '../../core/pages/complete.ts';
 import { countOperationOf } from '../../core/pages/countall.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
@@ -20,12 +21,11 @@ import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
 import type { Context } from '../context.ts';
-import { type ExportWishes, isResumable } from '../flags/exports.ts';
+import type { ExportWishes } from '../flags/exports.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
-import { csvOptions, formatterOf, lineFormOf, packing } from '../rows/formatter.ts';
-import { shaping } from '../rows/output.ts';
+import { csvOptions, formatterOf, lineFormOf, packing, shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
 import { inOrder } from '../rows/sort.ts';
 import type { RowProgress } from '../terminal/rowprogress.ts';
@@ -168,7 +168,7 @@ async function exportTo(
         kind,
         resume: wishes.resume,
         receipt: wishes.receipt,
-        resumable: isResumable(plan.format) && plan.sort === undefined,
+        resumable: FORMATS[plan.format].isResumable && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
         wrap: await packing(plan, reading.resource.many),
@@ -202,9 +202,9 @@ async function exportTo(
   }
 }
 
-/** Columns of CSV; records of other forms are as the server sends them. */
+/** A hash of the columns of a format that has some; records are as the server sends them. */
 function columnsHash({ format, columns }: RowPlan): string {
-  const names = format === 'csv' ? columns.map(({ name }) => name) : [];
+  const names = FORMATS[format].content === 'columns' ? columns.map(({ name }) => name) : [];
   return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
 }
 

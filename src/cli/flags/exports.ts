@@ -3,20 +3,22 @@ import type { Operation } from '../../catalog/define.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
-import type { Format } from '../../core/output/format.ts';
+import { FORMATS, type Format, formatsWhere } from '../../core/output/formats.ts';
 import type { RowPlan } from '../rows/plan.ts';
 import { wholeNumber } from './numbers.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'EXPORT';
 
-const MOST_PARALLEL = 16;
+const MAX_PARALLEL = 16;
+
+const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
 /** Flags of an export that nobody watches (contract §5). */
 export const exportFlags = {
   resume: Flags.boolean({
     helpGroup,
-    summary: 'Go on where an earlier run of the same line to --out FILE stopped (csv, ndjson, json)',
+    summary: `Resume an interrupted run of the same line to --out FILE (${RESUMABLE})`,
   }),
   receipt: Flags.boolean({ helpGroup, summary: 'Write FILE.receipt.json beside the finished file' }),
   'since-last': Flags.string({
@@ -28,7 +30,7 @@ export const exportFlags = {
   parallel: Flags.string({
     helpGroup,
     helpValue: 'N',
-    summary: `Requests at once, 1 to ${MOST_PARALLEL}; the output is the same`,
+    summary: `Requests at once, 1 to ${MAX_PARALLEL}; the output is the same`,
   }),
 };
 
@@ -47,9 +49,7 @@ export function readExportWishes(flags: FlagValues, plan: RowPlan, operation: Op
   if (needsFile !== undefined && plan.out === undefined) {
     throw usageFailure(`${needsFile} needs a file: name it with --out FILE.`, { source: needsFile });
   }
-  if (resume && !isResumable(plan.format)) {
-    throw usageFailure(`Output as ${plan.format} cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
-  }
+  if (resume) checkResumable(plan.format);
   if (resume && plan.sort !== undefined) {
     throw usageFailure('--sort does not go with --resume: nothing is written before every record has been read.', {
       source: '--sort',
@@ -58,13 +58,15 @@ export function readExportWishes(flags: FlagValues, plan: RowPlan, operation: Op
   return { resume, receipt, sinceLast: readSinceLast(flags, operation), parallel: readParallel(flags) };
 }
 
-/** Whether an output of that form can be gone on with after an early end. */
-export function isResumable(format: Format): boolean {
-  return format === 'csv' || format === 'ndjson' || format === 'json';
+/** Throws a Failure (exit 2) for a format whose files cannot be resumed. */
+export function checkResumable(format: Format): void {
+  if (FORMATS[format].isResumable) return;
+  throw usageFailure(`Output as ${format} cannot be resumed; these formats can: ${RESUMABLE}.`, { source: '--resume' });
 }
 
+/** Reads `--parallel`, 1 when not given. Throws a Failure (exit 2). */
 export function readParallel(flags: FlagValues): number {
-  return wholeNumber(flags, 'parallel', 1, MOST_PARALLEL) ?? 1;
+  return wholeNumber(flags, 'parallel', 1, MAX_PARALLEL) ?? 1;
 }
 
 function readSinceLast(flags: FlagValues, operation: Operation): string | undefined {

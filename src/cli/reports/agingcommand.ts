@@ -4,6 +4,7 @@ import { aging } from '../../catalog/resources/reports.ts';
 import { countText } from '../../core/count.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { type LocationAging, readLocation } from '../../core/reports/agingread.ts';
 import {
@@ -43,10 +44,11 @@ export abstract class AgingCommand extends ResourceCommand {
     const questions = readAgingQuestions(flags);
     const totalsOnly = isOn(flags, 'totals-only');
     const fields = totalsOnly ? TOTAL_FIELDS : GUARANTOR_FIELDS;
-    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, ['xlsx', 'html']);
-    if (plan.format === 'table') return this.showTable(plan, flags, questions);
-    if (plan.format === 'html') return this.writePage(plan, flags, questions);
-    if (plan.format === 'json') {
+    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, 'report');
+    const { content, isForPeople, isWhole } = FORMATS[plan.format];
+    if (isForPeople) return this.showTable(plan, flags, questions);
+    if (content === 'page') return this.writePage(plan, flags, questions);
+    if (content === 'records' && isWhole) {
       return writeWhole(plan, context, async () => {
         const report = sound(await this.read(flags, questions, plan));
         const shaped = (row: Row) => project(row, plan.selection);

@@ -8,14 +8,15 @@ import { type Fields, readOnly } from '../../catalog/record.ts';
 import { openingFields, openings } from '../../catalog/resources/reports.ts';
 import { countText } from '../../core/count.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
 import { openingCalendar } from '../../core/reports/openingtext.ts';
 import { onePage } from '../crud/calculatedcommand.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
-import { chosenFormat, rowFlags } from '../flags/output.ts';
-import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { readDestination, rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock, zoneText } from '../flags/zone.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
@@ -58,12 +59,12 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const { context } = this;
     const filter = readFilter(flags, this.operation.filters ?? {});
     const { isTTY } = context.streams.stdout;
-    const format = chosenFormat(flags, isTTY && textFlag(flags, 'out') === undefined, 'csv');
-    const asApi = format === 'json' || format === 'ndjson';
+    const { format } = readDestination(flags, isTTY, 'csv', 'rows');
+    const asApi = FORMATS[format].content === 'records';
     const fields = asApi ? API_FIELDS : SLOT_FIELDS;
     const plan = planRows(flags, fields, Object.keys(fields), isTTY);
     // A calendar has an order of its own.
-    if (plan.format === 'table' && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
+    if (FORMATS[format].isForPeople && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
     await writeRows({
       context,
       flags,

@@ -4,6 +4,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { askLocated } from '../../core/pages/everything.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
@@ -66,14 +67,14 @@ export abstract class ProductionCommand extends ResourceCommand {
     const names = Object.keys(productionFields);
     const sort = textFlags(flags, 'sort').map(withFieldNames);
     const all = { ...flags, all: true, sort };
-    const plan = planRows(all, productionFields, names, context.streams.stdout.isTTY, ['xlsx', 'html']);
-    if (plan.format === 'table' || plan.format === 'html') return this.showDays(plan, flags, terms);
-    const isSheet = plan.format === 'csv' || plan.format === 'xlsx';
+    const plan = planRows(all, productionFields, names, context.streams.stdout.isTTY, 'report');
+    const { content, isForPeople } = FORMATS[plan.format];
+    if (isForPeople || content === 'page') return this.showDays(plan, flags, terms);
     const columns = plan.columns.map((column) => ({ ...column, name: CSV_NAMES[column.name] ?? column.name }));
     await writeRows({
       context,
       flags,
-      plan: { ...plan, columns: isSheet ? columns : plan.columns },
+      plan: { ...plan, columns },
       one: production.one,
       many: production.many,
       open: async () => {
@@ -89,7 +90,8 @@ export abstract class ProductionCommand extends ResourceCommand {
   /** Asks day by day: only the server knows in which zone a location's days begin. */
   private async showDays(plan: RowPlan, flags: FlagValues, terms: readonly RawTerm[]): Promise<void> {
     const { context } = this;
-    if (plan.selection !== undefined) throw noFields(plan.format === 'html' ? 'page' : 'table of days');
+    if (plan.selection !== undefined)
+      throw noFields(FORMATS[plan.format].content === 'page' ? 'page' : 'table of days');
     const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
     const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
     await writeWhole(plan, context, async () => {
@@ -101,7 +103,7 @@ export abstract class ProductionCommand extends ResourceCommand {
       }
       const shown = plan.sort === undefined ? days : plan.sort.order.sorted(days, rowOfDay);
       if (days.every(({ appointments }) => appointments === 0)) throw nothingScheduled(terms);
-      if (plan.format === 'html') {
+      if (FORMATS[plan.format].content === 'page') {
         const { productionHtml } = await import('../../core/reports/htmlproduction.ts');
         const made = { at: context.clock.now(), clock: readClock(flags, context) };
         return productionHtml(days, { filter: formatFilter(others), made, listed: shown });

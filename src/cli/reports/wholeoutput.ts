@@ -1,7 +1,7 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
+import { terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import { terminalSafe } from '../../core/output/terminalsafe.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import type { RowPlan } from '../rows/plan.ts';

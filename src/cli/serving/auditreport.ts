@@ -2,7 +2,9 @@ import { EXIT } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import type { Column } from '../../core/output/columns.ts';
-import { csvFormatter } from '../../core/output/csv.ts';
+import { FORMATS, type Format, formatsFor } from '../../core/output/formats.ts';
+import { LocalClock } from '../../core/output/localclock.ts';
+import { PLAIN } from '../../core/output/style.ts';
 import type { Row } from '../../core/pages/page.ts';
 
 /** What the server found on going through its audit log. */
@@ -74,12 +76,19 @@ const COLUMNS: readonly Column[] = [
 /** Records of one piece of text: what is printed at once. */
 const PIECE = 500;
 
-/** Entries as lines of JSON, or as CSV: a piece of text for some hundreds of them. */
-export async function* auditLines(entries: AsyncIterable<object>, format: 'ndjson' | 'csv'): AsyncGenerator<string> {
-  const csv = csvFormatter(COLUMNS, { header: true, excel: false, escapeFormulas: true });
-  const textOf = (rows: readonly Row[]) =>
-    format === 'csv' ? csv.rows(rows.map(flat)) : rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-  if (format === 'csv') yield csv.begin();
+/** Formats that are written entry by entry. */
+export const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].isWhole);
+
+/** Entries in a streamed format: a piece of text for some hundreds of them. */
+export async function* auditLines(entries: AsyncIterable<object>, format: Format): AsyncGenerator<string> {
+  const { content, rows: open } = FORMATS[format];
+  const formatter = await open?.({
+    ...{ columns: COLUMNS, header: true, excel: false, escapeFormulas: true, written: 0 },
+    ...{ width: undefined, style: PLAIN, clock: () => new LocalClock('UTC'), onHidden: () => undefined },
+  });
+  if (formatter === undefined) throw new Error(`${format} is not written row by row.`);
+  const textOf = (rows: readonly Row[]) => formatter.rows(content === 'columns' ? rows.map(flat) : rows);
+  yield formatter.begin();
   let rows: Row[] = [];
   for await (const entry of entries) {
     rows.push(entry as Row);
@@ -87,7 +96,7 @@ export async function* auditLines(entries: AsyncIterable<object>, format: 'ndjso
     yield textOf(rows);
     rows = [];
   }
-  if (rows.length > 0) yield textOf(rows);
+  yield textOf(rows) + formatter.end();
 }
 
 /** Lists as words of one cell. */

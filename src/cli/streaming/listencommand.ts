@@ -1,5 +1,6 @@
 import { DEFAULT_EXCHANGE, type StreamMessage } from '../../catalog/stream/messages.ts';
 import { readSettings } from '../../core/connection/settings.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { readBroker } from '../../core/stream/amqpaddress.ts';
 import { type Following, follow } from '../../core/stream/follow.ts';
 import { HttpSource } from '../../core/stream/httpsource.ts';
@@ -55,7 +56,7 @@ export abstract class ListenCommand extends MolarCommand {
     const network = () => this.connections(flags).network();
     const hander = handerOn(flags, { context, userAgent: this.config.userAgent, network, maxRetries, note });
     const printer = format === undefined ? undefined : await messagePrinter(format, flags, context);
-    if (format === 'table') await note(`${zoneText(flags, context)}.`);
+    if (format !== undefined && FORMATS[format].isForPeople) await note(`${zoneText(flags, context)}.`);
     const takers: TakeMessage[] = [hander, printer?.take].filter((take) => take !== undefined);
     const { source, kept } = await this.origin(flags, wishes, hander !== undefined);
     let failure: unknown;

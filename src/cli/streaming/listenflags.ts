@@ -1,11 +1,12 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { usageFailure } from '../../core/failure.ts';
-import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
+import { type Format, formatsFor, TERMINAL_FORMAT } from '../../core/output/formats.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { wholeNumber } from '../flags/numbers.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { namedFormat } from '../flags/output.ts';
+import { type FlagValues, textFlag, textFlags } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 
 const choice = { helpGroup: 'MESSAGES' };
@@ -48,8 +49,8 @@ export const listenFlags: FlagInput = {
   }),
   format: Flags.string({
     ...output,
-    helpValue: MESSAGE_FORMATS.join('|'),
-    options: [...MESSAGE_FORMATS],
+    helpValue: formatsFor('messages').join('|'),
+    options: formatsFor('messages'),
     summary: 'Form of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
   }),
   json: Flags.boolean({
@@ -85,7 +86,7 @@ export interface ListenWishes {
   readonly limit: number | undefined;
   readonly name: string | undefined;
   /** Undefined: messages are not printed. */
-  readonly format: MessageFormat | undefined;
+  readonly format: Format | undefined;
   readonly maxRetries: number | undefined;
 }
 
@@ -114,13 +115,9 @@ function readFrom(text: string | undefined): number | undefined {
   throw usageFailure('--from must be now, beginning or the id of a message.', { source: '--from' });
 }
 
-function readFormat(flags: FlagValues, isTTY: boolean): MessageFormat | undefined {
-  const named = textFlag(flags, 'format') as MessageFormat | undefined;
-  if (isOn(flags, 'json')) {
-    if (named === undefined || named === 'json') return 'json';
-    throw usageFailure('--format and --json name different formats; give one.', { source: '--json' });
-  }
+function readFormat(flags: FlagValues, isTTY: boolean): Format | undefined {
+  const named = namedFormat(flags);
   if (named !== undefined || textFlag(flags, 'exec') !== undefined) return named;
-  if (isTTY) return 'table';
+  if (isTTY) return TERMINAL_FORMAT;
   return textFlag(flags, 'forward-to') === undefined ? 'ndjson' : undefined;
 }

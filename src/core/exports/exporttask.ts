@@ -1,7 +1,7 @@
 import type { Warning } from '../../catalog/failures.ts';
 import type { LockOwner } from '../lockfile.ts';
-import type { Formatter } from '../output/format.ts';
 import type { Sink } from '../output/sink.ts';
+import type { Formatter } from '../output/writepages.ts';
 import type { Row, RowPage } from '../pages/page.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';

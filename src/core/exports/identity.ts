@@ -1,4 +1,4 @@
-import type { Format } from '../output/format.ts';
+import type { Format } from '../output/formats.ts';
 
 /** What has to be the same for one run to go on where another stopped: where from, what of it, and in which form. */
 export interface ExportIdentity {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { fileFailure } from '../failure.ts';
-import { recordCounter } from './countrecords.ts';
+import { FORMATS, isFormat } from '../output/formats.ts';
 import { type Receipt, readReceipt } from './receipt.ts';
 
 /** What a file is, against what its receipt says. */
@@ -17,7 +17,7 @@ export interface Verified {
  */
 export async function verifyExport(path: string, signal?: AbortSignal): Promise<Verified> {
   const receipt = await readReceipt(path);
-  const counter = recordCounter(receipt.format, receipt.header);
+  const counter = isFormat(receipt.format) ? await FORMATS[receipt.format].counter?.(receipt) : undefined;
   const hash = createHash('sha256');
   let bytes = 0;
   try {

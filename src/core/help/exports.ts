@@ -1,11 +1,14 @@
 import { RESOURCES } from '../../catalog/catalog.ts';
 import { tellsChanges } from '../exports/increment.ts';
+import { formatsWhere } from '../output/formats.ts';
 import type { Page } from './page.ts';
 
 const lists = RESOURCES.flatMap(({ name, operations: { list } }) =>
   list?.paging === undefined ? [] : [{ name, isIncremental: tellsChanges(list) }],
 );
 const whole = lists.filter(({ isIncremental }) => !isIncremental).map(({ name }) => name);
+
+const resumable = formatsWhere(({ isResumable }) => isResumable);
 
 /** Exports that nobody watches: files, resuming, receipts, increments, deletions, cron (contract §5). */
 export const EXPORTS: Page = {
@@ -43,7 +46,7 @@ export const EXPORTS: Page = {
       heading: 'After a run that stopped',
       blocks: [
         'The same line with --resume goes on behind the last page that was written, after a signal, a kill, a full disk or a server that was away; the file is the same, byte for byte, as that of an undisturbed run. Where nothing is left to go on with, it is a new run, so a job may always have --resume. Without --resume a run starts over.',
-        'Resuming is refused, and the difference named, when the URL, the organization, the filter, the fields, the form or --limit is another one. csv, ndjson and json can be resumed; table and xlsx start over, and so does a list that is read by page number (molar help paging). Nothing is kept of a run that the server refused at its first page.',
+        `Resuming is refused, and the difference named, when the URL, the organization, the filter, the fields, the format or --limit is another one. ${resumable.join(', ')} can be resumed; other formats start over, and so does a list that is read by page number (molar help paging). Nothing is kept of a run that the server refused at its first page.`,
         '--max-duration stops molar export in time (exit 7, or 6 when some files are there); the next run with --resume goes on.',
       ],
     },

@@ -1,6 +1,7 @@
 import type { Row } from '../pages/page.ts';
 import { type Column, cellText, valueAt } from './columns.ts';
-import type { Formatter } from './format.ts';
+import type { RecordCounter } from './json.ts';
+import type { Formatter } from './writepages.ts';
 
 export interface CsvOptions {
   readonly header: boolean;
@@ -44,4 +45,22 @@ function quoted(cell: string): string {
 /** Text that a spreadsheet would run gets an apostrophe in front, which makes it plain text there. */
 export function neutralised(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+
+/** Counts line ends outside of quotes, since a cell may hold others (RFC 4180); a header is no record. */
+export function csvCounter(header: boolean): RecordCounter {
+  let records = header ? -1 : 0;
+  let quoted = false;
+  return {
+    take: (bytes) => {
+      for (const byte of bytes) {
+        if (byte === QUOTE) quoted = !quoted;
+        else if (byte === LINE_FEED && !quoted) records++;
+      }
+    },
+    total: () => records,
+  };
 }

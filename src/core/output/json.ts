@@ -1,5 +1,5 @@
 import type { Row } from '../pages/page.ts';
-import type { Formatter } from './format.ts';
+import type { Formatter } from './writepages.ts';
 
 /** One JSON array, a record a line; `written` records stand in it already. */
 export function jsonFormatter(written = 0): Formatter {
@@ -17,5 +17,29 @@ export function ndjsonFormatter(): Formatter {
     begin: () => '',
     rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''),
     end: () => '',
+  };
+}
+
+/** Counts the records of a file as its bytes arrive. */
+export interface RecordCounter {
+  readonly take: (bytes: Uint8Array) => void;
+  readonly total: () => number;
+}
+
+const LINE_FEED = 0x0a;
+const BRACE = 0x7b;
+
+/** Counts lines that begin with an object: both forms have a record a line, and the array has lines of its own besides. */
+export function lineCounter(): RecordCounter {
+  let records = 0;
+  let atStart = true;
+  return {
+    take: (bytes) => {
+      for (const byte of bytes) {
+        if (atStart && byte === BRACE) records++;
+        atStart = byte === LINE_FEED;
+      }
+    },
+    total: () => records,
   };
 }

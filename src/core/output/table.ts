@@ -1,11 +1,11 @@
 import type { Row } from '../pages/page.ts';
 import { type Column, valueAt } from './columns.ts';
 import { tableText } from './displaytext.ts';
-import type { Formatter } from './format.ts';
 import type { LocalClock } from './localclock.ts';
 import { banded, PLAIN, type Style } from './style.ts';
 import { GAP, tableWidths } from './tablewidths.ts';
 import { displayWidth, fitText } from './terminaltext.ts';
+import type { Formatter } from './writepages.ts';
 
 export interface TableOptions {
   /** Columns of the terminal; undefined where there is none: then nothing is cut. */

@@ -21,6 +21,13 @@ export function terminalLines(text: string): string {
   );
 }
 
+/** A drawing as a terminal may show it: its own colours (`style.ts`) stay, any other control character is replaced. */
+export function terminalDrawing(text: string): string {
+  return text.replace(UNSAFE, (sign, at: number) =>
+    sign === '\n' || (sign === '\u001b' && /^\[\d{1,2}m/.test(text.slice(at + 1, at + 5))) ? sign : '\ufffd',
+  );
+}
+
 /** JSON as a terminal may show it: the same values, with control characters as escapes of JSON. */
 export function terminalJson(text: string): string {
   return text.replace(UNSAFE, (sign) =>

@@ -1,6 +1,17 @@
 import type { Page, Row } from '../pages/page.ts';
-import type { Formatter } from './format.ts';
 import type { Sink } from './sink.ts';
+
+/** Turns records into text, or into its bytes in UTF-8, page by page; buffers no more than a page. */
+export interface Formatter<Text extends string | Uint8Array = string> {
+  /** Before the first record, also when there is none. */
+  readonly begin: () => string;
+  /** Takes whole pages, since the text it makes of them is not on the heap. */
+  readonly takesPages?: true;
+  /** Called with a page before its records come in slices. */
+  readonly page?: (rows: readonly Row[]) => void;
+  readonly rows: (rows: readonly Row[]) => Text;
+  readonly end: () => string;
+}
 
 export interface Writing {
   readonly formatter: Formatter<string | Uint8Array>;

@@ -1,8 +1,8 @@
 import { localFailure } from '../failure.ts';
 import type { Row } from '../pages/page.ts';
 import { type Column, valueAt } from './columns.ts';
-import type { Formatter } from './format.ts';
 import type { LocalClock } from './localclock.ts';
+import type { Formatter } from './writepages.ts';
 import { type Cell, cellOf, columnLetters, STYLE, xmlText } from './xlsxcells.ts';
 
 /** Lines of a sheet, the header's with them. */

@@ -1,10 +1,5 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 
-/** Forms in which messages are printed. */
-export const MESSAGE_FORMATS = ['table', 'ndjson', 'json'] as const;
-
-export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
-
 /** Turns messages into text, one at a time as they come. */
 export interface MessageForm {
   readonly message: (message: StreamMessage, text: string) => string;

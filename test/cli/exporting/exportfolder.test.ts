@@ -105,7 +105,10 @@ describe('export to a folder', () => {
     [['patients', '--filter', 'patients:nope==1'], 'nope'],
     [['patients', '--max-duration', '0'], '--max-duration must be a time such as 90m'],
     [['patients', '--max-duration', '5d'], '--max-duration must be a time such as 90m'],
-    [['patients', '--format', 'xlsx', '--resume'], 'xlsx files cannot be resumed'],
+    [
+      ['patients', '--format', 'xlsx', '--resume'],
+      'Output as xlsx cannot be resumed; these formats can: json, ndjson, csv, tsv.',
+    ],
     [['patients', '--since-last', '../x'], 'The name of a bookmark is'],
     [['scheduletemplatereasons'], 'location'],
   ])('is refused before anything is sent: %j', async (argv, message) => {

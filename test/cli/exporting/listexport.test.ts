@@ -75,6 +75,7 @@ describe('list --out', () => {
 
   it.each([
     ['csv', CSV],
+    ['tsv', CSV.replaceAll(',', '\t')],
     [
       'ndjson',
       patients(1, 2, 3)
@@ -180,10 +181,10 @@ describe('flags that do not go together', () => {
   it.each<[readonly string[], string]>([
     [['--resume'], '--resume needs a file: name it with --out FILE.'],
     [['--receipt'], '--receipt needs a file: name it with --out FILE.'],
-    [['--resume', '--out', 'p.xlsx'], 'Output as xlsx cannot be resumed; csv, ndjson and json can.'],
+    [['--resume', '--out', 'p.xlsx'], 'Output as xlsx cannot be resumed; these formats can: json, ndjson, csv, tsv.'],
     [
       ['--resume', '--out', 'p.txt', '--format', 'table'],
-      'Output as table cannot be resumed; csv, ndjson and json can.',
+      'Output as table cannot be resumed; these formats can: json, ndjson, csv, tsv.',
     ],
     [['--since-last', 'x', '--limit', '5'], '--since-last and --limit contradict each other'],
     [['--since-last', 'x', '--filter', 'lastModified>=2026-01-01'], '--since-last sets lastModified itself'],

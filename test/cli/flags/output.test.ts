@@ -9,12 +9,16 @@ import OpeningsList from '../../../src/commands/scheduleopenings/list.ts';
 
 describe('--format', () => {
   it.each([
-    ['patients:get', PatientsGet, ['table', 'json', 'ndjson', 'csv']],
-    ['patients:create', PatientsCreate, ['table', 'json', 'ndjson', 'csv']],
-    ['patients:list', PatientsList, ['table', 'json', 'ndjson', 'csv', 'xlsx']],
-    ['scheduleopenings:list', OpeningsList, ['table', 'json', 'ndjson', 'csv', 'xlsx']],
-    ['agingbalances:report', AgingReport, ['table', 'json', 'ndjson', 'csv', 'xlsx', 'html']],
-    ['locationproductionnetschedule:report', ProductionReport, ['table', 'json', 'ndjson', 'csv', 'xlsx', 'html']],
+    ['patients:get', PatientsGet, ['table', 'json', 'ndjson', 'csv', 'tsv']],
+    ['patients:create', PatientsCreate, ['table', 'json', 'ndjson', 'csv', 'tsv']],
+    ['patients:list', PatientsList, ['table', 'json', 'ndjson', 'csv', 'tsv', 'xlsx']],
+    ['scheduleopenings:list', OpeningsList, ['table', 'json', 'ndjson', 'csv', 'tsv', 'xlsx']],
+    ['agingbalances:report', AgingReport, ['table', 'json', 'ndjson', 'csv', 'tsv', 'xlsx', 'html']],
+    [
+      'locationproductionnetschedule:report',
+      ProductionReport,
+      ['table', 'json', 'ndjson', 'csv', 'tsv', 'xlsx', 'html'],
+    ],
   ])('of %s shows and completes the forms that it has', (id, command, forms) => {
     const { format } = command.flags as unknown as { format: { options: string[]; helpValue: string } };
     expect(format.helpValue).toBe(forms.join('|'));

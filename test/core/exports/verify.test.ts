@@ -1,8 +1,8 @@
 import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordCounter } from '../../../src/core/exports/countrecords.ts';
 import { verifyExport } from '../../../src/core/exports/verify.ts';
+import { FORMATS, type Format } from '../../../src/core/output/formats.ts';
 import { emptyFolder, exportOf, PLAIN, type Wanted } from './running.ts';
 
 const ODD: Wanted = { ...PLAIN, rows: [1, 2, 3].map((id) => ({ id, lastName: 'x' })) };
@@ -20,6 +20,9 @@ describe('verifyExport', () => {
     ['csv for Excel', { excel: true }],
     ['ndjson', { format: 'ndjson' }],
     ['json', { format: 'json' }],
+    ['tsv', { format: 'tsv' }],
+    ['tsv without header', { format: 'tsv', header: false }],
+    ['tsv of no records', { rows: [], format: 'tsv' }],
     ['csv of no records', { rows: [] }],
     ['json of no records', { rows: [], format: 'json' }],
   ])('finds nothing wrong with %s as it was exported', async (_name, own) => {
@@ -64,16 +67,18 @@ describe('verifyExport', () => {
   });
 });
 
-describe('recordCounter', () => {
-  it.each<[string, string, boolean, string, number | undefined]>([
+describe('the counter of a format', () => {
+  it.each<[string, Format, boolean, string, number | undefined]>([
     ['line ends inside quotes', 'csv', true, 'a,b\n1,"x\n""y""\n"\n2,z\n', 2],
     ['CRLF', 'csv', true, 'a\r\n1\r\n2\r\n', 2],
     ['no header', 'csv', false, '1\n2\n', 2],
     ['objects of an array', 'json', true, '[\n{"a":"\\n{"},\n{"a":1}\n]\n', 2],
     ['objects of lines', 'ndjson', true, '{"a":1}\n{"a":2}\n{"a":3}\n', 3],
+    ['lines of cells', 'tsv', true, 'a\tb\n1\t"x\\n\n2\tz\n', 2],
+    ['lines without a header, one of an empty cell', 'tsv', false, '1\n\n2\n', 3],
     ['a spreadsheet', 'xlsx', true, 'PK', undefined],
-  ])('%s', (_name, format, header, text, total) => {
-    const counter = recordCounter(format, header);
+  ])('%s', async (_name, format, header, text, total) => {
+    const counter = await FORMATS[format].counter?.({ header });
     for (const byte of Buffer.from(text)) counter?.take(Uint8Array.of(byte));
     expect(counter?.total()).toBe(total);
   });

@@ -1,9 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import { textFlag } from '../../../cli/flags/values.ts';
 import type { CommandInput } from '../../../cli/molarcommand.ts';
-import { auditLines, auditRange } from '../../../cli/serving/auditreport.ts';
+import { AUDIT_FORMATS, auditLines, auditRange } from '../../../cli/serving/auditreport.ts';
 import { ServerCommand } from '../../../cli/serving/servercommand.ts';
 import { dataFlags, requireFolder, type ServerPlace } from '../../../cli/serving/serverfolder.ts';
+import type { Format } from '../../../core/output/formats.ts';
 import type { OpenFolder } from '../../../server/datafolder.ts';
 
 export default class ServerAuditExport extends ServerCommand<OpenFolder> {
@@ -19,7 +20,7 @@ export default class ServerAuditExport extends ServerCommand<OpenFolder> {
     from: Flags.string({ helpValue: 'TIME', summary: 'First entry: a date (UTC) or a date-time with a zone' }),
     to: Flags.string({ helpValue: 'TIME', summary: 'Entries before this: a date (UTC) or a date-time with a zone' }),
     for: Flags.string({ helpValue: 'ORGANIZATION', summary: 'Entries of this organization alone' }),
-    format: Flags.string({ options: ['ndjson', 'csv'], summary: 'ndjson when not given' }),
+    format: Flags.string({ options: AUDIT_FORMATS, summary: 'ndjson when not given' }),
   };
 
   protected override async open(place: ServerPlace): Promise<OpenFolder> {
@@ -35,8 +36,8 @@ export default class ServerAuditExport extends ServerCommand<OpenFolder> {
       ...auditRange(textFlag(flags, 'from'), textFlag(flags, 'to')),
       ...(organization !== undefined && { org: await organizationKey(read, organization) }),
     });
-    const format = textFlag(flags, 'format') === 'csv' ? 'csv' : 'ndjson';
-    for await (const text of auditLines(entries, format)) await this.print(text);
+    const format = (textFlag(flags, 'format') ?? 'ndjson') as Format;
+    for await (const text of auditLines(entries, format)) if (text !== '') await this.print(text);
     return '';
   }
 }

@@ -1,0 +1,248 @@
+import type { Fields } from '../../catalog/record.ts';
+import type { LineForm } from '../jsonscan/lineform.ts';
+import type { Row } from '../pages/page.ts';
+import type { MessageForm } from '../stream/messageforms.ts';
+import { type Column, columnsOf, project } from './columns.ts';
+import type { CsvOptions } from './csv.ts';
+import { jsonFormatter, lineCounter, ndjsonFormatter, type RecordCounter } from './json.ts';
+import type { LocalClock } from './localclock.ts';
+import type { Sink } from './sink.ts';
+import type { Style } from './style.ts';
+import { terminalDrawing, terminalJson, terminalLines } from './terminaltext.ts';
+import type { Formatter } from './writepages.ts';
+
+/** What writers know of the terminal and the zone. The clock is a function, since it reads the configuration. */
+export interface Look {
+  /** Columns of the terminal; undefined where there is none. */
+  readonly width: number | undefined;
+  readonly style: Style;
+  readonly clock: () => LocalClock;
+}
+
+/** What a writer of rows knows of its output. */
+export interface RowLook extends Look, CsvOptions {
+  readonly columns: readonly Column[];
+  /** Records already in the output, when a run is resumed. */
+  readonly written: number;
+  /** Called with the names of the columns that did not fit. */
+  readonly onHidden: (names: readonly string[]) => void;
+}
+
+/** What a writer of one record knows of its output. */
+export interface RecordLook extends Look, CsvOptions {
+  readonly fields: Fields;
+  /** Names to show, in their order; all where undefined. */
+  readonly selection: readonly string[] | undefined;
+}
+
+/**
+ * Makes text of a format safe to show: afterwards no character of a record moves the cursor, changes the terminal or
+ * turns the direction of text. `refused`: the format is no text, and a terminal does not get it.
+ */
+export type TerminalSafety = ((text: string) => string) | 'refused';
+
+/** An output format: everything that molar knows of it. Its writers load what they need when they are called. */
+export interface FormatRow {
+  /** What it is, for help. */
+  readonly about: string;
+  /** Extensions of `--out FILE` that choose it; files that molar names get the first. None: never the content of a file. */
+  readonly extensions: readonly string[];
+  readonly terminal: TerminalSafety;
+  /** `columns`: chosen and flattened fields. `records`: the API's records as they are. `page`: made by a report alone. */
+  readonly content: 'columns' | 'records' | 'page';
+  /** Worthless in part, so that standard output gets all of it or nothing; otherwise written as pages arrive. */
+  readonly isWhole: boolean;
+  /** Whether `--resume` can continue an interrupted file. */
+  readonly isResumable: boolean;
+  /** For people, who get few columns, local times, and notes on both. */
+  readonly isForPeople?: true;
+  /** Takes `--excel`. */
+  readonly hasExcelForm?: true;
+  /** Text that a spreadsheet would run as a formula is neutralised, unless `--no-escape-formulas` is given. */
+  readonly escapesFormulas?: true;
+  /** What has it, where not every command does; completes "is a form of …". */
+  readonly scope?: string;
+  readonly rows?: (look: RowLook) => Promise<Formatter>;
+  /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */
+  readonly lines?: (columns: readonly Column[], options: CsvOptions) => Promise<LineForm>;
+  readonly record?: (record: Row, look: RecordLook) => Promise<string>;
+  /** Any JSON value, such as the envelope of a response. */
+  readonly value?: (value: unknown) => string;
+  readonly messages?: (look: Look) => Promise<MessageForm>;
+  /** Puts the text of rows into a container; `name` is what the rows are. */
+  readonly pack?: (name: string) => Promise<(inner: Sink) => Sink>;
+  /** Counts the records of a file by its bytes; without it a file is verified by its bytes and hash alone. */
+  readonly counter?: (options: Pick<CsvOptions, 'header'>) => Promise<RecordCounter>;
+}
+
+const csvRows = async (look: RowLook) => (await import('./csv.ts')).csvFormatter(look.columns, look);
+const tsvRows = async (look: RowLook) => (await import('./tsv.ts')).tsvFormatter(look.columns, look);
+
+/** One record as the only row. */
+const asRow = (rows: (look: RowLook) => Promise<Formatter>) => async (record: Row, look: RecordLook) => {
+  const columns = columnsOf(look.fields, look.selection);
+  const { begin, rows: text, end } = await rows({ ...look, columns, written: 0, onHidden: () => undefined });
+  return begin() + text([record]) + end();
+};
+
+const indented = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const oneLine = (value: unknown) => `${JSON.stringify(value)}\n`;
+const countObjects = async () => lineCounter();
+
+const TABLE = {
+  table: {
+    about: 'for people; fitted to the terminal, ids are never cut',
+    extensions: [],
+    terminal: terminalDrawing,
+    content: 'columns',
+    isWhole: false,
+    isResumable: false,
+    isForPeople: true,
+    rows: async (look) => (await import('./table.ts')).tableFormatter(look.columns, { ...look, clock: look.clock() }),
+    record: async (record, look) => {
+      const { recordTable } = await import('./record.ts');
+      const { default: CliTable } = await import('cli-table3');
+      return recordTable(CliTable, record, look.fields, { ...look, clock: look.clock() });
+    },
+    messages: async (look) =>
+      (await import('../stream/messagetable.ts')).tableMessages({ ...look, clock: look.clock() }),
+  },
+  json: {
+    about: 'one JSON array (one object for a single record), written when it is complete',
+    extensions: ['json'],
+    terminal: terminalJson,
+    content: 'records',
+    isWhole: true,
+    isResumable: true,
+    rows: async ({ written }) => jsonFormatter(written),
+    lines: async () => (await import('../jsonscan/lineform.ts')).jsonLines(),
+    record: async (record, { selection }) => indented(project(record, selection)),
+    value: indented,
+    messages: async () => (await import('../stream/messageforms.ts')).jsonMessages(),
+    counter: countObjects,
+  },
+  ndjson: {
+    about: 'one JSON object a line, written as pages arrive',
+    extensions: ['ndjson', 'jsonl'],
+    terminal: terminalJson,
+    content: 'records',
+    isWhole: false,
+    isResumable: true,
+    rows: async () => ndjsonFormatter(),
+    lines: async () => (await import('../jsonscan/lineform.ts')).ndjsonLines(),
+    record: async (record, { selection }) => oneLine(project(record, selection)),
+    value: oneLine,
+    messages: async () => (await import('../stream/messageforms.ts')).ndjsonMessages(),
+    counter: countObjects,
+  },
+  csv: {
+    about: 'RFC 4180, with a header even for no rows, written as pages arrive',
+    extensions: ['csv'],
+    terminal: terminalLines,
+    content: 'columns',
+    isWhole: false,
+    isResumable: true,
+    hasExcelForm: true,
+    escapesFormulas: true,
+    rows: csvRows,
+    lines: async (columns, options) => (await import('../jsonscan/lineform.ts')).csvLines(columns, options),
+    record: asRow(csvRows),
+    counter: async ({ header }) => (await import('./csv.ts')).csvCounter(header),
+  },
+  tsv: {
+    about: 'tab-separated values, with a header even for no rows; \\t \\n \\r \\\\ stand for what a cell cannot hold',
+    extensions: ['tsv'],
+    terminal: terminalLines,
+    content: 'columns',
+    isWhole: false,
+    isResumable: true,
+    escapesFormulas: true,
+    rows: tsvRows,
+    record: asRow(tsvRows),
+    counter: async ({ header }) => (await import('./tsv.ts')).tsvCounter(header),
+  },
+  xlsx: {
+    about: 'a workbook with real dates and numbers; lists and reports',
+    extensions: ['xlsx'],
+    terminal: 'refused',
+    content: 'columns',
+    isWhole: true,
+    isResumable: false,
+    scope: 'lists and reports, not of a single record',
+    rows: async (look) =>
+      (await import('./xlsxsheet.ts')).sheetFormatter(look.columns, { ...look, clock: look.clock() }),
+    pack: async (name) => {
+      const { xlsxSink } = await import('./xlsx.ts');
+      return (inner) => xlsxSink(inner, name);
+    },
+  },
+  html: {
+    about: 'a page to print, with a chart; the aging and production reports',
+    extensions: ['html', 'htm'],
+    terminal: terminalLines,
+    content: 'page',
+    isWhole: true,
+    isResumable: false,
+    scope: 'agingbalances report and locationproductionnetschedule report only',
+  },
+} as const satisfies Readonly<Record<string, FormatRow>>;
+
+/** Name of an output format. */
+export type Format = keyof typeof TABLE;
+
+/** The output formats, in the order in which help lists them. */
+export const FORMATS: Readonly<Record<Format, FormatRow>> = TABLE;
+
+/** What a terminal gets unless another format is named. */
+export const TERMINAL_FORMAT: Format = 'table';
+
+/** A kind of output: rows on standard output or in a file, files alone, one record, a report, messages, a JSON value. */
+export type OutputKind = 'rows' | 'files' | 'record' | 'report' | 'messages' | 'value';
+
+const CAN_WRITE: Readonly<Record<OutputKind, (row: FormatRow) => boolean>> = {
+  rows: ({ rows }) => rows !== undefined,
+  files: ({ rows, extensions }) => rows !== undefined && extensions.length > 0,
+  record: ({ record }) => record !== undefined,
+  report: ({ rows, content }) => rows !== undefined || content === 'page',
+  messages: ({ messages }) => messages !== undefined,
+  value: ({ value }) => value !== undefined,
+};
+
+/** The formats with a property, in the order of the table. */
+export function formatsWhere(has: (row: FormatRow) => boolean): Format[] {
+  return (Object.keys(FORMATS) as Format[]).filter((name) => has(FORMATS[name]));
+}
+
+/** The formats in which a kind of output can be written. */
+export function formatsFor(kind: OutputKind): Format[] {
+  return formatsWhere(CAN_WRITE[kind]);
+}
+
+/** Whether a text, such as one in a receipt of another version, names a format. */
+export function isFormat(name: string): name is Format {
+  return Object.hasOwn(FORMATS, name);
+}
+
+/** The format that a file name asks for by its extension, where it has a known one. */
+export function formatOfFile(path: string): Format | undefined {
+  const extension = /\.([^.]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  return formatsWhere(({ extensions }) => extensions.includes(extension))[0];
+}
+
+/** Makes text of a format safe to show on a terminal. Throws for a format that a terminal does not get. */
+export function terminalSafe(format: Format): (text: string) => string {
+  const { terminal } = FORMATS[format];
+  if (terminal === 'refused') throw new Error(`${format} is not for a terminal.`);
+  return terminal;
+}
+
+/** A formatter whose text is safe to show on a terminal. */
+export function safeFormatter({ begin, page, rows, end }: Formatter, format: Format): Formatter {
+  const safe = terminalSafe(format);
+  return {
+    ...(page && { page }),
+    begin: () => safe(begin()),
+    rows: (slice) => safe(rows(slice)),
+    end: () => safe(end()),
+  };
+}
