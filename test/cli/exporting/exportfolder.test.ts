@@ -1,7 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { formatsWhere } from '../../../src/core/output/formats.ts';
 import { BOTH, nightly, refused } from './nightly.ts';
+
+const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
 describe('export to a folder', () => {
   it('writes a file each with its receipt, one summary, and one line to standard error', async () => {
@@ -107,7 +110,7 @@ describe('export to a folder', () => {
     [['patients', '--max-duration', '5d'], '--max-duration must be a time such as 90m'],
     [
       ['patients', '--format', 'xlsx', '--resume'],
-      'Output as xlsx cannot be resumed; these formats can: json, ndjson, csv, tsv.',
+      `Output as xlsx cannot be resumed; these formats can: ${RESUMABLE}.`,
     ],
     [['patients', '--since-last', '../x'], 'The name of a bookmark is'],
     [['scheduletemplatereasons'], 'location'],

@@ -5,9 +5,12 @@ import DocumentsList from '../../../src/commands/documents/list.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import TransactionsList from '../../../src/commands/transactions/list.ts';
 import { localFailure } from '../../../src/core/failure.ts';
+import { formatsWhere } from '../../../src/core/output/formats.ts';
 import { problem, SleepLog, success } from '../../core/transport/script.ts';
 import { jsonFailure, runCommand, type World } from '../runcommand.ts';
 import { desk, Practice } from './practice.ts';
+
+const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
 const FIELDS = ['--fields', 'id,lastName'];
 const patients = (...ids: number[]) => ids.map((id) => ({ id, lastName: `Name ${id}` }));
@@ -181,10 +184,10 @@ describe('flags that do not go together', () => {
   it.each<[readonly string[], string]>([
     [['--resume'], '--resume needs a file: name it with --out FILE.'],
     [['--receipt'], '--receipt needs a file: name it with --out FILE.'],
-    [['--resume', '--out', 'p.xlsx'], 'Output as xlsx cannot be resumed; these formats can: json, ndjson, csv, tsv.'],
+    [['--resume', '--out', 'p.xlsx'], `Output as xlsx cannot be resumed; these formats can: ${RESUMABLE}.`],
     [
       ['--resume', '--out', 'p.txt', '--format', 'table'],
-      'Output as table cannot be resumed; these formats can: json, ndjson, csv, tsv.',
+      `Output as table cannot be resumed; these formats can: ${RESUMABLE}.`,
     ],
     [['--since-last', 'x', '--limit', '5'], '--since-last and --limit contradict each other'],
     [['--since-last', 'x', '--filter', 'lastModified>=2026-01-01'], '--since-last sets lastModified itself'],
