@@ -3,12 +3,12 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { readSettings } from '../../core/connection/settings.ts';
+import { type Increment, readingBegan } from '../../core/exports/bookmark.ts';
 import { changesTime, unfinishedChanges } from '../../core/exports/changesfile.ts';
-import { type Increment, readingBegan } from '../../core/exports/increment.ts';
 import type { Proof } from '../../core/pages/proof.ts';
 import type { WalkedPage } from '../../core/pages/walkplace.ts';
-import { expectedTotal } from '../exporting/expectedtotal.ts';
 import {
+  expectedTotal,
   exportToFile,
   filterOf,
   incrementOf,

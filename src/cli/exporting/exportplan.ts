@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { operationOf, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
-import { tellsChanges } from '../../core/exports/increment.ts';
+import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { FORMATS, type Format } from '../../core/output/formats.ts';
 import { nearest } from '../errors/nearest.ts';

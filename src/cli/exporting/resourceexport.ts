@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
-import { type BookmarkPlace, Bookmarks } from '../../core/exports/bookmark.ts';
+import { type BookmarkPlace, Bookmarks, checkIncrementFilter, Increment } from '../../core/exports/bookmark.ts';
 import { changesPath, type ExportKind, removeOtherParts } from '../../core/exports/changesfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
-import type { ExportIdentity } from '../../core/exports/identity.ts';
-import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
+import type { ExportIdentity } from '../../core/exports/journal.ts';
 import { partPath, targetOf } from '../../core/exports/partialfile.ts';
 import type { LineForm } from '../../core/jsonscan/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { FORMATS } from '../../core/output/formats.ts';
 import { readComplete } from '../../core/pages/complete.ts';
-import { countOperationOf } from '../../core/pages/countall.ts';
+import { countOperationOf, totalOf } from '../../core/pages/countall.ts';
 import { withEarlyBound } from '../../core/pages/everything.ts';
 import type { PageQuestion } from '../../core/pages/page.ts';
 import type { Proof } from '../../core/pages/proof.ts';
@@ -29,7 +29,6 @@ import { csvOptions, formatterOf, lineFormOf, packing, shaping } from '../rows/o
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
 import { inOrder } from '../rows/sort.ts';
 import type { RowProgress } from '../terminal/rowprogress.ts';
-import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
 export interface Reading {
@@ -242,4 +241,26 @@ export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity 
     limit: shownLimit(plan) ?? null,
     sinceLast: wishes.sinceLast ?? null,
   };
+}
+
+/**
+ * Asks how many records there will be, where one cheap request can tell, for an end estimate. Never rejects: without
+ * it the progress tells no end.
+ */
+export async function expectedTotal(
+  client: ApiClient,
+  { resource, plan }: { readonly resource: Resource; readonly plan: { readonly limit: number | undefined } },
+  filter: string | undefined,
+  signal: AbortSignal,
+  progress: RowProgress,
+): Promise<void> {
+  const count = countOperationOf(resource, filter);
+  if (count === undefined) return;
+  try {
+    const answer = await client.request({ method: 'GET', path: pathOf(count), query: { filter }, signal });
+    const total = totalOf(answer);
+    if (total !== undefined) progress.total = Math.min(total, plan.limit ?? total);
+  } catch {
+    // A token that may list and not count, or a server that is busy: the export says what matters.
+  }
 }

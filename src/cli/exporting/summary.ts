@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Resource } from '../../catalog/define.ts';
-import type { Increment } from '../../core/exports/increment.ts';
+import type { Increment } from '../../core/exports/bookmark.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { counted, durationText } from '../terminal/rowprogress.ts';
 

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
-import { type Verified, verifyExport } from '../../core/exports/verify.ts';
+import { type Verified, verifyExport } from '../../core/exports/receipt.ts';
 import { Failure, type FailureItem } from '../../core/failure.ts';
 import { failureOf } from '../errors/report.ts';
 import { isOn, textFlags } from '../flags/values.ts';

@@ -1,7 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { Operation } from '../../catalog/define.ts';
-import { checkBookmarkName } from '../../core/exports/bookmark.ts';
-import { tellsChanges } from '../../core/exports/increment.ts';
+import { checkBookmarkName, tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { FORMATS, type Format, formatsWhere } from '../../core/output/formats.ts';
 import type { RowPlan } from '../rows/plan.ts';

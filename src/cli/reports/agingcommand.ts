@@ -21,15 +21,16 @@ import {
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
+import type { Context } from '../context.ts';
 import { onePage } from '../crud/calculatedcommand.ts';
 import { ResourceCommand } from '../crud/resourcecommand.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
+import type { Progress } from '../terminal/streams.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
-import { pageProgress } from './pageprogress.ts';
 import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
@@ -204,4 +205,28 @@ function sound(report: AgingReport): AgingReport {
     items: problems.map((description) => ({ code, description, source: null })),
     hint: 'Run it again; if it persists, report the locations and pages named to the operator of the server.',
   });
+}
+
+/** Short commands show no progress. */
+const PATIENCE = 1000;
+
+/** Tells on the terminal which page has come, once a command takes longer than a moment. */
+export function pageProgress(context: Context, silent: boolean) {
+  const started = context.clock.now();
+  const { startProgress } = context.streams;
+  let progress: Promise<Progress> | undefined;
+  let stopped = false;
+  return {
+    at(text: string): void {
+      if (silent || context.clock.now() - started < PATIENCE) return;
+      progress ??= startProgress?.();
+      void progress?.then((line) => {
+        if (!stopped) line.show(text);
+      });
+    },
+    stop(): void {
+      stopped = true;
+      void progress?.then((line) => line.stop());
+    },
+  };
 }

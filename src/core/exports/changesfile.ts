@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
-import { exists, guarded, ignoreMissing } from '../output/replacement.ts';
+import { exists, guarded, ignoreMissing } from '../output/atomicfile.ts';
 import { journalPath } from './journal.ts';
 import { partPath } from './partialfile.ts';
 

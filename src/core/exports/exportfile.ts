@@ -1,7 +1,14 @@
 import { usageFailure } from '../failure.ts';
 import type { Sink } from '../output/sink.ts';
-import { differences, type ExportIdentity } from './identity.ts';
-import { type Journal, journalPath, readJournal, removeJournal, writeJournal } from './journal.ts';
+import {
+  differences,
+  type ExportIdentity,
+  type Journal,
+  journalPath,
+  readJournal,
+  removeJournal,
+  writeJournal,
+} from './journal.ts';
 import { KeptPart, type PartMark, partPath } from './partialfile.ts';
 
 /** The file of an export while it is written: its part, and the journal of it. */

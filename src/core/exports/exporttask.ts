@@ -7,8 +7,7 @@ import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
 import type { ExportKind } from './changesfile.ts';
-import type { ExportIdentity } from './identity.ts';
-import type { Effort, Progress } from './journal.ts';
+import type { Effort, ExportIdentity, Progress } from './journal.ts';
 import type { Receipt } from './receipt.ts';
 
 /** Where a run begins to read, and what it wants to know of the answers. */

@@ -1,8 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { guarded, ignoreMissing, writeWholeFile } from '../output/atomicfile.ts';
 import type { Bookmark } from './bookmark.ts';
 import type { Receipt } from './receipt.ts';
 

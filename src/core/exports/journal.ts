@@ -4,8 +4,8 @@ import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { codeOf } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
-import type { ExportIdentity } from './identity.ts';
+import { guarded, ignoreMissing } from '../output/atomicfile.ts';
+import type { Format } from '../output/formats.ts';
 
 /** How far an export has come. Ids are exact texts, `0` and null before the first record. */
 export interface Progress {
@@ -122,4 +122,51 @@ function isJournal(value: unknown): value is Journal {
 
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string';
+}
+
+/** What has to be the same for one run to go on where another stopped: where from, what of it, and in which form. */
+export interface ExportIdentity {
+  readonly url: string;
+  readonly organization: string;
+  /** The resource by its segment of the path: `patients`. */
+  readonly resource: string;
+  /** As the user asked; null for none. */
+  readonly filter: string | null;
+  /** The selection in its order, null for all. */
+  readonly fields: readonly string[] | null;
+  readonly format: Format;
+  readonly header: boolean;
+  readonly excel: boolean;
+  readonly escapeFormulas: boolean;
+  readonly limit: number | null;
+  /** The bookmark the run starts from, null for none. */
+  readonly sinceLast: string | null;
+}
+
+const NAMES: Readonly<Record<keyof ExportIdentity, string>> = {
+  url: 'the URL',
+  organization: 'the organization',
+  resource: 'the resource',
+  filter: 'the filter',
+  fields: 'the choice of fields',
+  format: 'the format',
+  header: 'the line of column names',
+  excel: '--excel',
+  escapeFormulas: 'the escaping of formulas',
+  limit: '--limit',
+  sinceLast: '--since-last',
+};
+
+/** How two runs differ, in words: `the filter was "a==1" and is now none`. Empty where one may go on with the other. */
+export function differences(before: ExportIdentity, now: ExportIdentity): string[] {
+  return (Object.keys(NAMES) as (keyof ExportIdentity)[])
+    .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]))
+    .map((key) => `${NAMES[key]} was ${shown(before[key])} and is now ${shown(now[key])}`);
+}
+
+function shown(value: ExportIdentity[keyof ExportIdentity]): string {
+  if (value === null || value === undefined) return 'none';
+  if (value === true) return 'on';
+  if (value === false) return 'off';
+  return typeof value === 'object' ? value.join(',') : String(value);
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../failure.ts';
-import { createPart, discard, guarded, publish, replaceable } from '../output/replacement.ts';
+import { createPart, discard, guarded, publish, replaceable } from '../output/atomicfile.ts';
 
 const CHUNK = 256 * 1024;
 

@@ -1,5 +1,5 @@
 import { RESOURCES } from '../../catalog/catalog.ts';
-import { tellsChanges } from '../exports/increment.ts';
+import { tellsChanges } from '../exports/bookmark.ts';
 import { formatsWhere } from '../output/formats.ts';
 import type { Page } from './page.ts';
 

@@ -102,7 +102,7 @@ export const RELIABILITY: Page = {
           rows: [
             [
               'Never half a file',
-              'FILE of --out is the old one or the whole new one; json is whole or nothing in a pipe, too. Tests: test/core/output/atomicfile.test.ts, test/core/output/spooled.test.ts, test/acceptance/failures.test.ts.',
+              'FILE of --out is the old one or the whole new one; json is whole or nothing in a pipe, too. Tests: test/core/output/atomicfile.test.ts, test/core/output/sink.test.ts, test/acceptance/failures.test.ts.',
             ],
             [
               'Every record once',
@@ -122,7 +122,7 @@ export const RELIABILITY: Page = {
             ],
             [
               '--since-last',
-              'What was changed while a run went on comes with the next one; the bookmark moves after a whole run only. Tests: test/core/exports/increment.test.ts, test/acceptance/faults-increments.test.ts.',
+              'What was changed while a run went on comes with the next one; the bookmark moves after a whole run only. Tests: test/core/exports/bookmark.test.ts, test/acceptance/faults-increments.test.ts.',
             ],
             [
               'Uploads',
@@ -134,7 +134,7 @@ export const RELIABILITY: Page = {
             ],
             [
               'Exact to the cent',
-              'Money is added in whole numbers, of cents or of finer parts where amounts have them, and the aging report ends on a check that it adds up; tests compute it anew from the ledger. Tests: test/core/reports/money.test.ts, test/core/reports/agingmerge.test.ts, test/server/reports/aging/generated.test.ts.',
+              'Money is added in whole numbers, of cents or of finer parts where amounts have them, and the aging report ends on a check that it adds up; tests compute it anew from the ledger. Tests: test/core/reports/money.test.ts, test/core/reports/agingmoney.test.ts, test/server/reports/aging/generated.test.ts.',
             ],
             [
               'Retries',

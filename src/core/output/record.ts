@@ -5,7 +5,7 @@ import { columnsOf, valueAt } from './columns.ts';
 import { fieldText } from './displaytext.ts';
 import type { LocalClock } from './localclock.ts';
 import { PLAIN, type Style } from './style.ts';
-import { GAP } from './tablewidths.ts';
+import { GAP } from './table.ts';
 import { terminalText, wrapText } from './terminaltext.ts';
 
 const EDGES = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];

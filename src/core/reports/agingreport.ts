@@ -1,7 +1,15 @@
 import { countText } from '../count.ts';
 import type { Row } from '../pages/page.ts';
-import { guarantorRow, locationValue } from './agingmerge.ts';
-import { type AgingMoney, added, inDollars, moneyOf, sumsMoney, totalOf } from './agingmoney.ts';
+import {
+  type AgingMoney,
+  added,
+  guarantorRow,
+  inDollars,
+  locationValue,
+  moneyOf,
+  sumsMoney,
+  totalOf,
+} from './agingmoney.ts';
 import { amountsOfAll, type LocationAging } from './agingread.ts';
 import { dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
 

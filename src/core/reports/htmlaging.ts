@@ -3,8 +3,7 @@ import type { RowOrder } from '../sorting/roworder.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
-import { lyingBars } from './htmlchart.ts';
-import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
+import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, lyingBars, type MadeAt } from './htmlpage.ts';
 import { shownCents, usdText } from './money.ts';
 
 export interface AgingPage {

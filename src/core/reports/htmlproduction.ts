@@ -1,9 +1,7 @@
 import { countText } from '../count.ts';
-import { standingBars } from './htmlchart.ts';
-import { htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
+import { htmlFigures, htmlPage, htmlTable, type MadeAt, standingBars } from './htmlpage.ts';
 import { dollarsText, usdText } from './money.ts';
-import type { ProductionDay } from './productiondays.ts';
-import { nameOfDay } from './productiontext.ts';
+import { nameOfDay, type ProductionDay } from './production.ts';
 
 export interface ProductionPage {
   /** Filter beside the days, as text; empty for none. */

@@ -1,5 +1,5 @@
 import { banded, PLAIN, type Style } from '../output/style.ts';
-import { GAP, tableWidths } from '../output/tablewidths.ts';
+import { GAP, tableWidths } from '../output/table.ts';
 import { displayWidth, fitText, terminalText } from '../output/terminaltext.ts';
 
 /** A column of a table for people, its cells already text. */

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { guarded, ignoreMissing, writeWholeFile } from '../output/atomicfile.ts';
 import { isKeptName } from '../savedname.ts';
 
 /** What a named position is of: message numbers mean something on one server and for one organization only. */

@@ -8,7 +8,7 @@ import { appointmentHistories as appointmenthistories } from '../../../src/catal
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { runExport } from '../../../src/core/exports/exportrun.ts';
 import type { ExportDone, ExportTask } from '../../../src/core/exports/exporttask.ts';
-import type { ExportIdentity } from '../../../src/core/exports/identity.ts';
+import type { ExportIdentity } from '../../../src/core/exports/journal.ts';
 import type { LockOwner } from '../../../src/core/lockfile.ts';
 import { columnsOf } from '../../../src/core/output/columns.ts';
 import { FORMATS, type Format } from '../../../src/core/output/formats.ts';

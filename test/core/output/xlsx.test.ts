@@ -6,8 +6,7 @@ import { type Column, columnsOf } from '../../../src/core/output/columns.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { writePages } from '../../../src/core/output/writepages.ts';
 import { xlsxSink } from '../../../src/core/output/xlsx.ts';
-import { columnLetters, xmlText } from '../../../src/core/output/xlsxcells.ts';
-import { MOST_LINES, sheetFormatter } from '../../../src/core/output/xlsxsheet.ts';
+import { columnLetters, MOST_LINES, sheetFormatter, xmlText } from '../../../src/core/output/xlsxsheet.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 
 const column = (name: string, kind?: string): Column => ({

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { readGuarantor } from '../../../src/core/reports/agingmerge.ts';
-import { added, moneyOf } from '../../../src/core/reports/agingmoney.ts';
+import { added, moneyOf, readGuarantor } from '../../../src/core/reports/agingmoney.ts';
 import type { LocationAging } from '../../../src/core/reports/agingread.ts';
 import { agingReport } from '../../../src/core/reports/agingreport.ts';
 import { agingHtml } from '../../../src/core/reports/htmlaging.ts';
-import { lyingBars, standingBars } from '../../../src/core/reports/htmlchart.ts';
-import { escaped } from '../../../src/core/reports/htmlpage.ts';
+import { escaped, lyingBars, standingBars } from '../../../src/core/reports/htmlpage.ts';
 import { productionHtml } from '../../../src/core/reports/htmlproduction.ts';
-import { daysFrom } from '../../../src/core/reports/productiondays.ts';
+import { daysFrom } from '../../../src/core/reports/production.ts';
 import { browserTest, sharedBrowser } from '../../support/browser.ts';
 import { record } from './agingsamples.ts';
 

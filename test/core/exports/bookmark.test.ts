@@ -1,8 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bookmark, Bookmarks, checkBookmarkName } from '../../../src/core/exports/bookmark.ts';
-import { checkIncrementFilter, Increment, readingBegan } from '../../../src/core/exports/increment.ts';
+import {
+  type Bookmark,
+  Bookmarks,
+  checkBookmarkName,
+  checkIncrementFilter,
+  Increment,
+  readingBegan,
+} from '../../../src/core/exports/bookmark.ts';
 import { emptyFolder } from './running.ts';
 
 const PLACE = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
