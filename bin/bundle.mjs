@@ -18,7 +18,7 @@ const BY_PATH = [
 const FOR_CHECKOUT = [
   'cli/help/manual.ts',
   'cli/help/prepared.ts',
-  'core/help/importformat.ts',
+  'cli/help/importformat.ts',
   'server/import/kinds.ts',
   'demo/random.ts',
 ];

@@ -46,6 +46,7 @@ describe('the package', () => {
       ],
       ...pathsBelow('src/commands').map(whereBundled),
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
+      ...pathsBelow('docs/help'),
       ...pathsBelow('man'),
     ];
     expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());

@@ -23,7 +23,7 @@ const STARTED = [
   'server/store/sqlite/bulkloadthread.ts',
   'cli/help/commandhelp.ts',
   'cli/help/manual.ts',
-  'core/help/importformat.ts',
+  'cli/help/importformat.ts',
   'server/import/kinds.ts',
   'demo/random.ts',
 ];

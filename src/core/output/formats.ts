@@ -91,7 +91,7 @@ const countObjects = async () => lineCounter();
 
 const TABLE = {
   table: {
-    about: 'for people; fitted to the terminal, ids are never cut',
+    about: 'for people; fitted to the terminal, ids are never truncated',
     extensions: [],
     terminal: terminalDrawing,
     content: 'columns',
@@ -122,7 +122,7 @@ const TABLE = {
     counter: countObjects,
   },
   ndjson: {
-    about: 'one JSON object a line, written as pages arrive',
+    about: 'one JSON object per line, written as pages arrive',
     extensions: ['ndjson', 'jsonl'],
     terminal: terminalJson,
     content: 'records',
@@ -136,7 +136,7 @@ const TABLE = {
     counter: countObjects,
   },
   csv: {
-    about: 'RFC 4180, with a header even for no rows, written as pages arrive',
+    about: 'RFC 4180, with a header even without rows, written as pages arrive',
     extensions: ['csv'],
     terminal: terminalLines,
     content: 'columns',
@@ -150,7 +150,7 @@ const TABLE = {
     counter: async ({ header }) => (await import('./csv.ts')).csvCounter(header),
   },
   tsv: {
-    about: 'tab-separated values, with a header even for no rows; \\t \\n \\r \\\\ stand for what a cell cannot hold',
+    about: 'tab-separated values, a record per line, with a header even without rows, written as pages arrive',
     extensions: ['tsv'],
     terminal: terminalLines,
     content: 'columns',

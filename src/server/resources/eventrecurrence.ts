@@ -38,7 +38,7 @@ function comparable(value: unknown): unknown {
   return Array.isArray(value) ? [...value].sort() : value;
 }
 
-/** Recurrence properties are the series' (specification, PUT /events). */
+/** Recurrence properties are the series' (specification, Endpoints, Events). */
 export function occurrenceProblems(names: readonly RecurrenceName[]): Problem[] {
   return names.map((name) => ({
     code: 'field.conflict',
@@ -49,7 +49,7 @@ export function occurrenceProblems(names: readonly RecurrenceName[]): Problem[] 
 
 /**
  * The recurrence that a SERIES update asks for: type, end and frequency stay unless given; days, or week and day,
- * must be given (specification, PUT /events); an omitted start is the target's date (D39).
+ * must be given (specification, Endpoints, Events); an omitted start is the target's date (D39).
  */
 export function mergedRecurrence(before: RecurrenceFields, values: EventValues, date: string): RecurrenceFields {
   const { recurrenceType: type = before.recurrenceType } = values;

@@ -20,7 +20,7 @@ export interface AgingQuestion {
 /** Guarantors that one request may name (specification, Limits). */
 const MOST_GUARANTORS = 50;
 
-/** Reads and checks the filter (specification, 400 conditions; D34, D35). Throws a Refusal. */
+/** Reads and checks the filter (specification, Errors: 400 conditions; D34, D35). Throws a Refusal. */
 export async function readAgingQuestion(request: OperationRequest): Promise<AgingQuestion> {
   const problems: Problem[] = [];
   const operation = operationOf(aging, 'report');

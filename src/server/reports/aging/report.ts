@@ -34,7 +34,7 @@ export const agingHandler: Handler = async (request) => {
   await ownTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
-  // Only the first page tells how many there are (specification, Paging rules 1 and 3).
+  // Only the first page tells how many there are (specification, Aging balances report, Paging rules 1 and 3).
   if (directory === undefined || page > 1) return { data };
   return { data, meta: { pagination: { limit: service.agingPageLimit, total: directory.total } } };
 };

@@ -24,7 +24,7 @@ export interface OpeningsQuestion {
 /** Days of one request, first and last included (D32). */
 const MOST_DAYS = 92;
 
-/** Reads and checks the filter (specification, 400 conditions; D32). Throws a Refusal. */
+/** Reads and checks the filter (specification, Errors: 400 conditions; D32). Throws a Refusal. */
 export function readOpeningsQuestion(request: OperationRequest): OpeningsQuestion {
   const problems: Problem[] = [];
   const operation = operationOf(openings, 'list');

@@ -16,7 +16,7 @@ export interface ProductionQuestion {
 
 const EXCLUSIVE = ['provider.id', 'patient.id', 'appointment.id'];
 
-/** Reads the filter (specification, 400 conditions). Throws a Refusal with the problems given and its own. */
+/** Reads the filter (specification, Errors: 400 conditions). Throws a Refusal with the problems given and its own. */
 export function readProductionQuestion(
   request: OperationRequest,
   operation: Operation,

@@ -1,5 +1,5 @@
 import type { Fields } from '../../catalog/record.ts';
-import type { Page } from './page.ts';
+import type { Page } from './pages.ts';
 
 /** What a line of an import may hold, as the server knows it. */
 interface ImportKind {
