@@ -4,8 +4,8 @@ import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { changesPath, changesTime } from '../../core/exports/changesfile.ts';
-import { checkResume } from '../../core/exports/exportfile.ts';
-import type { Left } from '../../core/exports/exporttask.ts';
+import { checkResume, targetOf } from '../../core/exports/exportfile.ts';
+import type { InterruptedExport } from '../../core/exports/exporttask.ts';
 import {
   type FinishedFile,
   type FolderState,
@@ -13,11 +13,10 @@ import {
   removeState,
   writeState,
 } from '../../core/exports/folderstate.ts';
-import { targetOf } from '../../core/exports/partialfile.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { Failure, isInterruption } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
-import { exists, writeWholeFile } from '../../core/output/atomicfile.ts';
+import { exists, writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { FORMATS } from '../../core/output/formats.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
@@ -106,7 +105,7 @@ function textOf(run: FolderRun): string {
 }
 
 function writeSummary({ folder }: FolderExport, text: string): Promise<void> {
-  return writeWholeFile(join(folder, 'summary.json'), text);
+  return writeAtomicFile(join(folder, 'summary.json'), text);
 }
 
 /** Refuses, before anything is sent, what every file would be refused for one by one. */
@@ -199,7 +198,7 @@ async function exportOne(
   const many = planned.isIds ? `ids of ${reading.resource.many}` : reading.resource.many;
   const progress = new RowProgress(context, order.quiet, many);
   let target: Pick<FileOutcome, 'file' | 'kind'> = notTried(planned);
-  let left: Left | undefined;
+  let left: InterruptedExport | undefined;
   try {
     if (before !== undefined && (await stillStands(before, planned, order))) {
       const { receipt } = before;

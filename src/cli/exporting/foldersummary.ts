@@ -1,6 +1,6 @@
 import { EXIT } from '../../catalog/failures.ts';
 import type { ExportKind } from '../../core/exports/changesfile.ts';
-import type { Left } from '../../core/exports/exporttask.ts';
+import type { InterruptedExport } from '../../core/exports/exporttask.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { Failure, isInterruption } from '../../core/failure.ts';
 import { counted, durationText } from '../terminal/rowprogress.ts';
@@ -20,7 +20,7 @@ export interface FileOutcome {
   readonly earlier?: boolean;
   readonly failure?: Failure | undefined;
   /** How far a failed one came. */
-  readonly left?: Left | undefined;
+  readonly left?: InterruptedExport | undefined;
 }
 
 /** A file that nothing is known of yet. */
@@ -94,7 +94,7 @@ function fileSummary(outcome: FileOutcome) {
     sha256: receipt?.sha256 ?? null,
     proof: receipt?.proof ?? null,
     ...(earlier === true && { finishedByEarlierRun: true }),
-    ...(left?.kept === true && { resumable: { rows: left.rows, pages: left.pages } }),
+    ...(left?.resumable === true && { resumable: { rows: left.rows, pages: left.pages } }),
     error:
       failure === undefined
         ? null

@@ -2,12 +2,18 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
-import { type BookmarkPlace, Bookmarks, checkIncrementFilter, Increment } from '../../core/exports/bookmark.ts';
+import {
+  type BookmarkKey,
+  Bookmarks,
+  checkIncrementFilter,
+  type Increment,
+  openIncrement,
+} from '../../core/exports/bookmark.ts';
 import { changesPath, type ExportKind, removeOtherParts } from '../../core/exports/changesfile.ts';
+import { partPath, targetOf } from '../../core/exports/exportfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
-import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
+import type { ExportDone, ExportStart, InterruptedExport } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/journal.ts';
-import { partPath, targetOf } from '../../core/exports/partialfile.ts';
 import type { LineForm } from '../../core/jsonscan/lineform.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { FORMATS } from '../../core/output/formats.ts';
@@ -53,11 +59,11 @@ export function bookmarksOf(context: Context): Bookmarks {
 export async function incrementOf(reading: Reading, context: Context): Promise<Increment | undefined> {
   const { wishes, url, organization, resource, filter } = reading;
   if (wishes.sinceLast === undefined) return undefined;
-  const place: BookmarkPlace = { name: wishes.sinceLast, url, organization, resource: resource.name };
+  const key: BookmarkKey = { name: wishes.sinceLast, url, organization, resource: resource.name };
   checkIncrementFilter(filter);
   const bookmarks = bookmarksOf(context);
   await bookmarks.prepare();
-  return Increment.open(bookmarks, place, filter, context.clock.now());
+  return openIncrement(bookmarks, key, filter, context.clock.now());
 }
 
 /** Lines for a reading that looks into no record. */
@@ -111,7 +117,7 @@ interface FileExport {
   readonly onTarget?: (target: Target) => void;
   readonly onResume?: (rows: number) => void;
   readonly onRestart?: (reason: string) => void;
-  readonly onLeft?: (left: Left) => void;
+  readonly onLeft?: (left: InterruptedExport) => void;
 }
 
 /** The file that an export writes, and what is in it. */
@@ -170,7 +176,7 @@ async function exportTo(
         resumable: FORMATS[plan.format].isResumable && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
-        wrap: await packing(plan, reading.resource.many),
+        pack: await packing(plan, reading.resource.many),
         ...(lines === undefined && shaping(plan)),
         open: async (start) => {
           const client = await more.connect();
@@ -185,14 +191,14 @@ async function exportTo(
           );
         },
         ...(increment && { isNew: increment.isNew }),
-        inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
+        reorder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
           if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
         ...(more.onResume && { onResume: more.onResume }),
         ...(more.onRestart && { onRestart: more.onRestart }),
-        ...(more.onLeft && { onLeft: more.onLeft }),
+        ...(more.onLeft && { onInterrupted: more.onLeft }),
       },
       { owner: lockOwner(context.clock), signal, statistics: () => statistics?.() },
     );

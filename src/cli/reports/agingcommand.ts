@@ -46,10 +46,10 @@ export abstract class AgingCommand extends ResourceCommand {
     const totalsOnly = isOn(flags, 'totals-only');
     const fields = totalsOnly ? TOTAL_FIELDS : GUARANTOR_FIELDS;
     const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, 'report');
-    const { content, isForPeople, isWhole } = FORMATS[plan.format];
+    const { content, isForPeople, isBuffered } = FORMATS[plan.format];
     if (isForPeople) return this.showTable(plan, flags, questions);
     if (content === 'page') return this.writePage(plan, flags, questions);
-    if (content === 'records' && isWhole) {
+    if (content === 'records' && isBuffered) {
       return writeWhole(plan, context, async () => {
         const report = sound(await this.read(flags, questions, plan));
         const shaped = (row: Row) => project(row, plan.selection);

@@ -2,7 +2,8 @@ import type { LineForm } from '../../core/jsonscan/lineform.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
 import type { CsvOptions } from '../../core/output/csv.ts';
-import { FORMATS, type Look, safeFormatter } from '../../core/output/formats.ts';
+import type { WriterOptions } from '../../core/output/format.ts';
+import { FORMATS, safeFormatter } from '../../core/output/formats.ts';
 import { openSpool, type Sink, streamSink } from '../../core/output/sink.ts';
 import { type Formatter, writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
@@ -69,7 +70,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
 }
 
 /** What writers know of the terminal, the zone and the flags. */
-export function lookOf(toTerminal: boolean, flags: FlagValues, context: Context): Look & CsvOptions {
+export function lookOf(toTerminal: boolean, flags: FlagValues, context: Context): WriterOptions & CsvOptions {
   return {
     width: toTerminal ? (context.streams.stdout.columns ?? 80) : undefined,
     style: styleOf(context, toTerminal),
@@ -137,7 +138,7 @@ export function zoneNote({ format, columns }: RowPlan, flags: FlagValues, contex
 async function openSink(plan: RowPlan, context: Context): Promise<Sink> {
   if (plan.out !== undefined) return openAtomicFile(plan.out);
   const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
-  return FORMATS[plan.format].isWhole ? openSpool(context.temporaryFolder, write) : streamSink(write);
+  return FORMATS[plan.format].isBuffered ? openSpool(context.temporaryFolder, write) : streamSink(write);
 }
 
 /** Pages until a signal arrives: then the run ends with its failure, even between two requests. */

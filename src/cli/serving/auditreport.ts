@@ -77,7 +77,7 @@ const COLUMNS: readonly Column[] = [
 const PIECE = 500;
 
 /** Formats that are written entry by entry. */
-export const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].isWhole);
+export const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].isBuffered);
 
 /** Entries in a streamed format: a piece of text for some hundreds of them. */
 export async function* auditLines(entries: AsyncIterable<object>, format: Format): AsyncGenerator<string> {

@@ -7,15 +7,14 @@ import { idOf, type Row, type RowPage } from '../pages/page.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { WalkedPage } from '../pages/walkplace.ts';
 import { readingBegan } from './bookmark.ts';
-import { ExportFile } from './exportfile.ts';
+import { ExportFile, partPath, targetOf } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
-import type { Effort, Journal, Progress } from './journal.ts';
-import { type PartMark, partPath, targetOf } from './partialfile.ts';
+import type { Effort, Journal, PartMark, Progress } from './journal.ts';
 import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**
- * Exports to a file that is replaced only when all of it has come (contract §5). The part and its journal are there
- * before the first request; when the run ends early they stay for `--resume`, unless the server refused at once.
+ * Exports to a file that is replaced only when it is complete (contract §5). The part and its journal are there before
+ * the first request; when the run is interrupted they stay for `--resume`, unless the server refused at once.
  * Throws a Failure: exit 2 when an earlier run was another export, 9 when the disk fails or another process writes
  * the file, and whatever a page throws.
  */
@@ -32,7 +31,7 @@ export async function runExport(task: ExportTask, world: ExportWorld): Promise<E
   }
 }
 
-/** Milliseconds between two journals: what a kill costs is no more than this. */
+/** Milliseconds between two journals: the most that a kill costs. */
 const INTERVAL = 1000;
 
 class ExportRun {
@@ -44,7 +43,7 @@ class ExportRun {
   private readonly warnings: Map<string, Warning>;
   private readFrom: number | undefined;
   private progress: Progress;
-  /** As far as a later run can resume: what stands in the journal. */
+  /** As far as a later run can resume: what the journal says. */
   private resumable: Progress;
   private proof: Proof | undefined;
   private checkpointed: number;
@@ -83,10 +82,10 @@ class ExportRun {
           this.proof = proof;
         },
       });
-      const { inOrder = (read) => read } = task;
-      await writePages(this.written(inOrder(this.taken(pages))), {
+      const { reorder = (read) => read } = task;
+      await writePages(this.written(reorder(this.received(pages))), {
         formatter: await task.formatter(rows),
-        sink: file.sink(task.wrap),
+        sink: file.sink(task.pack),
         begun: file.hasBegun,
         ...(task.shape && { shape: task.shape }),
         onRows: (total) => task.onRows?.(rows + total),
@@ -95,15 +94,15 @@ class ExportRun {
     } catch (cause) {
       if (this.published) throw cause;
       const { resumable } = this;
-      const kept = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
-      task.onLeft?.({ ...resumable, ...this.effort(), kept });
-      await file.leave(kept ? this.journal() : undefined);
-      throw kept ? withResumeHint(cause, resumable.rows) : cause;
+      const canResume = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
+      task.onInterrupted?.({ ...resumable, ...this.effort(), resumable: canResume });
+      await file.leave(canResume ? this.journal() : undefined);
+      throw canResume ? withResumeHint(cause, resumable.rows) : cause;
     }
   }
 
-  /** The pages without what is not new; how far reading has come is noted once a page has been used. */
-  private async *taken(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
+  /** The pages without what is not new; progress of reading is recorded once a page has been used. */
+  private async *received(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
     const { signal } = this.world;
     for await (const page of pages) {
       signal.throwIfAborted();
@@ -128,7 +127,7 @@ class ExportRun {
     signal.throwIfAborted();
   }
 
-  /** The same pages; what they hold is noted once they have been written. */
+  /** The same pages; their records are counted once they have been written. */
   private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
     for await (const { rows } of pages) {
       yield { rows };
@@ -203,7 +202,7 @@ class ExportRun {
   }
 }
 
-/** Of pages that were not read to be complete. */
+/** Of pages whose completeness was not checked. */
 const NO_PROOF: Proof = { by: 'none', counted: null, unproved: null };
 
 function progressOf(earlier: Progress | undefined): Progress {
@@ -211,7 +210,7 @@ function progressOf(earlier: Progress | undefined): Progress {
   return { rows, fetched, pages, firstId, writtenId, lastId };
 }
 
-/** The list ended and records were missing: what came is not to be continued. */
+/** The list ended and records were missing: what was received is not to be continued. */
 function isIncomplete(cause: unknown): boolean {
   return cause instanceof Failure && cause.code === 'pages.incomplete';
 }
@@ -220,7 +219,7 @@ function idText(row: Row | undefined): string | null {
   return row === undefined ? null : String(idOf(row));
 }
 
-/** The server said no, or nothing was asked of it: the same line will not do better as it is. */
+/** The server refused, or nothing was requested of it: the same command will fail again. */
 function isRefusal(cause: unknown): boolean {
   const refusals: readonly number[] = [EXIT.usage, EXIT.auth, EXIT.notFound, EXIT.refused, EXIT.unexpected];
   return !(cause instanceof Failure) || refusals.includes(cause.exitCode);
@@ -229,8 +228,8 @@ function isRefusal(cause: unknown): boolean {
 function withResumeHint(cause: unknown, rows: number): unknown {
   if (!(cause instanceof Failure)) return cause;
   const { code, exitCode, status, requestId, items, hint } = cause;
-  const kept = `Run it again with --resume to go on after ${rows.toLocaleString('en-US')} records.`;
+  const again = `Run it again with --resume to continue after ${rows.toLocaleString('en-US')} records.`;
   const saysSo = isInterruption(cause) || code === 'run.overtime';
-  const keep = hint === null || saysSo ? kept : `${hint} ${kept}`;
-  return new Failure(cause.message, { code, exitCode, status, requestId, items, hint: keep, cause });
+  const next = hint === null || saysSo ? again : `${hint} ${again}`;
+  return new Failure(cause.message, { code, exitCode, status, requestId, items, hint: next, cause });
 }

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { fileFailure, localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing, writeWholeFile } from '../output/atomicfile.ts';
+import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { FORMATS, isFormat } from '../output/formats.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { ExportKind } from './changesfile.ts';
-import type { Effort, ExportIdentity, Progress } from './journal.ts';
-import type { PartMark } from './partialfile.ts';
+import type { Effort, ExportIdentity, PartMark, Progress } from './journal.ts';
 
-/** What a finished export was: proof that it is whole, and of what (contract §5). */
+/** What a finished export was: proof that it is complete, and of what (contract §5). */
 export interface Receipt {
   readonly file: string;
   readonly complete: true;
@@ -91,7 +90,7 @@ export function receiptPath(path: string): string {
 /** The receipt of a file. Throws a Failure with exit code 9 where there is none, or none that makes sense. */
 export async function readReceipt(path: string): Promise<Receipt> {
   const from = receiptPath(path);
-  const text = await guarded(`read ${from}`, () => readFile(from, 'utf8').catch(ignoreMissing));
+  const text = await readIfPresent(from);
   if (text === undefined) {
     throw localFailure('local.file', `${path} has no receipt: there is no ${from}.`, {
       source: from,
@@ -100,10 +99,8 @@ export async function readReceipt(path: string): Promise<Receipt> {
   }
   const receipt = jsonOf(text);
   if (isReceipt(receipt)) return receipt;
-  throw localFailure('local.file', `${from} is not a receipt of molar.`, {
-    source: from,
-    hint: 'Export the file again.',
-  });
+  const problem = { source: from, hint: 'Export the file again.' };
+  throw localFailure('local.file', `${from} is not a receipt of molar.`, problem);
 }
 
 function isReceipt(value: unknown): value is Receipt {
@@ -117,13 +114,13 @@ function isReceipt(value: unknown): value is Receipt {
 
 /** Writes the receipt beside its file; throws a Failure with exit code 9. */
 export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
-  return writeWholeFile(receiptPath(path), `${JSON.stringify(receipt, null, 2)}\n`);
+  return writeAtomicFile(receiptPath(path), `${JSON.stringify(receipt, null, 2)}\n`);
 }
 
 /** Removes the receipt of an older file, which would call the new one false; what is no receipt stays. */
 export async function removeReceipt(path: string): Promise<void> {
   const from = receiptPath(path);
-  const text = await guarded(`read ${from}`, () => readFile(from, 'utf8').catch(ignoreMissing));
+  const text = await readIfPresent(from);
   if (text !== undefined && isReceipt(jsonOf(text))) await guarded(`remove ${from}`, () => rm(from, { force: true }));
 }
 

@@ -1,89 +1,20 @@
-import type { Fields } from '../../catalog/record.ts';
-import type { LineForm } from '../jsonscan/lineform.ts';
 import type { Row } from '../pages/page.ts';
-import type { MessageForm } from '../stream/messageforms.ts';
-import { type Column, columnsOf, project } from './columns.ts';
-import type { CsvOptions } from './csv.ts';
-import { jsonFormatter, lineCounter, ndjsonFormatter, type RecordCounter } from './json.ts';
-import type { LocalClock } from './localclock.ts';
-import type { Sink } from './sink.ts';
-import type { Style } from './style.ts';
+import { columnsOf, project } from './columns.ts';
+import type { FormatRow, RecordWriterOptions, RowWriterOptions } from './format.ts';
+import { jsonFormatter, lineCounter, ndjsonFormatter } from './json.ts';
 import { terminalDrawing, terminalJson, terminalLines } from './terminaltext.ts';
 import type { Formatter } from './writepages.ts';
 
-/** What writers know of the terminal and the zone. The clock is a function, since it reads the configuration. */
-export interface Look {
-  /** Columns of the terminal; undefined where there is none. */
-  readonly width: number | undefined;
-  readonly style: Style;
-  readonly clock: () => LocalClock;
-}
-
-/** What a writer of rows knows of its output. */
-export interface RowLook extends Look, CsvOptions {
-  readonly columns: readonly Column[];
-  /** Records already in the output, when a run is resumed. */
-  readonly written: number;
-  /** Called with the names of the columns that did not fit. */
-  readonly onHidden: (names: readonly string[]) => void;
-}
-
-/** What a writer of one record knows of its output. */
-export interface RecordLook extends Look, CsvOptions {
-  readonly fields: Fields;
-  /** Names to show, in their order; all where undefined. */
-  readonly selection: readonly string[] | undefined;
-}
-
-/**
- * Makes text of a format safe to show: afterwards no character of a record moves the cursor, changes the terminal or
- * turns the direction of text. `refused`: the format is no text, and a terminal does not get it.
- */
-export type TerminalSafety = ((text: string) => string) | 'refused';
-
-/** An output format: everything that molar knows of it. Its writers load what they need when they are called. */
-export interface FormatRow {
-  /** What it is, for help. */
-  readonly about: string;
-  /** Extensions of `--out FILE` that choose it; files that molar names get the first. None: never the content of a file. */
-  readonly extensions: readonly string[];
-  readonly terminal: TerminalSafety;
-  /** `columns`: chosen and flattened fields. `records`: the API's records as they are. `page`: made by a report alone. */
-  readonly content: 'columns' | 'records' | 'page';
-  /** Worthless in part, so that standard output gets all of it or nothing; otherwise written as pages arrive. */
-  readonly isWhole: boolean;
-  /** Whether `--resume` can continue an interrupted file. */
-  readonly isResumable: boolean;
-  /** For people, who get few columns, local times, and notes on both. */
-  readonly isForPeople?: true;
-  /** Takes `--excel`. */
-  readonly hasExcelForm?: true;
-  /** Text that a spreadsheet would run as a formula is neutralised, unless `--no-escape-formulas` is given. */
-  readonly escapesFormulas?: true;
-  /** What has it, where not every command does; completes "is a form of …". */
-  readonly scope?: string;
-  readonly rows?: (look: RowLook) => Promise<Formatter>;
-  /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */
-  readonly lines?: (columns: readonly Column[], options: CsvOptions) => Promise<LineForm>;
-  readonly record?: (record: Row, look: RecordLook) => Promise<string>;
-  /** Any JSON value, such as the envelope of a response. */
-  readonly value?: (value: unknown) => string;
-  readonly messages?: (look: Look) => Promise<MessageForm>;
-  /** Puts the text of rows into a container; `name` is what the rows are. */
-  readonly pack?: (name: string) => Promise<(inner: Sink) => Sink>;
-  /** Counts the records of a file by its bytes; without it a file is verified by its bytes and hash alone. */
-  readonly counter?: (options: Pick<CsvOptions, 'header'>) => Promise<RecordCounter>;
-}
-
-const csvRows = async (look: RowLook) => (await import('./csv.ts')).csvFormatter(look.columns, look);
-const tsvRows = async (look: RowLook) => (await import('./tsv.ts')).tsvFormatter(look.columns, look);
+const csvRows = async (look: RowWriterOptions) => (await import('./csv.ts')).csvFormatter(look.columns, look);
+const tsvRows = async (look: RowWriterOptions) => (await import('./tsv.ts')).tsvFormatter(look.columns, look);
 
 /** One record as the only row. */
-const asRow = (rows: (look: RowLook) => Promise<Formatter>) => async (record: Row, look: RecordLook) => {
-  const columns = columnsOf(look.fields, look.selection);
-  const { begin, rows: text, end } = await rows({ ...look, columns, written: 0, onHidden: () => undefined });
-  return begin() + text([record]) + end();
-};
+const asRow =
+  (rows: (look: RowWriterOptions) => Promise<Formatter>) => async (record: Row, look: RecordWriterOptions) => {
+    const columns = columnsOf(look.fields, look.selection);
+    const { begin, rows: text, end } = await rows({ ...look, columns, written: 0, onHidden: () => undefined });
+    return begin() + text([record]) + end();
+  };
 
 const indented = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const oneLine = (value: unknown) => `${JSON.stringify(value)}\n`;
@@ -95,7 +26,7 @@ const TABLE = {
     extensions: [],
     terminal: terminalDrawing,
     content: 'columns',
-    isWhole: false,
+    isBuffered: false,
     isResumable: false,
     isForPeople: true,
     rows: async (look) => (await import('./table.ts')).tableFormatter(look.columns, { ...look, clock: look.clock() }),
@@ -112,7 +43,7 @@ const TABLE = {
     extensions: ['json'],
     terminal: terminalJson,
     content: 'records',
-    isWhole: true,
+    isBuffered: true,
     isResumable: true,
     rows: async ({ written }) => jsonFormatter(written),
     lines: async () => (await import('../jsonscan/lineform.ts')).jsonLines(),
@@ -126,7 +57,7 @@ const TABLE = {
     extensions: ['ndjson', 'jsonl'],
     terminal: terminalJson,
     content: 'records',
-    isWhole: false,
+    isBuffered: false,
     isResumable: true,
     rows: async () => ndjsonFormatter(),
     lines: async () => (await import('../jsonscan/lineform.ts')).ndjsonLines(),
@@ -140,7 +71,7 @@ const TABLE = {
     extensions: ['csv'],
     terminal: terminalLines,
     content: 'columns',
-    isWhole: false,
+    isBuffered: false,
     isResumable: true,
     hasExcelForm: true,
     escapesFormulas: true,
@@ -154,7 +85,7 @@ const TABLE = {
     extensions: ['tsv'],
     terminal: terminalLines,
     content: 'columns',
-    isWhole: false,
+    isBuffered: false,
     isResumable: true,
     escapesFormulas: true,
     rows: tsvRows,
@@ -166,7 +97,7 @@ const TABLE = {
     extensions: ['xlsx'],
     terminal: 'refused',
     content: 'columns',
-    isWhole: true,
+    isBuffered: true,
     isResumable: false,
     scope: 'lists and reports, not of a single record',
     rows: async (look) =>
@@ -181,7 +112,7 @@ const TABLE = {
     extensions: ['html', 'htm'],
     terminal: terminalLines,
     content: 'page',
-    isWhole: true,
+    isBuffered: true,
     isResumable: false,
     scope: 'agingbalances report and locationproductionnetschedule report only',
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing, writeWholeFile } from '../output/atomicfile.ts';
+import { guarded, ignoreMissing, writeAtomicFile } from '../output/atomicfile.ts';
 import { isKeptName } from '../savedname.ts';
 
 /** What a named position is of: message numbers mean something on one server and for one organization only. */
@@ -45,7 +45,7 @@ export class Positions {
 
   /** Replaces a position in one piece. Throws a Failure with exit code 9. */
   write(position: NamedPosition): Promise<void> {
-    return writeWholeFile(this.pathOf(position), `${JSON.stringify(position)}\n`);
+    return writeAtomicFile(this.pathOf(position), `${JSON.stringify(position)}\n`);
   }
 
   /** The path of a place's lock; the folder is there afterwards. */

@@ -99,7 +99,7 @@ describe('list --out', () => {
     await writeFile(at('p'), 'before');
     const stopped = await list(argv, practice, { env });
     expect(stopped.exitCode).toBe(3);
-    expect(stopped.stderr).toContain('Run it again with --resume to go on after 2 records.');
+    expect(stopped.stderr).toContain('Run it again with --resume to continue after 2 records.');
     expect(await readFile(at('p'), 'utf8')).toBe('before');
     practice.instead = () => undefined;
     const ended = await list([...argv, '--resume'], practice, { env });
@@ -144,7 +144,7 @@ describe('list --out', () => {
     const refused = await list(other, practice, { env: others });
     expect(refused.exitCode).toBe(2);
     expect(jsonFailure(refused).message).toMatch(
-      /the URL was https:\/\/api\.example\.com and is now https:\/\/other\.example\.com; the organization was org-1 and is now org-2; the filter was none and is now lastName~=N; the choice of fields was id,lastName and is now id; the format was csv and is now json; the line of column names was on and is now off\.$/,
+      /the URL was https:\/\/api\.example\.com and is now https:\/\/other\.example\.com; the organization was org-1 and is now org-2; the filter was none and is now lastName~=N; the selection of fields was id,lastName and is now id; the format was csv and is now json; the line of column names was on and is now off\.$/,
     );
     expect(practice.asked.length).toBe(before);
   });
@@ -163,7 +163,7 @@ describe('list --out', () => {
     const argv = [...FIELDS, '--out', at('p.csv'), '--page-size', '1'];
     const ran = await list(argv, practice, { env, signal: stopping.signal });
     expect(ran.exitCode).toBe(exitCode);
-    expect(ran.stderr).toMatch(/Next: Run it again with --resume to go on after \d records\./);
+    expect(ran.stderr).toMatch(/Next: Run it again with --resume to continue after \d records\./);
     await list([...argv, '--resume'], practice, { env });
     expect(await readFile(at('p.csv'), 'utf8')).toBe(CSV);
   });

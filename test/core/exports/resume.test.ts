@@ -110,7 +110,7 @@ describe('an export whose page fails', () => {
     });
     await expect(fails).rejects.toMatchObject({
       exitCode: 8,
-      hint: expect.stringContaining('Run it again with --resume to go on after 4 records.'),
+      hint: expect.stringContaining('Run it again with --resume to continue after 4 records.'),
     });
     expect(JSON.parse(await readFile(`${path}.part.json`, 'utf8'))).toMatchObject({
       filter: 'lastName~=N',

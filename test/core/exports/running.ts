@@ -107,7 +107,7 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
       receipt: run.receipt ?? false,
       resumable: true,
       formatter: (written) => formatterOf(wanted, operation, written),
-      wrap: (inner) => ({
+      pack: (inner) => ({
         ...inner,
         write: async (text) => {
           await around();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { FormatRow } from '../../../src/core/output/format.ts';
 import {
   FORMATS,
   type Format,
-  type FormatRow,
   formatOfFile,
   formatsFor,
   isFormat,
@@ -18,7 +18,7 @@ const HOSTILE = POISON.replaceAll('\u001b[31m', '');
 describe('a format', () => {
   it('cannot be without a word on how its text is made safe for a terminal', () => {
     // @ts-expect-error: `terminal` is missing, which must not compile.
-    const row: FormatRow = { about: 'x', extensions: [], content: 'records', isWhole: false, isResumable: false };
+    const row: FormatRow = { about: 'x', extensions: [], content: 'records', isBuffered: false, isResumable: false };
     expect(row).not.toHaveProperty('terminal');
     for (const name of NAMES) expect(['function', 'string']).toContain(typeof FORMATS[name].terminal);
   });
@@ -35,9 +35,9 @@ describe('a format', () => {
   });
 
   it.each(NAMES)('%s is resumed only where records are counted, and packed only where it is whole', (name) => {
-    const { isResumable, counter, pack, isWhole } = FORMATS[name];
+    const { isResumable, counter, pack, isBuffered } = FORMATS[name];
     expect(isResumable).toBe(counter !== undefined);
-    expect(isWhole || pack === undefined).toBe(true);
+    expect(isBuffered || pack === undefined).toBe(true);
   });
 
   it('has extensions that no other one has', () => {
