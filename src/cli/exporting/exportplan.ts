@@ -6,12 +6,12 @@ import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { FORMATS, type Format } from '../../core/output/formats.ts';
 import { nearest } from '../errors/nearest.ts';
-import type { ExportWishes } from '../flags/exports.ts';
+import type { ExportOptions } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
 import { readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { planRows } from '../rows/plan.ts';
-import type { Reading } from './resourceexport.ts';
+import type { ResourceQuery } from './resourceexport.ts';
 
 /** Resources that can be read to the end, page by page. */
 export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
@@ -30,7 +30,7 @@ export function folderFormat(flags: FlagValues): Format {
 
 /** One file of a folder. */
 export interface PlannedFile {
-  readonly reading: Reading;
+  readonly query: ResourceQuery;
   readonly file: string;
   readonly path: string;
   readonly flags: FlagValues;
@@ -45,8 +45,8 @@ export interface PlannedFile {
 export function planFiles(
   names: readonly string[],
   flags: FlagValues,
-  where: Pick<Reading, 'url' | 'organization'>,
-  wishes: ExportWishes,
+  where: Pick<ResourceQuery, 'url' | 'organization'>,
+  options: ExportOptions,
   times: FilterContext,
 ): PlannedFile[] {
   const resources = readResources(names);
@@ -55,10 +55,10 @@ export function planFiles(
   const folder = textFlag(flags, 'to') ?? '';
   return resources.flatMap((resource) => {
     const draft = { resource, folder, flags, where, times, filters: filters.get(resource.name) ?? [] };
-    const own = { ...draft, wishes, fields: fields.get(resource.name)?.join(',') };
-    const records = fileOf({ ...own, wishes: tellsChanges(listOf(resource)) ? wishes : withoutBookmark(wishes) });
+    const own = { ...draft, options, fields: fields.get(resource.name)?.join(',') };
+    const records = fileOf({ ...own, options: tellsChanges(listOf(resource)) ? options : withoutBookmark(options) });
     if (!isOn(flags, 'full-ids')) return [records];
-    return [records, fileOf({ ...draft, wishes: withoutBookmark(wishes), fields: 'id' }, true)];
+    return [records, fileOf({ ...draft, options: withoutBookmark(options), fields: 'id' }, true)];
   });
 }
 
@@ -66,15 +66,15 @@ interface FileDraft {
   readonly resource: Resource;
   readonly folder: string;
   readonly flags: FlagValues;
-  readonly where: Pick<Reading, 'url' | 'organization'>;
-  readonly wishes: ExportWishes;
+  readonly where: Pick<ResourceQuery, 'url' | 'organization'>;
+  readonly options: ExportOptions;
   readonly times: FilterContext;
   readonly filters: readonly string[];
   readonly fields: string | undefined;
 }
 
 function fileOf(
-  { resource, folder, flags, where, wishes, times, filters, fields }: FileDraft,
+  { resource, folder, flags, where, options, times, filters, fields }: FileDraft,
   isIds = false,
 ): PlannedFile {
   const operation = listOf(resource);
@@ -87,7 +87,7 @@ function fileOf(
   const filter = readFilter({ filter: filters }, operation.filters ?? {}, times);
   const serverDefaults = isOn(flags, 'server-defaults');
   return {
-    reading: { resource, operation, filter, serverDefaults, plan, wishes, ...where },
+    query: { resource, operation, filter, serverDefaults, plan, options, ...where },
     file,
     path,
     flags: own,
@@ -95,8 +95,8 @@ function fileOf(
   };
 }
 
-function withoutBookmark(wishes: ExportWishes): ExportWishes {
-  return { ...wishes, sinceLast: undefined };
+function withoutBookmark(options: ExportOptions): ExportOptions {
+  return { ...options, sinceLast: undefined };
 }
 
 function readResources(names: readonly string[]): readonly Resource[] {

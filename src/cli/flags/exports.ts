@@ -13,18 +13,18 @@ const MAX_PARALLEL = 16;
 
 const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
-/** Flags of an export that nobody watches (contract §5). */
+/** Flags of an unattended export (contract §5). */
 export const exportFlags = {
   resume: Flags.boolean({
     helpGroup,
-    summary: `Resume an interrupted run of the same line to --out FILE (${RESUMABLE})`,
+    summary: `Resume an interrupted run of the same command with --out FILE (${RESUMABLE})`,
   }),
   receipt: Flags.boolean({ helpGroup, summary: 'Write FILE.receipt.json beside the finished file' }),
   'since-last': Flags.string({
     helpGroup,
     helpValue: 'NAME',
     summary:
-      'Everything on the first run of this name, later only what changed since the last one, in a file of its own',
+      'Everything on the first run under this name, later only what changed since the last one, in a file of its own',
   }),
   parallel: Flags.string({
     helpGroup,
@@ -33,7 +33,8 @@ export const exportFlags = {
   }),
 };
 
-export interface ExportWishes {
+/** What the flags of an export say. */
+export interface ExportOptions {
   readonly resume: boolean;
   readonly receipt: boolean;
   readonly sinceLast: string | undefined;
@@ -41,7 +42,7 @@ export interface ExportWishes {
 }
 
 /** Reads and checks the flags of an export. Throws a Failure (exit 2). */
-export function readExportWishes(flags: FlagValues, plan: RowPlan, operation: Operation): ExportWishes {
+export function readExportOptions(flags: FlagValues, plan: RowPlan, operation: Operation): ExportOptions {
   const resume = isOn(flags, 'resume');
   const receipt = isOn(flags, 'receipt');
   const needsFile = resume ? '--resume' : receipt ? '--receipt' : undefined;

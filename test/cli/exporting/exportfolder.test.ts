@@ -136,7 +136,7 @@ describe('bookmarks of a folder', () => {
     expect(await read('patients.csv')).toBe('id\n1\n2\n3\n');
     const ran = await run(line);
     expect(ran.stderr).toMatch(
-      /^No changes of patients, transactions\. Whole files are as they were\.\nExported 0 files /,
+      /^No changes of patients, transactions\. Complete files are unchanged\.\nExported 0 files /,
     );
     expect([await read('patients.csv'), await read('transactions.csv')]).toEqual(['id\n1\n2\n3\n', 'id\n7\n8\n']);
     expect(new Map(practice.asked).get('transactions')?.filter).toBe(
