@@ -27,7 +27,7 @@ import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing, shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
-import { inOrder } from '../rows/sort.ts';
+import { sortPages } from '../rows/sort.ts';
 import type { RowProgress } from '../terminal/rowprogress.ts';
 
 /** What is to be read of one resource, and how. */
@@ -168,7 +168,7 @@ async function exportTo(
           return pagesOf(client, query, { ...start, read: lines?.read }, { increment, now, signal });
         },
         ...(increment && { isNew: increment.isNew }),
-        reorder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
+        reorder: (pages) => sortPages(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
           if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);

@@ -15,11 +15,10 @@ import { onePage } from '../crud/calculatedcommand.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { readDestination, rowFlags } from '../flags/output.ts';
-import { type FlagValues, isOn } from '../flags/values.ts';
-import { readClock, zoneText } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import type { FlagValues } from '../flags/values.ts';
+import { zoneText } from '../flags/zone.ts';
+import { writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
-import { styleOf } from '../terminal/style.ts';
 import { writeWhole } from './wholeoutput.ts';
 
 export const openingsFlags: FlagInput = {
@@ -81,11 +80,10 @@ export abstract class OpeningsCommand extends ResourceCommand {
   private async showCalendar(plan: RowPlan, flags: FlagValues, filter: string | undefined) {
     const { context } = this;
     if (plan.selection !== undefined) {
-      throw usageFailure('--fields has no effect on the calendar; it goes with csv, json or ndjson, and with --sort.', {
+      throw usageFailure('--fields has no effect on the calendar; it goes with --sort and with other formats.', {
         source: '--fields',
       });
     }
-    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
     const notes: string[] = [];
     await writeWhole(plan, context, async () => {
       const slots = inCalendarOrder(slotsOf(await this.items(flags, filter)));
@@ -93,9 +91,8 @@ export abstract class OpeningsCommand extends ResourceCommand {
       if (slots.length === 0)
         notes.push('No openings match; a location has some only where provider hours are set up.');
       if (slots.length === 0) return '';
-      const style = styleOf(context, plan.toTerminal);
-      const header = !isOn(flags, 'no-header');
-      const look = { clock: readClock(flags, context), heading: zoneText(flags, context), width, header, style };
+      const options = writerOptions(plan.toTerminal, flags, context);
+      const look = { ...options, clock: options.clock(), heading: zoneText(flags, context) };
       const calendar = openingCalendar(shown, look);
       if (calendar.hidden.length > 0)
         notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}. Make it wider, or use --csv.`);

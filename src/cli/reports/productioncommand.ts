@@ -16,10 +16,9 @@ import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { readClock, zoneFlags } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import { writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { asyncFlag } from '../streaming/asyncflag.ts';
-import { styleOf } from '../terminal/style.ts';
 import { noFields, writeWhole } from './wholeoutput.ts';
 
 export const productionFlags: FlagInput = {
@@ -86,13 +85,12 @@ export abstract class ProductionCommand extends ResourceCommand {
     });
   }
 
-  /** Asks day by day: only the server knows in which zone a location's days begin. */
+  /** Requests day by day: only the server knows in which zone a location's days begin. */
   private async showDays(plan: RowPlan, flags: FlagValues, terms: readonly RawTerm[]): Promise<void> {
     const { context } = this;
     if (plan.selection !== undefined)
       throw noFields(FORMATS[plan.format].content === 'page' ? 'page' : 'table of days');
     const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
-    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
     await writeWhole(plan, context, async () => {
       const client = await this.connect(flags);
       const days: ProductionDay[] = [];
@@ -107,8 +105,7 @@ export abstract class ProductionCommand extends ResourceCommand {
         const made = { at: context.clock.now(), clock: readClock(flags, context) };
         return productionHtml(days, { filter: formatFilter(others), made, listed: shown });
       }
-      const style = styleOf(context, plan.toTerminal);
-      return productionTable(shown, { width, header: !isOn(flags, 'no-header'), style });
+      return productionTable(shown, writerOptions(plan.toTerminal, flags, context));
     });
   }
 
@@ -138,7 +135,7 @@ export abstract class ProductionCommand extends ResourceCommand {
     }
   }
 
-  /** That an answer without data is one of the API, asked once. */
+  /** Resolves when a response without data is known to be one of the API; requested once. */
   private confirmed: Promise<void> | undefined;
 
   private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;

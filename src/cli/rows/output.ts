@@ -15,7 +15,7 @@ import { counted, RowProgress } from '../terminal/rowprogress.ts';
 import { unlessAborted } from '../terminal/streams.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './plan.ts';
-import { inOrder } from './sort.ts';
+import { sortPages } from './sort.ts';
 
 /** Rows to write, and how to get them. */
 export interface RowWriting {
@@ -45,7 +45,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const keepMemory = memoryKeeper(lines && LINES);
   let total: number;
   try {
-    const open = async () => inOrder(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows));
+    const open = async () => sortPages(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows));
     total = await writePages(interruptible(open, context.signal), {
       ...{ formatter, sink },
       ...(lines === undefined && shaping(plan)),
@@ -70,7 +70,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
 }
 
 /** What writers know of the terminal, the zone and the flags. */
-export function lookOf(toTerminal: boolean, flags: FlagValues, context: Context): WriterOptions & CsvOptions {
+export function writerOptions(toTerminal: boolean, flags: FlagValues, context: Context): WriterOptions & CsvOptions {
   return {
     width: toTerminal ? (context.streams.stdout.columns ?? 80) : undefined,
     style: styleOf(context, toTerminal),
@@ -102,7 +102,7 @@ export async function formatterOf(
   const { rows } = FORMATS[format];
   if (rows === undefined) throw new Error(`${format} is not written row by row.`);
   const onHidden = (names: readonly string[]) => hidden.push(...names);
-  const formatter = await rows({ ...lookOf(toTerminal, flags, context), columns, written, onHidden });
+  const formatter = await rows({ ...writerOptions(toTerminal, flags, context), columns, written, onHidden });
   return toTerminal ? safeFormatter(formatter, format) : formatter;
 }
 

@@ -10,7 +10,7 @@ import { type Destination, readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { zoneText } from '../flags/zone.ts';
 import { Notes } from '../terminal/notes.ts';
-import { lookOf } from './output.ts';
+import { writerOptions } from './output.ts';
 import { readSelection } from './plan.ts';
 
 /** What the flags say about the output of one record. */
@@ -42,7 +42,11 @@ export async function writeRecord(
   let record: Row | undefined;
   try {
     record = await get();
-    const text = await FORMATS[format].record?.(record, { ...lookOf(toTerminal, flags, context), fields, selection });
+    const text = await FORMATS[format].record?.(record, {
+      ...writerOptions(toTerminal, flags, context),
+      fields,
+      selection,
+    });
     if (text === undefined) throw new Error(`${format} does not hold a single record.`);
     await sink.write(toTerminal ? terminalSafe(format)(text) : text);
     await sink.commit();

@@ -2,7 +2,7 @@ import { FORMATS, type Format, terminalSafe } from '../../core/output/formats.ts
 import type { TakeMessage } from '../../core/stream/listen.ts';
 import type { Context } from '../context.ts';
 import type { FlagValues } from '../flags/values.ts';
-import { lookOf } from '../rows/output.ts';
+import { writerOptions } from '../rows/output.ts';
 import { ClosedPipe, unlessAborted } from '../terminal/streams.ts';
 
 /** Prints messages as they arrive. */
@@ -15,7 +15,7 @@ export interface MessagePrinter {
 /** A printer to standard output in a format; the flags name the time zone of a table. */
 export async function messagePrinter(format: Format, flags: FlagValues, context: Context): Promise<MessagePrinter> {
   const { stdout } = context.streams;
-  const form = await FORMATS[format].messages?.(lookOf(stdout.isTTY, flags, context));
+  const form = await FORMATS[format].messages?.(writerOptions(stdout.isTTY, flags, context));
   if (form === undefined) throw new Error(`${format} is not written message by message.`);
   const safe = stdout.isTTY ? terminalSafe(format) : (text: string) => text;
   let hasBegun = false;

@@ -3,6 +3,7 @@ import type { Row } from '../pages/page.ts';
 import {
   type AgingMoney,
   added,
+  addedUp,
   guarantorRow,
   inDollars,
   locationValue,
@@ -10,7 +11,7 @@ import {
   sumsMoney,
   totalOf,
 } from './agingmoney.ts';
-import { amountsOfAll, type LocationAging } from './agingread.ts';
+import type { LocationAging } from './agingread.ts';
 import { dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
 
 /** The aging report over all locations that have data; money in parts of a cent. */
@@ -28,7 +29,7 @@ export interface AgingReport {
 export function agingReport(locations: readonly LocationAging[]): AgingReport {
   return {
     locations,
-    money: moneyOf(added(locations.map(({ guarantors }) => added(amountsOfAll(guarantors))))),
+    money: moneyOf(added(locations.map(({ guarantors }) => addedUp(guarantors)))),
     guarantors: idsOf(locations),
     problems: locations.flatMap(({ problems }) => problems),
     fractions: locations.reduce((sum, { fractions }) => sum + fractions, 0),
