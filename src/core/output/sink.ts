@@ -6,7 +6,7 @@ import { fileFailure } from '../failure.ts';
 
 /** Where output goes. Exactly one of `commit` and `abort` ends it. */
 export interface Sink {
-  /** Resolves when the text is taken: whoever waits holds no more than one piece. */
+  /** Resolves when the text is accepted: a caller that waits buffers no more than one piece. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   readonly commit: () => Promise<void>;
   /** Leaves things as they were, as far as that can be; never throws. */
@@ -22,12 +22,12 @@ export function streamSink(write: (text: string | Uint8Array) => Promise<void>):
 const CHUNK = 64 * 1024;
 
 /**
- * Holds output back until it is whole (contract §4): it goes to an unlinked file of mode 0600 in `folder` and from
- * there to `write` at commit. Nothing is written when the run fails before. Throws a Failure with exit code 9 when the
- * disk fails.
+ * Buffers output until it is complete (contract §4): in an unlinked file of mode 0600 in `folder`, and from there to
+ * `write` at commit. Nothing is written when the run fails before. Throws a Failure with exit code 9 when the disk
+ * fails.
  */
 export async function openSpool(folder: string, write: (chunk: Uint8Array) => Promise<void>): Promise<Sink> {
-  const doing = `hold the output back in ${folder}`;
+  const doing = `buffer the output in ${folder}`;
   const file = await createUnlinked(folder).catch((cause: unknown) => {
     throw fileFailure(doing, cause);
   });
@@ -55,7 +55,7 @@ async function createUnlinked(folder: string): Promise<FileHandle> {
 }
 
 async function copy(file: FileHandle, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
-  // One buffer will do: a write that has resolved no longer holds it.
+  // One buffer is enough: a write that has resolved no longer uses it.
   const buffer = Buffer.allocUnsafe(CHUNK);
   for (let position = 0; ; ) {
     const { bytesRead } = await file.read(buffer, 0, CHUNK, position);

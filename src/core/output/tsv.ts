@@ -5,7 +5,7 @@ import type { RecordCounter } from './json.ts';
 import type { Formatter } from './writepages.ts';
 
 /**
- * Tab-separated values (IANA text/tab-separated-values): a header also for no rows, a record a line, nothing for null.
+ * Tab-separated values (IANA text/tab-separated-values): a header even without rows, a record per line, nothing for null.
  * The format has no quotes, so tab, line feed, carriage return and backslash are `\t \n \r \\`, as `jq @tsv` and
  * PostgreSQL's COPY write and read them.
  */
@@ -33,7 +33,7 @@ function escaped(text: string): string {
 
 const LINE_FEED = 0x0a;
 
-/** Counts lines, which no cell can break; a header is no record. */
+/** Counts lines, since no cell holds a line feed; a header is no record. */
 export function tsvCounter(header: boolean): RecordCounter {
   let records = header ? -1 : 0;
   return {

@@ -13,24 +13,25 @@ export interface Formatter<Text extends string | Uint8Array = string> {
   readonly end: () => string;
 }
 
+/** What to write pages with. */
 export interface Writing {
   readonly formatter: Formatter<string | Uint8Array>;
   readonly sink: Sink;
   /** Applied to every record before it is formatted. */
   readonly shape?: (row: Row) => Row;
-  /** Told the number of records written so far, after each page. */
+  /** Called after each page with the number of records written so far. */
   readonly onRows?: (total: number) => void;
-  /** The beginning stands in the sink already: it goes on with what an earlier run wrote. */
+  /** The sink has the beginning already, since an earlier run is resumed. */
   readonly begun?: boolean;
 }
 
-/** Records formatted at a time: the text of a whole page of 500 makes the process grow by 20 MB over a long export. */
+/** Records formatted at a time: the text of a page of 500 makes the process grow by 20 MB over a long export. */
 const SLICE = 100;
 
 /**
- * Writes pages as they come and gives the number of records. The sink is committed when all pages have come and
- * aborted when anything throws. Nothing is written before the first page has come, so a run that fails at once
- * leaves the output empty.
+ * Writes pages as they arrive and returns the number of records. The sink is committed after the last page and aborted
+ * when anything throws. Nothing is written before the first page has arrived, so a run that fails at once leaves the
+ * output empty.
  */
 export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writing: Writing): Promise<number> {
   const { formatter, sink, shape, onRows } = writing;

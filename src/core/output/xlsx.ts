@@ -3,15 +3,15 @@ import { localFailure } from '../failure.ts';
 import type { Sink } from './sink.ts';
 import { xmlText } from './xlsxsheet.ts';
 
-/** Bytes that a part may have without the 64-bit form of ZIP, which the library does not write. */
-const MOST_BYTES = 0xffff_ffff;
+/** Maximum bytes of a part without the 64-bit form of ZIP, which the library does not write. */
+const MAX_BYTES = 0xffff_ffff;
 
 /** The same in every file, so that equal content gives equal files. */
 const MODIFIED = new Date(1980, 0, 1);
 
 /**
  * An Excel workbook of one sheet: takes the XML of the sheet (`sheetFormatter`) piece by piece and writes the packed
- * file to `inner`, holding no more than a piece. Throws a Failure when the sheet is over 4 GB.
+ * file to `inner`, buffering no more than a piece. Throws a Failure when the sheet is over 4 GB.
  */
 export function xlsxSink(inner: Sink, sheet: string): Sink {
   let packed: Uint8Array[] = [];
@@ -37,7 +37,11 @@ export function xlsxSink(inner: Sink, sheet: string): Sink {
     async write(data) {
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       size += bytes.length;
-      if (size > MOST_BYTES) throw tooLarge();
+      if (size > MAX_BYTES) {
+        throw localFailure('local.file', 'This is too much for one spreadsheet: its sheet would be over 4 GB.', {
+          hint: 'Nothing was written. Use --format csv, or select fewer fields with --fields.',
+        });
+      }
       rows.push(bytes);
       await drain();
     },
@@ -51,23 +55,17 @@ export function xlsxSink(inner: Sink, sheet: string): Sink {
   };
 }
 
-function tooLarge() {
-  return localFailure('local.file', 'This is too much for one spreadsheet: its sheet would be over 4 GB.', {
-    hint: 'Nothing was kept. Use --format csv, or take fewer fields with --fields.',
-  });
-}
-
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const LINKS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const TYPES = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** Where the sheet stands in the file. */
-export const SHEET_PATH = 'xl/worksheets/sheet1.xml';
+/** Path of the sheet in the file. */
+const SHEET_PATH = 'xl/worksheets/sheet1.xml';
 
 /** Everything of a workbook of one sheet but the sheet itself: path and text (ECMA-376). */
-export function workbookParts(sheet: string): [path: string, text: string][] {
+function workbookParts(sheet: string): [path: string, text: string][] {
   return [
     [
       '[Content_Types].xml',
