@@ -4,8 +4,9 @@ import type { LocalClock } from '../output/localclock.ts';
 import { PLAIN } from '../output/style.ts';
 import type { Row } from '../pages/page.ts';
 import { daysFrom, nameOfDay } from './production.ts';
-import { type ReportColumn, type ReportLook, type ReportTable, reportTable } from './reporttable.ts';
+import { columnsOver, type ReportLook, type ReportTable, reportTable } from './reporttable.ts';
 
+/** Form of the calendar. */
 export interface CalendarLook extends Pick<ReportLook, 'width' | 'header' | 'style'> {
   readonly clock: LocalClock;
   /** First line: which zone the times are in. */
@@ -17,26 +18,27 @@ export function openingCalendar(slots: readonly Slot[], look: CalendarLook): Rep
   const { clock, heading, header, style = PLAIN } = look;
   const ordered = inCalendarOrder(slots);
   const { dateOf, timeOf, endTimeOf } = wallClock(clock);
-  const column = (title: string, cell: (slot: Slot) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
-    title,
-    align: 'left',
-    isWhole: true,
-    ...more,
-    cells: ordered.map(cell),
-  });
+  const column = columnsOver(ordered);
   const columns = [
     column('time', ({ day, start, end }) => `${timeOf(start, day)}-${endTimeOf(end, dateOf(start) ?? day)}`),
-    column('min', ({ minutes }) => String(minutes ?? ''), { align: 'right' }),
+    column('min', ({ minutes }) => String(minutes ?? ''), { isRight: true }),
     column('provider', ({ provider }) => idOf(provider)),
     column('operatory', ({ operatory }) => idOf(operatory)),
-    column('booking types', ({ bookingTypes }) => bookingTypes.join(', '), { isWhole: false, least: 20, rank: 2 }),
+    column('booking types', ({ bookingTypes }) => bookingTypes.join(', '), {
+      isTruncated: true,
+      minWidth: 20,
+      rank: 2,
+    }),
     column('reasons', ({ reasons }) => reasons.join(', '), { rank: 1 }),
   ];
   const { text, hidden } = reportTable(columns, { ...look, indent: '  ' });
   const lines = text.split('\n');
   const head = lines.splice(0, header ? 2 : 0);
   const days = new Map<string, string[]>();
-  for (const [at, { day }] of ordered.entries()) days.set(day, [...(days.get(day) ?? []), lines[at] ?? '']);
+  for (const [at, { day }] of ordered.entries()) {
+    if (!days.has(day)) days.set(day, []);
+    days.get(day)?.push(lines[at] ?? '');
+  }
   const parts = [...days].map(([day, its]) => {
     const count = `${countText(its.length)} ${its.length === 1 ? 'opening' : 'openings'}`;
     return `\n${style('heading', `${nameOfDay(day)} ${day}`)}: ${count}\n${its.join('\n')}\n`;

@@ -1,7 +1,7 @@
 import { countText } from '../count.ts';
 import type { Row } from '../pages/page.ts';
 import { bar, dollarsText } from './money.ts';
-import { type ReportColumn, type ReportLook, reportTable } from './reporttable.ts';
+import { columnsOver, type ReportLook, reportTable } from './reporttable.ts';
 
 /** What one day has scheduled. */
 export interface ProductionDay {
@@ -35,8 +35,7 @@ export function productionDay(day: string, items: readonly Row[]): ProductionDay
 
 const DAY_NAMES = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Longest bar. */
-const WIDEST = 40;
+const MAX_BAR = 40;
 
 /** Days with what is scheduled in dollars, and their total; bars on a terminal of `width` columns. */
 export function productionTable(
@@ -45,24 +44,19 @@ export function productionTable(
 ): string {
   const { width } = look;
   const most = Math.max(0, ...days.map(({ cents }) => cents));
-  const room = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - 55));
+  const room = width === undefined ? 0 : Math.max(0, Math.min(MAX_BAR, width - 55));
   const total = (of: (day: ProductionDay) => number) => days.reduce((sum, day) => sum + of(day), 0);
-  const right: Pick<ReportColumn, 'align' | 'isWhole'> = { align: 'right', isWhole: true };
-  const left: Pick<ReportColumn, 'align' | 'isWhole'> = { align: 'left', isWhole: true };
-  const columns: ReportColumn[] = [
-    { ...left, title: 'day', cells: [...days.map(({ day }) => `${day} ${nameOfDay(day)}`), 'Total'] },
-    {
-      ...right,
-      title: 'appointments',
-      cells: [...days.map((day) => countText(day.appointments)), countText(total((day) => day.appointments))],
-    },
-    {
-      ...right,
-      title: 'scheduled (USD)',
-      cells: [...days.map(({ cents }) => dollarsText(cents)), dollarsText(total(({ cents }) => cents))],
-    },
+  const all = { appointments: total((day) => day.appointments), cents: total((day) => day.cents) };
+  const column = columnsOver([
+    ...days.map((day) => ({ ...day, name: `${day.day} ${nameOfDay(day.day)}` })),
+    { ...all, name: 'Total' },
+  ]);
+  const columns = [
+    column('day', ({ name }) => name),
+    column('appointments', ({ appointments }) => countText(appointments), { isRight: true }),
+    column('scheduled (USD)', ({ cents }) => dollarsText(cents), { isRight: true }),
   ];
-  const bars = { ...left, title: '', cells: days.map(({ cents }) => bar(cents, most, room)) };
+  const bars = columnsOver(days)('', ({ cents }) => bar(cents, most, room));
   return reportTable(room > 0 && days.length > 1 ? [...columns, bars] : columns, { ...look, hasTotal: true }).text;
 }
 
