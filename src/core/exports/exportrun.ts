@@ -1,4 +1,4 @@
-import type { Warning } from '../../catalog/failures.ts';
+import { basename } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
 import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
@@ -10,7 +10,7 @@ import { readingBegan } from './bookmark.ts';
 import { ExportFile, partPath, targetOf } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
 import type { Effort, Journal, PartMark, Progress } from './journal.ts';
-import { type Receipt, receiptOf, removeReceipt, writeReceipt } from './receipt.ts';
+import { exactId, removeReceipt, writeReceipt } from './receipt.ts';
 
 /**
  * Exports to a file that is replaced only when it is complete (contract §5). The part and its journal are there before
@@ -25,7 +25,7 @@ export async function runExport(task: ExportTask, world: ExportWorld): Promise<E
     const file = await (task.resume
       ? ExportFile.resume(target, task.identity, { sentFilter: task.filter ?? null, columns: task.columns })
       : ExportFile.begin(target));
-    return await new ExportRun(task, world, file).run();
+    return await exportTo(file, task, world);
   } finally {
     await release();
   }
@@ -34,176 +34,141 @@ export async function runExport(task: ExportTask, world: ExportWorld): Promise<E
 /** Milliseconds between two journals: the most that a kill costs. */
 const INTERVAL = 1000;
 
-class ExportRun {
-  private readonly task: ExportTask;
-  private readonly world: ExportWorld;
-  private readonly file: ExportFile;
-  private readonly startedAt: string;
-  private readonly earlier: Effort;
-  private readonly warnings: Map<string, Warning>;
-  private readFrom: number | undefined;
-  private progress: Progress;
+async function exportTo(file: ExportFile, task: ExportTask, world: ExportWorld): Promise<ExportDone> {
+  const { earlier } = file;
+  const { clock } = world.owner;
+  let checkpointed = clock.now();
+  const startedAt = earlier?.startedAt ?? new Date(checkpointed).toISOString();
+  const warnings = new Map(earlier?.warnings.map((warning) => [JSON.stringify(warning), warning]));
+  let readFrom = typeof earlier?.readFrom === 'string' ? Date.parse(earlier.readFrom) : undefined;
+  let progress = progressOf(earlier);
   /** As far as a later run can resume: what the journal says. */
-  private resumable: Progress;
-  private proof: Proof | undefined;
-  private checkpointed: number;
-  private published = false;
+  let resumable = progress;
+  let proof: Proof = { by: 'none', counted: null, unproved: null };
+  let isPublished = false;
+  const { rows: rowsBefore, lastId, fetched } = progress;
 
-  constructor(task: ExportTask, world: ExportWorld, file: ExportFile) {
-    const { earlier } = file;
-    this.task = task;
-    this.world = world;
-    this.file = file;
-    this.checkpointed = world.owner.clock.now();
-    this.startedAt = earlier?.startedAt ?? new Date(this.checkpointed).toISOString();
-    this.progress = progressOf(earlier);
-    this.resumable = this.progress;
-    this.earlier = {
-      retries: earlier?.retries ?? 0,
-      throttledMilliseconds: earlier?.throttledMilliseconds ?? 0,
+  const effort = (): Effort => {
+    const now = world.statistics();
+    return {
+      retries: (earlier?.retries ?? 0) + (now?.retries ?? 0),
+      throttledMilliseconds: (earlier?.throttledMilliseconds ?? 0) + (now?.throttledMilliseconds ?? 0),
       resumed: earlier === undefined ? 0 : earlier.resumed + 1,
     };
-    this.warnings = new Map(earlier?.warnings.map((warning) => [JSON.stringify(warning), warning]));
-    this.readFrom = typeof earlier?.readFrom === 'string' ? Date.parse(earlier.readFrom) : undefined;
-  }
-
-  async run(): Promise<ExportDone> {
-    const { task, file } = this;
-    const { rows, lastId, fetched } = this.progress;
-    try {
-      if (task.resumable) await file.checkpoint(this.journal());
-      if (file.earlier !== undefined) task.onResume?.(rows);
-      if (file.restart !== undefined) task.onRestart?.(file.restart);
-      const pages = await task.open({
-        from: file.earlier === undefined ? undefined : { lastId, fetched },
-        onServerTime: (time) => this.readAt(time),
-        onWarnings: (warnings) => this.warned(warnings),
-        onProof: (proof) => {
-          this.proof = proof;
-        },
-      });
-      const { reorder = (read) => read } = task;
-      await writePages(this.written(reorder(this.received(pages))), {
-        formatter: await task.formatter(rows),
-        sink: file.sink(task.pack),
-        begun: file.hasBegun,
-        ...(task.shape && { shape: task.shape }),
-        onRows: (total) => task.onRows?.(rows + total),
-      });
-      return await this.finish();
-    } catch (cause) {
-      if (this.published) throw cause;
-      const { resumable } = this;
-      const canResume = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
-      task.onInterrupted?.({ ...resumable, ...this.effort(), resumable: canResume });
-      await file.leave(canResume ? this.journal() : undefined);
-      throw canResume ? withResumeHint(cause, resumable.rows) : cause;
-    }
-  }
+  };
+  const journal = (): Omit<Journal, keyof PartMark> => ({
+    version: 1,
+    ...task.identity,
+    sentFilter: task.filter ?? null,
+    columns: task.columns,
+    startedAt,
+    readFrom: readFrom === undefined ? null : new Date(readFrom).toISOString(),
+    ...resumable,
+    ...effort(),
+    warnings: [...warnings.values()],
+  });
 
   /** The pages without what is not new; progress of reading is recorded once a page has been used. */
-  private async *received(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
-    const { signal } = this.world;
+  async function* received(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
     for await (const page of pages) {
-      signal.throwIfAborted();
-      const { isNew } = this.task;
-      yield { rows: isNew === undefined ? page.rows : page.rows.filter(isNew) };
-      const { lastId, fetched, pages: count } = this.progress;
-      this.progress = {
-        ...this.progress,
-        lastId: page.place?.lastId ?? lastId,
-        fetched: fetched + page.rows.length,
-        pages: count + 1,
+      world.signal.throwIfAborted();
+      yield { rows: task.isNew === undefined ? page.rows : page.rows.filter(task.isNew) };
+      progress = {
+        ...progress,
+        lastId: page.place?.lastId ?? progress.lastId,
+        fetched: progress.fetched + page.rows.length,
+        pages: progress.pages + 1,
       };
       if (page.place === undefined) continue;
-      this.file.settle();
-      this.resumable = this.progress;
-      const now = this.world.owner.clock.now();
-      if (this.task.resumable && now - this.checkpointed >= INTERVAL) {
-        await this.file.checkpoint(this.journal());
-        this.checkpointed = now;
+      file.settle();
+      resumable = progress;
+      const now = clock.now();
+      if (task.resumable && now - checkpointed >= INTERVAL) {
+        await file.checkpoint(journal());
+        checkpointed = now;
       }
     }
-    signal.throwIfAborted();
+    world.signal.throwIfAborted();
   }
 
   /** The same pages; their records are counted once they have been written. */
-  private async *written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
+  async function* written(pages: AsyncIterable<RowPage>): AsyncGenerator<RowPage> {
     for await (const { rows } of pages) {
       yield { rows };
-      const { firstId, writtenId } = this.progress;
-      this.progress = {
-        ...this.progress,
-        rows: this.progress.rows + rows.length,
-        firstId: firstId ?? idText(rows[0]),
-        writtenId: idText(rows.at(-1)) ?? writtenId,
+      progress = {
+        ...progress,
+        rows: progress.rows + rows.length,
+        firstId: progress.firstId ?? idText(rows[0]),
+        writtenId: idText(rows.at(-1)) ?? progress.writtenId,
       };
     }
   }
 
-  private readAt(serverTime: number): void {
-    this.readFrom ??= readingBegan(Date.parse(this.startedAt), serverTime);
-  }
-
-  private warned(warnings: readonly Warning[]): void {
-    for (const warning of warnings) this.warnings.set(JSON.stringify(warning), warning);
-  }
-
-  private async finish(): Promise<ExportDone> {
-    const { task, file, startedAt, progress, proof } = this;
-    const mark = file.mark();
-    const receipt = receiptOf(task.path, {
+  const finish = async (): Promise<ExportDone> => {
+    const { url, organization, resource, fields, format, header, sinceLast } = task.identity;
+    const { retries, throttledMilliseconds, resumed } = effort();
+    const receipt = {
+      file: basename(task.path),
+      complete: true as const,
       kind: task.kind,
-      identity: task.identity,
-      sentFilter: task.filter ?? null,
-      progress,
-      effort: this.effort(),
-      mark,
+      ...{ url, organization, resource, filter: task.filter ?? null, fields, format, header, sinceLast },
+      rows: progress.rows,
+      pages: progress.pages,
+      firstId: exactId(progress.firstId),
+      lastId: exactId(progress.writtenId),
+      ...file.mark(),
       startedAt,
-      endedAt: new Date(this.world.owner.clock.now()).toISOString(),
-      warnings: [...this.warnings.values()],
-      proof: proof ?? NO_PROOF,
-    });
+      endedAt: new Date(clock.now()).toISOString(),
+      resumed,
+      retries,
+      throttledSeconds: Math.round(throttledMilliseconds / 100) / 10,
+      warnings: [...warnings.values()],
+      proof,
+    };
+    const done = { receipt, readFrom: readFrom ?? readingBegan(Date.parse(startedAt), undefined) };
     if (task.kind === 'changes' && progress.rows === 0) {
       await file.leave(undefined);
-      return this.done(receipt);
+      return done;
     }
     await file.publish();
-    this.published = true;
+    isPublished = true;
     await (task.receipt ? writeReceipt(task.path, receipt) : removeReceipt(task.path));
-    return this.done(receipt);
-  }
+    return done;
+  };
 
-  private done(receipt: Receipt): ExportDone {
-    return { receipt, readFrom: this.readFrom ?? readingBegan(Date.parse(this.startedAt), undefined) };
-  }
-
-  private effort(): Effort {
-    const now = this.world.statistics();
-    return {
-      retries: this.earlier.retries + (now?.retries ?? 0),
-      throttledMilliseconds: this.earlier.throttledMilliseconds + (now?.throttledMilliseconds ?? 0),
-      resumed: this.earlier.resumed,
-    };
-  }
-
-  private journal(): Omit<Journal, keyof PartMark> {
-    return {
-      version: 1,
-      ...this.task.identity,
-      sentFilter: this.task.filter ?? null,
-      columns: this.task.columns,
-      startedAt: this.startedAt,
-      readFrom: this.readFrom === undefined ? null : new Date(this.readFrom).toISOString(),
-      ...this.resumable,
-      ...this.effort(),
-      warnings: [...this.warnings.values()],
-    };
+  try {
+    if (task.resumable) await file.checkpoint(journal());
+    if (earlier !== undefined) task.onResume?.(rowsBefore);
+    if (file.restart !== undefined) task.onRestart?.(file.restart);
+    const pages = await task.open({
+      from: earlier === undefined ? undefined : { lastId, fetched },
+      onServerTime: (time) => {
+        readFrom ??= readingBegan(Date.parse(startedAt), time);
+      },
+      onWarnings: (all) => {
+        for (const warning of all) warnings.set(JSON.stringify(warning), warning);
+      },
+      onProof: (made) => {
+        proof = made;
+      },
+    });
+    const { reorder = (read) => read } = task;
+    await writePages(written(reorder(received(pages))), {
+      formatter: await task.formatter(rowsBefore),
+      sink: file.sink(task.pack),
+      begun: file.hasBegun,
+      ...(task.shape && { shape: task.shape }),
+      onRows: (total) => task.onRows?.(rowsBefore + total),
+    });
+    return await finish();
+  } catch (cause) {
+    if (isPublished) throw cause;
+    const canResume = task.resumable && !isIncomplete(cause) && (resumable.pages > 0 || !isRefusal(cause));
+    task.onInterrupted?.({ ...resumable, ...effort(), resumable: canResume });
+    await file.leave(canResume ? journal() : undefined);
+    throw canResume ? withResumeHint(cause, resumable.rows) : cause;
   }
 }
-
-/** Of pages whose completeness was not checked. */
-const NO_PROOF: Proof = { by: 'none', counted: null, unproved: null };
 
 function progressOf(earlier: Progress | undefined): Progress {
   const { rows = 0, fetched = 0, pages = 0, firstId = null, writtenId = null, lastId = '0' } = earlier ?? {};

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { fileFailure, localFailure } from '../failure.ts';
@@ -10,7 +9,6 @@ import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts
 import { FORMATS, isFormat } from '../output/formats.ts';
 import type { Proof } from '../pages/proof.ts';
 import type { ExportKind } from './changesfile.ts';
-import type { Effort, ExportIdentity, PartMark, Progress } from './journal.ts';
 
 /** What a finished export was: proof that it is complete, and of what (contract §5). */
 export interface Receipt {
@@ -46,43 +44,7 @@ export interface Receipt {
   readonly proof: Proof;
 }
 
-export interface ReceiptFacts {
-  readonly kind: ExportKind;
-  readonly identity: ExportIdentity;
-  readonly sentFilter: string | null;
-  readonly progress: Progress;
-  readonly effort: Effort;
-  readonly mark: PartMark;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly warnings: readonly Warning[];
-  readonly proof: Proof;
-}
-
-export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
-  const { identity, progress, effort, mark } = facts;
-  const { url, organization, resource, fields, format, header, sinceLast } = identity;
-  return {
-    file: basename(path),
-    complete: true,
-    kind: facts.kind,
-    ...{ url, organization, resource, filter: facts.sentFilter, fields, format, header, sinceLast },
-    rows: progress.rows,
-    pages: progress.pages,
-    firstId: exactId(progress.firstId),
-    lastId: exactId(progress.writtenId),
-    ...mark,
-    startedAt: facts.startedAt,
-    endedAt: facts.endedAt,
-    resumed: effort.resumed,
-    retries: effort.retries,
-    throttledSeconds: Math.round(effort.throttledMilliseconds / 100) / 10,
-    warnings: facts.warnings,
-    proof: facts.proof,
-  };
-}
-
-/** Where the receipt of a file stands: beside it. */
+/** Path of the receipt of a file: beside it. */
 export function receiptPath(path: string): string {
   return `${path}.receipt.json`;
 }
@@ -117,14 +79,15 @@ export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
   return writeAtomicFile(receiptPath(path), `${JSON.stringify(receipt, null, 2)}\n`);
 }
 
-/** Removes the receipt of an older file, which would call the new one false; what is no receipt stays. */
+/** Removes the receipt of an older file, which the new one would contradict; what is no receipt stays. */
 export async function removeReceipt(path: string): Promise<void> {
   const from = receiptPath(path);
   const text = await readIfPresent(from);
   if (text !== undefined && isReceipt(jsonOf(text))) await guarded(`remove ${from}`, () => rm(from, { force: true }));
 }
 
-function exactId(id: string | null): number | string | null {
+/** An id as a number where it is exact as one. */
+export function exactId(id: string | null): number | string | null {
   return id !== null && Number.isSafeInteger(Number(id)) ? Number(id) : id;
 }
 
