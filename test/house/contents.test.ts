@@ -37,7 +37,7 @@ describe('the package', () => {
       ...['bin/package.json', 'bin/run.js', 'oclif.manifest.json', 'package.json'],
       ...[
         'dist/package.json',
-        'dist/cli/startup/codecache.js',
+        'dist/cli/startup/node20.js',
         'dist/cli/main.js',
         'dist/cli/account/keyring/child.js',
         'dist/cli/account/keyring/systemkeyring.js',

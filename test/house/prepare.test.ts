@@ -15,7 +15,7 @@ export default class Hello extends Command {
 /** What bin/bundle.mjs looks for in every checkout. */
 const STARTED = [
   'cli/main.ts',
-  'cli/startup/codecache.ts',
+  'cli/startup/node20.ts',
   'cli/crud/listcommand.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',

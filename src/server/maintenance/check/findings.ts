@@ -12,7 +12,7 @@ export interface CheckProblem {
 const KEPT = 1000;
 
 /** What one check has looked at and found. */
-export class Findings {
+class Findings {
   readonly check: string;
   checked = 0;
   problems = 0;

@@ -13,7 +13,7 @@ import { checkReferrals } from './referrals.ts';
 type Stored = Readonly<Record<string, unknown>> & { readonly id: number; readonly json: string };
 
 /** Columns beside the catalog's that follow from the JSON alone. */
-export const OWN_COLUMNS: Readonly<Record<string, (record: JsonRecord) => Readonly<Record<string, unknown>>>> = {
+const OWN_COLUMNS: Readonly<Record<string, (record: JsonRecord) => Readonly<Record<string, unknown>>>> = {
   documents: (record) => ({
     guid: record.guidName,
     owner: ownerKey(record),

@@ -7,7 +7,7 @@ import type { Book } from './findings.ts';
 import { orgsOf } from './pages.ts';
 
 /** The highest id that an organization has of a type. */
-export interface Highest {
+interface Highest {
   readonly org: number;
   readonly type: string;
   readonly id: number;

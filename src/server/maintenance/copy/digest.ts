@@ -5,7 +5,7 @@ import { turn, type Work } from '../work.ts';
 import { keyOf, readRows, type Values } from './rows.ts';
 
 /** What two stores are compared by: how many rows a table has, and one hash over all of them. */
-export interface TableDigest {
+interface TableDigest {
   readonly rows: number;
   readonly hash: string;
 }

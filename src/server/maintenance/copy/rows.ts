@@ -3,13 +3,13 @@ import type { Reader, Transaction } from '../../store/store.ts';
 import type { Table } from '../tables.ts';
 
 /** What a column holds, in every store. */
-export type Value = string | number | null;
+type Value = string | number | null;
 
 /** The values of a row in the order of its table's columns. */
 export type Values = readonly Value[];
 
 /** Rows read and written at once. */
-export const ROWS = 500;
+const ROWS = 500;
 
 /** Rows of one statement: few sizes, so that few statements have to be kept. */
 const SIZES = [100, 10, 1] as const;

@@ -2,10 +2,10 @@ import type { Operation } from '../../../catalog/define.ts';
 import { type Problem, Refusal } from '../../../catalog/failures.ts';
 import type { Term } from '../../../catalog/filter/check.ts';
 import type { OperationRequest } from '../../service.ts';
-import { settingOf, soundTerms } from '../terms.ts';
+import { settingOf, validTerms } from '../terms.ts';
 
-/** What a production report is asked for: `days` local days from `fromDate` on. */
-export interface ProductionQuestion {
+/** The query of a production report: `days` local days from `fromDate` on. */
+export interface ProductionQuery {
   readonly fromDate: string;
   readonly days: number;
   /** Undefined: each location's own. */
@@ -17,27 +17,27 @@ export interface ProductionQuestion {
 const EXCLUSIVE = ['provider.id', 'patient.id', 'appointment.id'];
 
 /** Reads the filter (specification, Errors: 400 conditions). Throws a Refusal with the problems given and its own. */
-export function readProductionQuestion(
+export function readProductionQuery(
   request: OperationRequest,
   operation: Operation,
   problems: Problem[],
-): ProductionQuestion {
-  const { terms, named } = soundTerms(request, operation);
-  const [kept, ...others] = EXCLUSIVE.filter((key) => named.has(key));
+): ProductionQuery {
+  const { terms, named } = validTerms(request, operation);
+  const [first, ...others] = EXCLUSIVE.filter((key) => named.has(key));
   for (const key of others) {
-    const description = `${kept} and ${key} exclude each other; use one of ${EXCLUSIVE.join(', ')}.`;
+    const description = `${first} and ${key} exclude each other; use one of ${EXCLUSIVE.join(', ')}.`;
     problems.push({ code: 'field.conflict', source: key, description });
   }
-  const question = questionOfTerms(terms, problems);
+  const query = queryOfTerms(terms, problems);
   if (named.has('isPrimaryWriteOff')) {
     const description = 'Filter isPrimaryWriteOff is deprecated.';
     request.warnings.push({ title: 'Deprecated filter', description, source: 'isPrimaryWriteOff' });
   }
-  return question;
+  return query;
 }
 
-/** What checked terms ask for. Throws a Refusal with the problems given and its own. */
-export function questionOfTerms(terms: readonly Term[], problems: Problem[] = []): ProductionQuestion {
+/** The query of checked terms. Throws a Refusal with the problems given and its own. */
+export function queryOfTerms(terms: readonly Term[], problems: Problem[] = []): ProductionQuery {
   const fromDate = settingOf(terms, 'fromDate', problems) as string;
   const days = settingOf(terms, 'range', problems) as number | undefined;
   const zone = settingOf(terms, 'timezone', problems) as string | undefined;

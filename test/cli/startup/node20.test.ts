@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeptCode } from '../../../src/cli/startup/codecache.ts';
+import { CodeCache } from '../../../src/cli/startup/node20.ts';
 
 const outside = createRequire(import.meta.url);
 const MAIN = `"use strict";
@@ -30,7 +30,7 @@ let root: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'molar-keptcode-'));
+  folder = mkdtempSync(join(tmpdir(), 'molar-codecache-'));
   root = join(folder, 'dist');
   file = join(folder, 'cache', 'compiled', 'list');
   write('main.js', MAIN);
@@ -52,35 +52,35 @@ interface Main {
 }
 
 function run(use: (main: Main) => unknown = (main) => main.answer(21)): unknown {
-  const code = new KeptCode(root, file, outside);
+  const code = new CodeCache(root, file, outside);
   const answer = use(code.load(join(root, 'main.js')) as unknown as Main);
-  code.keep();
+  code.save();
   return answer;
 }
 
-const kept = () => readFileSync(file);
+const cached = () => readFileSync(file);
 
-describe('kept code', () => {
+describe('the code cache', () => {
   it('runs modules as Node does, once each', () => {
     expect(run()).toBe('42/');
     expect(run((main) => main.later())).toBe('later');
     expect(run((main) => main.where)).toEqual([join(root, 'main.js'), root, 'object']);
-    const code = new KeptCode(root, file, outside);
+    const code = new CodeCache(root, file, outside);
     expect(code.load(join(root, 'later.js'))).toBe(code.load(join(root, 'later.js')));
   });
 
   it('is written where only its owner can read, and again only when something was missing', () => {
     run();
-    const first = kept();
+    const first = cached();
     expect(readdirSync(dirname(file))).toEqual(['list']);
     run();
-    expect(kept().equals(first)).toBe(true);
+    expect(cached().equals(first)).toBe(true);
     run((main) => main.later());
-    const second = kept();
+    const second = cached();
     expect(second.length).toBeGreaterThan(first.length);
     // What this run did not load is there still.
     run();
-    expect(kept().equals(second)).toBe(true);
+    expect(cached().equals(second)).toBe(true);
   });
 
   it('is that of another text no more, though it has the same length', () => {
@@ -95,12 +95,12 @@ describe('kept code', () => {
     rmSync(join(root, 'later.js'));
     write('chunks/twice.js', TWICE.replace('2 *', '4 *'));
     run();
-    expect(kept().includes('later.js"')).toBe(false);
+    expect(cached().includes('later.js"')).toBe(false);
   });
 
   it('is used only whole', () => {
     run();
-    const whole = kept();
+    const whole = cached();
     fc.assert(
       fc.property(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, cut) => {
         const bytes = Buffer.from(whole);
@@ -109,7 +109,7 @@ describe('kept code', () => {
         writeFileSync(file, spoilt);
         expect(run()).toBe('42/');
         // Written anew, since it was no use.
-        expect(kept().equals(spoilt)).toBe(false);
+        expect(cached().equals(spoilt)).toBe(false);
       }),
       { numRuns: 200 },
     );
@@ -117,11 +117,11 @@ describe('kept code', () => {
 
   it.each([0o777, 0o770, 0o755])('is not taken from a folder that is open to others (%o)', (mode) => {
     run();
-    const before = kept();
+    const before = cached();
     chmodSync(dirname(file), mode);
     write('chunks/twice.js', TWICE.replace('2 *', '5 *'));
     expect(run()).toBe('105/');
-    expect(kept().equals(before)).toBe(true);
+    expect(cached().equals(before)).toBe(true);
   });
 
   it('is done without where it cannot be written', () => {

@@ -7,25 +7,25 @@ import { referenceRecord } from '../../references.ts';
 import { gather, readTerms } from '../../requests.ts';
 import type { OperationRequest } from '../../service.ts';
 import type { Reader } from '../../store/store.ts';
-import { allowedBy, settingOf, soundTerms } from '../terms.ts';
+import { allowedBy, settingOf, validTerms } from '../terms.ts';
 
-/** What an aging report is asked for: guarantors by id, or a page from 1 on; `terms` limit amounts in cents. */
-export interface AgingQuestion {
+/** The query of an aging report: guarantors by id, or a page from 1 on; `terms` limit amounts in cents. */
+interface AgingQuery {
   readonly location: number | 'ALL';
   readonly guarantors: readonly number[] | undefined;
   readonly page: number;
   readonly terms: readonly Term[];
 }
 
-/** Guarantors that one request may name (specification, Limits). */
-const MOST_GUARANTORS = 50;
+/** Maximum guarantors per request (specification, Limits). */
+const MAX_GUARANTORS = 50;
 
 /** Reads and checks the filter (specification, Errors: 400 conditions; D34, D35). Throws a Refusal. */
-export async function readAgingQuestion(request: OperationRequest): Promise<AgingQuestion> {
+export async function readAgingQuery(request: OperationRequest): Promise<AgingQuery> {
   const problems: Problem[] = [];
   const operation = operationOf(aging, 'report');
   gather(problems, () => readTerms(request, operation));
-  const { terms, named } = soundTerms(request, operation);
+  const { terms, named } = validTerms(request, operation);
   if (named.size > 0 && !named.has('patient.id') && !named.has('page')) {
     const description = 'The filter must have patient.id, with guarantors, or page, such as page==1.';
     problems.push({ code: 'filter.missing', source: 'patient.id', description });
@@ -45,22 +45,22 @@ export async function readAgingQuestion(request: OperationRequest): Promise<Agin
 }
 
 async function checkGuarantors(request: OperationRequest, terms: readonly Term[], problems: Problem[]): Promise<void> {
-  const asked = new Set(
+  const requested = new Set(
     terms.filter(({ key }) => key.key === 'patient.id').flatMap(({ values }) => values as number[]),
   );
-  if (asked.size === 0) return;
-  if (asked.size > MOST_GUARANTORS) {
-    const description = `patient.id takes ${MOST_GUARANTORS} guarantors at most, not ${asked.size}.`;
+  if (requested.size === 0) return;
+  if (requested.size > MAX_GUARANTORS) {
+    const description = `patient.id takes ${MAX_GUARANTORS} guarantors at most, not ${requested.size}.`;
     problems.push({ code: 'filter.value', source: 'patient.id', description });
     return;
   }
   const found = await request.service.store.read.all<{ id: number }>(
     sql`SELECT DISTINCT primary_guarantor_id AS id FROM patients
-      WHERE org = ${request.organization.org} AND primary_guarantor_id IN (${join([...asked])})`,
+      WHERE org = ${request.organization.org} AND primary_guarantor_id IN (${join([...requested])})`,
   );
-  for (const { id } of found) asked.delete(id);
-  if (asked.size === 0) return;
-  const description = `patient.id takes guarantors only; these are guarantors of nobody here: ${[...asked].join(', ')}.`;
+  for (const { id } of found) requested.delete(id);
+  if (requested.size === 0) return;
+  const description = `patient.id takes guarantors only; these are guarantors of nobody here: ${[...requested].join(', ')}.`;
   problems.push({ code: 'filter.value', source: 'patient.id', description });
 }
 

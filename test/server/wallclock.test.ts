@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateOfWall, midnightOf, zoneClock } from '../../../src/server/recurrence/zoneclock.ts';
-import { instantOfWall, jumpsOf, wallText } from './calendarwalk.ts';
-import { TRIED_ZONES } from './generatedrules.ts';
+import { dateOfWall, midnightOf, zoneClock } from '../../src/server/wallclock.ts';
+import { instantOfWall, jumpsOf, wallText } from './recurrence/calendarwalk.ts';
+import { TRIED_ZONES } from './recurrence/generatedrules.ts';
 
 const seconds = (wall: number) => new Date(wall).toISOString().slice(0, 19).replace('T', ' ');
 const instants = fc

@@ -5,10 +5,10 @@ import { openings } from '../../../catalog/resources/reports.ts';
 import { gather, readTerms } from '../../requests.ts';
 import type { OperationRequest } from '../../service.ts';
 import { daysBetween } from '../days.ts';
-import { allowedBy, settingOf, soundTerms } from '../terms.ts';
+import { allowedBy, settingOf, validTerms } from '../terms.ts';
 
-/** What openings are asked for: `days` calendar days of a location from `startDate` on. */
-export interface OpeningsQuestion {
+/** The query for openings: `days` calendar days of a location from `startDate` on. */
+export interface OpeningsQuery {
   readonly location: number;
   readonly startDate: string;
   readonly days: number;
@@ -21,15 +21,15 @@ export interface OpeningsQuestion {
   readonly reasons: readonly (readonly FilterScalar[])[];
 }
 
-/** Days of one request, first and last included (D32). */
-const MOST_DAYS = 92;
+/** Maximum days per request, first and last included (D32). */
+const MAX_DAYS = 92;
 
 /** Reads and checks the filter (specification, Errors: 400 conditions; D32). Throws a Refusal. */
-export function readOpeningsQuestion(request: OperationRequest): OpeningsQuestion {
+export function readOpeningsQuery(request: OperationRequest): OpeningsQuery {
   const problems: Problem[] = [];
   const operation = operationOf(openings, 'list');
   gather(problems, () => readTerms(request, operation));
-  const { terms } = soundTerms(request, operation);
+  const { terms } = validTerms(request, operation);
   const location = settingOf(terms, 'location.id', problems) as number;
   const startDate = settingOf(terms, 'startDate', problems) as string;
   const endDate = settingOf(terms, 'endDate', problems) as string;
@@ -54,8 +54,8 @@ function checkDays(startDate: string | undefined, endDate: string | undefined, p
   if (days < 1) {
     const description = `endDate ${endDate} is before startDate ${startDate}.`;
     problems.push({ code: 'field.conflict', source: 'endDate', description });
-  } else if (days > MOST_DAYS) {
-    const description = `${startDate} to ${endDate} are ${days} days; one request takes ${MOST_DAYS} at most.`;
+  } else if (days > MAX_DAYS) {
+    const description = `${startDate} to ${endDate} are ${days} days; one request takes ${MAX_DAYS} at most.`;
     problems.push({ code: 'filter.value', source: 'endDate', description });
   }
   return days;

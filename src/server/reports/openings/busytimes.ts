@@ -3,8 +3,7 @@ import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../days.ts';
 import { groupsOf } from '../groups.ts';
-import { remembered } from '../memoize.ts';
-import { type Interval, merged } from './free.ts';
+import { memoize } from '../memoize.ts';
 
 /** Where and when openings are looked for. */
 interface Search extends Interval {
@@ -48,7 +47,7 @@ export async function busyTimes(read: Reader, org: number, search: Search): Prom
     const taken = [...everywhere, ...(byOperatory.get(operatory) ?? []), ...(byProvider.get(provider) ?? [])];
     return merged(taken.map(({ interval }) => interval));
   };
-  const known = remembered((provider: number) => remembered((operatory: number) => timesOf(provider, operatory)));
+  const known = memoize((provider: number) => memoize((operatory: number) => timesOf(provider, operatory)));
   return (provider, operatory) => known(provider)(operatory);
 }
 
@@ -67,4 +66,45 @@ function overlapping(
 
 function intervalOf({ start, json }: BusyRow): Interval {
   return { from: Date.parse(start), to: Date.parse((JSON.parse(json) as { end: string }).end) };
+}
+
+/** From a first instant up to another one that is outside, UTC milliseconds. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Intervals by start, those that touch or overlap made one. */
+export function merged(intervals: readonly Interval[]): Interval[] {
+  const result: { from: number; to: number }[] = [];
+  for (const { from, to } of intervals.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else result.push({ from, to });
+  }
+  return result;
+}
+
+/** The parts of an interval that none of the busy ones takes, the first first. `busy` is merged. */
+export function freeParts({ from, to }: Interval, busy: readonly Interval[]): Interval[] {
+  const parts: Interval[] = [];
+  let start = from;
+  for (let index = firstEndingAfter(busy, from); index < busy.length && start < to; index++) {
+    const taken = busy[index] as Interval;
+    if (taken.from > start) parts.push({ from: start, to: Math.min(taken.from, to) });
+    start = Math.max(start, taken.to);
+  }
+  if (start < to) parts.push({ from: start, to });
+  return parts;
+}
+
+/** Index of the first merged interval that ends after an instant. */
+function firstEndingAfter(busy: readonly Interval[], instant: number): number {
+  let [low, high] = [0, busy.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((busy[middle] as Interval).to <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,5 +1,6 @@
 import { IANAZone } from 'luxon';
-import { instantIn } from '../zones.ts';
+import { datesOf, type RecurrenceRule } from '../catalog/recurrence/rule.ts';
+import { instantIn } from './zones.ts';
 
 /**
  * The wall clock of a time zone. A wall time is the UTC milliseconds that read the same digits, so that adding and
@@ -47,4 +48,12 @@ export function midnightOf(wall: number): number {
 /** Local date `YYYY-MM-DD` of a wall time. */
 export function dateOfWall(wall: number): string {
   return new Date(wall).toISOString().slice(0, -14);
+}
+
+/**
+ * UTC milliseconds at which the occurrences of a rule start, ascending: on each of its dates at the same wall time
+ * (D39). `timeOfDay`: wall milliseconds since midnight. Dates before `from` are left out.
+ */
+export function occurrenceStarts(rule: RecurrenceRule, timeOfDay: number, clock: ZoneClock, from?: string): number[] {
+  return datesOf(rule, from).map((date) => clock.instantOf(Date.parse(`${date}T00:00:00Z`) + timeOfDay));
 }
