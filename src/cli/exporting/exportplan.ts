@@ -19,7 +19,7 @@ export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
 );
 
 /** Those that can be read without a filter. */
-const WHOLE: readonly Resource[] = EXPORTABLE.filter((resource) =>
+const UNFILTERED: readonly Resource[] = EXPORTABLE.filter((resource) =>
   Object.values(operationOf(resource, 'list').filters ?? {}).every(({ required }) => !required),
 );
 
@@ -34,13 +34,13 @@ export interface PlannedFile {
   readonly file: string;
   readonly path: string;
   readonly flags: FlagValues;
-  /** It holds all ids that exist, not the records. */
+  /** It holds all existing ids, not the records. */
   readonly isIds: boolean;
 }
 
 /**
- * The files that a line of `molar export` asks for, in its order. Throws a Refusal or a Failure (exit 2) before
- * anything is sent.
+ * The files of a command line of `molar export`, in its order. Throws a Refusal or a Failure (exit 2) before anything
+ * is sent.
  */
 export function planFiles(
   names: readonly string[],
@@ -103,7 +103,7 @@ function readResources(names: readonly string[]): readonly Resource[] {
   const list = EXPORTABLE.map(({ name }) => name).join(', ');
   if (names.length === 0) throw usageFailure(`Name what to export, or ALL: ${list}.`, { source: 'RESOURCE' });
   const found = names.flatMap((name) => {
-    if (name === 'ALL') return WHOLE;
+    if (name === 'ALL') return UNFILTERED;
     const known = EXPORTABLE.find((resource) => resource.name === name);
     if (known !== undefined) return [known];
     const near = nearest(name, [...EXPORTABLE.map((resource) => resource.name), 'ALL']);
@@ -113,7 +113,7 @@ function readResources(names: readonly string[]): readonly Resource[] {
   return [...new Set(found)];
 }
 
-/** `patients:lastName~=Sm` as a term of one resource: what several resources are asked has to say of which. */
+/** Values such as `patients:lastName~=Sm` by the resource they name. */
 function perResource(flags: FlagValues, name: string, resources: readonly Resource[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const text of textFlags(flags, name)) {

@@ -125,5 +125,5 @@ export function readDestination(flags: FlagValues, isTTY: boolean, piped: Format
 
 function impliedFormat(flags: FlagValues): Format | undefined {
   const out = textFlag(flags, 'out');
-  return isOn(flags, 'excel') ? 'csv' : out === undefined ? undefined : formatOfFile(out);
+  return (out === undefined ? undefined : formatOfFile(out)) ?? (isOn(flags, 'excel') ? 'csv' : undefined);
 }

@@ -11,19 +11,19 @@ import { type Destination, namedFormat, readDestination } from '../flags/output.
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { readSort, type SortPlan } from './sort.ts';
 
-/** Records shown on a terminal when nothing else is asked for (contract §2). */
+/** Records shown on a terminal unless flags say otherwise (contract §2). */
 export const TERMINAL_LIMIT = 100;
 
 /** What the flags say about the rows of an output. */
 export interface RowPlan extends Destination {
   readonly columns: readonly Column[];
-  /** Names the user selected, in their order. */
+  /** Names of `--fields`, in their order. */
   readonly selection: readonly string[] | undefined;
-  /** Fields to ask the server for; all where absent. */
+  /** Fields to request; all where undefined. */
   readonly fields: readonly string[] | undefined;
-  /** Records to read at most; all where they are sorted, since a limit counts after that. */
+  /** Maximum records to read; all where they are sorted, since a limit applies after that. */
   readonly limit: number | undefined;
-  /** The limit is the one for terminals, not one that was asked for. */
+  /** The limit is the one for terminals, not that of a flag. */
   readonly isDefaultLimit: boolean;
   readonly pageSize: number;
   readonly sort: SortPlan | undefined;
@@ -43,7 +43,7 @@ export function planRows(
   const selection = readSelection(flags, fields);
   const keys = readSort(flags, fields);
   const shown = selection ?? (isForPeople ? tableColumns : undefined);
-  const asked = shown && [...shown, ...(keys ?? []).map(({ column }) => column.name)];
+  const requested = shown && [...shown, ...(keys ?? []).map(({ column }) => column.name)];
   const given = readLimit(flags);
   const isDefaultLimit =
     toTerminal && given === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && isForPeople;
@@ -53,7 +53,7 @@ export function planRows(
     ...destination,
     columns: columnsOf(fields, shown),
     selection,
-    fields: readFieldSelection(asked?.join(','), fields, '--fields'),
+    fields: readFieldSelection(requested?.join(','), fields, '--fields'),
     limit: keys === undefined ? limit : undefined,
     isDefaultLimit,
     pageSize: wholeNumber(flags, 'page-size', 1, MAX_PAGE_SIZE) ?? (isShort ? TERMINAL_LIMIT : MAX_PAGE_SIZE),
@@ -70,7 +70,7 @@ export function readSelection(flags: FlagValues, fields: Fields): string[] | und
   return selectedNames(text);
 }
 
-/** Records to show at most. */
+/** Maximum records to show; all where undefined. */
 export function shownLimit({ sort, limit }: RowPlan): number | undefined {
   return sort === undefined ? limit : sort.limit;
 }

@@ -6,10 +6,11 @@ import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
 import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, lyingBars, type MadeAt } from './htmlpage.ts';
 import { shownCents, usdText } from './money.ts';
 
+/** What the page shows. */
 export interface AgingPage {
-  /** Filter beside the locations, as text; empty for none. */
+  /** Filter except for the locations, as text; empty for none. */
   readonly filter: string;
-  /** Guarantors to list at most; 0 for the totals alone. */
+  /** Maximum guarantors to list; 0 for the totals alone. */
   readonly limit: number | undefined;
   /** Order of the guarantors; oldest money first when not given. */
   readonly order?: RowOrder | undefined;

@@ -1,10 +1,10 @@
 import type { LocalClock } from '../output/localclock.ts';
 import { dollarsText } from './money.ts';
 
-/** What stands on a page that is printed or sent on. */
+/** The content of a page to print or to send. */
 export interface HtmlPage {
   readonly title: string;
-  /** Lines below the title: what the figures are of. */
+  /** Lines below the title: what the figures are about. */
   readonly about: readonly string[];
   /** HTML, already escaped. */
   readonly body: readonly string[];
@@ -49,11 +49,11 @@ export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
   ].join('\n')}\n`;
 }
 
-/** Text as it stands in HTML, between tags and in quoted attributes; control characters are left out. */
+/** Text escaped for HTML, between tags and in quoted attributes; control characters are removed. */
 export function escaped(text: string): string {
   return (
     text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
       .replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g, '')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
@@ -63,7 +63,7 @@ export function escaped(text: string): string {
   );
 }
 
-/** A column of a table: its title; numbers stand at the right, and only words may be broken into lines. */
+/** A column of a table: numbers are aligned right, and only words may wrap. */
 export interface HtmlColumn {
   readonly title: string;
   readonly holds: 'numbers' | 'words' | 'names';
@@ -142,14 +142,14 @@ export interface Bar {
   readonly label: string;
   readonly cents: number;
   readonly color: string;
-  /** Stands beside the amount of a lying bar. */
+  /** Shown beside the amount of a horizontal bar. */
   readonly more?: string;
 }
 
 const WIDTH = 720;
 const GREY = '#52606d';
 
-/** Lying bars, one a line, with label and amount. SVG. */
+/** Horizontal bars, one per line, with label and amount. SVG. */
 export function lyingBars(title: string, bars: readonly Bar[]): string {
   const most = Math.max(1, ...bars.map(({ cents }) => cents));
   const [line, left, room] = [30, 100, 440];
@@ -167,7 +167,7 @@ export function lyingBars(title: string, bars: readonly Bar[]): string {
   return picture(title, bars.length * line, drawn);
 }
 
-/** Standing bars over a scale of whole dollars; amounts over the bars where there is room. SVG. */
+/** Vertical bars over a scale of dollars; amounts above the bars where there is room. SVG. */
 export function standingBars(title: string, bars: readonly Bar[]): string {
   const [top, room, left] = [24, 170, 76];
   const bottom = top + room;
@@ -203,7 +203,7 @@ function scaleEnd(most: number): number {
   return ([2, 4, 6, 8, 10].find((times) => times * unit >= most) ?? 10) * unit;
 }
 
-interface TextPlace {
+interface TextOptions {
   readonly x: number;
   readonly y: number;
   readonly anchor?: 'middle' | 'end';
@@ -214,7 +214,7 @@ interface TextPlace {
 
 function text(
   words: string,
-  { x, y, anchor = 'middle', size = 12, weight = 400, fill = '#1c2733' }: TextPlace,
+  { x, y, anchor = 'middle', size = 12, weight = 400, fill = '#1c2733' }: TextOptions,
 ): string {
   if (words === '') return '';
   const look = `font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}"`;

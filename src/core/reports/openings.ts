@@ -66,7 +66,7 @@ function wallClock(clock: LocalClock) {
   };
 }
 
-/** One free slot, with the provider, operatory and day it belongs to. Keys are the columns of its CSV. */
+/** One free slot, with the provider, operatory and day it belongs to. Its keys are the columns of CSV. */
 export interface Slot extends Row {
   readonly day: string;
   readonly provider: unknown;
