@@ -29,8 +29,8 @@ import { readClock } from '../flags/zone.ts';
 import { writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
 import type { Progress } from '../terminal/streams.ts';
-import { type AgingQuery, GUARANTOR_FIELDS, readAgingQuery, TOTAL_FIELDS } from './agingquestion.ts';
-import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
+import { type AgingQuery, GUARANTOR_FIELDS, readAgingQuery, TOTAL_FIELDS } from './agingquery.ts';
+import { inPages, jsonDocument, mapped, noFields, writeReport } from './reportoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
 export abstract class AgingCommand extends ResourceCommand {
@@ -49,7 +49,7 @@ export abstract class AgingCommand extends ResourceCommand {
     if (isForPeople) return this.showTable(plan, flags, query);
     if (content === 'page') return this.writePage(plan, flags, query);
     if (content === 'records' && isBuffered) {
-      return writeWhole(plan, context, async () => {
+      return writeReport(plan, context, async () => {
         const report = sound(await this.read(flags, query, plan));
         const shaped = (row: Row) => project(row, plan.selection);
         const locations = locationRows(report);
@@ -80,7 +80,7 @@ export abstract class AgingCommand extends ResourceCommand {
   private async writePage(plan: RowPlan, flags: FlagValues, query: AgingQuery): Promise<void> {
     if (plan.selection !== undefined) throw noFields('page');
     const { agingHtml } = await import('../../core/reports/htmlaging.ts');
-    await writeWhole(plan, this.context, async () =>
+    await writeReport(plan, this.context, async () =>
       agingHtml(sound(await this.read(flags, query, plan)), {
         filter: formatFilter(query.terms),
         limit: isOn(flags, 'totals-only') ? 0 : shownLimit(plan),
@@ -97,7 +97,7 @@ export abstract class AgingCommand extends ResourceCommand {
     const totalsOnly = isOn(flags, 'totals-only');
     let report: AgingReport | undefined;
     let hidden: readonly string[] = [];
-    await writeWhole(plan, this.context, async () => {
+    await writeReport(plan, this.context, async () => {
       report = await this.read(flags, query, plan);
       // A person sees the figures beside the error; a file is replaced by correct ones only.
       if (plan.out !== undefined) sound(report);

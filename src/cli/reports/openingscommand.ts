@@ -19,7 +19,7 @@ import type { FlagValues } from '../flags/values.ts';
 import { zoneText } from '../flags/zone.ts';
 import { writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
-import { writeWhole } from './wholeoutput.ts';
+import { writeReport } from './reportoutput.ts';
 
 export const openingsFlags: FlagInput = {
   ...filterFlags(operationOf(openings, 'list').filters ?? {}),
@@ -85,7 +85,7 @@ export abstract class OpeningsCommand extends ResourceCommand {
       });
     }
     const notes: string[] = [];
-    await writeWhole(plan, context, async () => {
+    await writeReport(plan, context, async () => {
       const slots = inCalendarOrder(slotsOf(await this.items(flags, filter)));
       const shown = slots.slice(0, plan.limit);
       if (slots.length === 0)

@@ -19,7 +19,7 @@ import { readClock, zoneFlags } from '../flags/zone.ts';
 import { writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { asyncFlag } from '../streaming/asyncflag.ts';
-import { noFields, writeWhole } from './wholeoutput.ts';
+import { noFields, writeReport } from './reportoutput.ts';
 
 export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
@@ -91,7 +91,7 @@ export abstract class ProductionCommand extends ResourceCommand {
     if (plan.selection !== undefined)
       throw noFields(FORMATS[plan.format].content === 'page' ? 'page' : 'table of days');
     const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
-    await writeWhole(plan, context, async () => {
+    await writeReport(plan, context, async () => {
       const client = await this.connect(flags);
       const days: ProductionDay[] = [];
       for (const day of daysFrom(settingOf(terms, 'fromDate') ?? '', Number(settingOf(terms, 'range') ?? 1))) {

@@ -150,7 +150,7 @@ const WIDTH = 720;
 const GREY = '#52606d';
 
 /** Horizontal bars, one per line, with label and amount. SVG. */
-export function lyingBars(title: string, bars: readonly Bar[]): string {
+export function horizontalBars(title: string, bars: readonly Bar[]): string {
   const most = Math.max(1, ...bars.map(({ cents }) => cents));
   const [line, left, room] = [30, 100, 440];
   const drawn = bars.map(({ label, cents, color, more = '' }, at) => {
@@ -168,7 +168,7 @@ export function lyingBars(title: string, bars: readonly Bar[]): string {
 }
 
 /** Vertical bars over a scale of dollars; amounts above the bars where there is room. SVG. */
-export function standingBars(title: string, bars: readonly Bar[]): string {
+export function verticalBars(title: string, bars: readonly Bar[]): string {
   const [top, room, left] = [24, 170, 76];
   const bottom = top + room;
   const most = scaleEnd(Math.max(0, ...bars.map(({ cents }) => cents)));

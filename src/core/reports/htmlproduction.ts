@@ -1,5 +1,5 @@
 import { countText } from '../count.ts';
-import { htmlFigures, htmlPage, htmlTable, type MadeAt, standingBars } from './htmlpage.ts';
+import { htmlFigures, htmlPage, htmlTable, type MadeAt, verticalBars } from './htmlpage.ts';
 import { dollarsText, usdText } from './money.ts';
 import { nameOfDay, type ProductionDay } from './production.ts';
 
@@ -44,7 +44,7 @@ export function productionHtml(
         ['Appointments', countText(appointments)],
         ['Days with appointments', `${busy} of ${days.length}`],
       ]),
-      standingBars('Scheduled each day', bars),
+      verticalBars('Scheduled each day', bars),
       htmlTable(
         'Days',
         [

@@ -11,7 +11,7 @@ import { unlessAborted } from '../terminal/streams.ts';
  * Writes text that is made at once, or piece by piece once everything it is made of is known. The output is opened
  * before that, so that nothing is requested in vain, and stays as it was when anything fails.
  */
-export async function writeWhole(
+export async function writeReport(
   plan: RowPlan,
   context: Context,
   make: () => Promise<string | Generator<string>>,
