@@ -8,7 +8,6 @@ import { mountDocs } from '../docs/route.ts';
 import { connectionReadings } from '../metrics/connections.ts';
 import type { Reading } from '../metrics/recorder.ts';
 import { mountMetrics } from '../metrics/route.ts';
-import { mountOpenApi } from '../openapi/route.ts';
 import type { Service } from '../service.ts';
 import { deliveryReadings, streamReadings } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
@@ -109,7 +108,6 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   mountHealth(app, service);
-  mountOpenApi(app);
   mountDocs(app);
   await mountTokens(app, gate);
   mountFiles(app, service);

@@ -1,8 +1,7 @@
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import type { DemoRecord } from '../../src/demo/record.ts';
-import { groups } from './reading.ts';
-import { cents, idOf, NOW, smallPractice } from './smallpractice.ts';
+import type { DemoRecord } from '../../src/demo/practice.ts';
+import { cents, groups, idOf, NOW, smallPractice } from './smallpractice.ts';
 
 const { of } = smallPractice();
 const appointments = of('AppointmentV1');
@@ -109,14 +108,14 @@ describe('appointments', () => {
     expect(of('MissedAppointmentV1').some(({ rescheduledOn }) => rescheduledOn !== null)).toBe(true);
   });
 
-  it('that were kept stand in the ledger with their production', () => {
+  it('that were completed are in the ledger with their production', () => {
     const day = (patient: unknown, date: unknown) => `${idOf(patient)} ${date}`;
     const charges = groups(
       of('Transaction').filter(({ ledgerType, isActive }) => ledgerType === 'PatientProcedureLedger' && isActive),
       ({ patient, transactionDate }) => day(patient, transactionDate),
     );
-    const kept = appointments.filter(({ status, end }) => status === 'COMPLETED' && (end as string) <= NOW);
-    const booked = groups(kept, (appointment) => day(appointment.patient, local(appointment).toISODate()));
+    const completed = appointments.filter(({ status, end }) => status === 'COMPLETED' && (end as string) <= NOW);
+    const booked = groups(completed, (appointment) => day(appointment.patient, local(appointment).toISODate()));
     expect([...charges.keys()].sort()).toEqual([...booked.keys()].sort());
     for (const [key, visits] of booked) {
       const produced = visits.reduce(

@@ -17,7 +17,7 @@ beforeAll(async () => {
   check.addSchema({ $id: 'openapi', components: document.components });
 });
 
-/** What of an answer is not as the document says: its status, its form, or a key that the document does not have. */
+/** How a response differs from the document: its status, its form, or a key that the document does not have. */
 function differences(path: string, method: string, called: Called): string[] {
   const responses = document.paths[`/api/v1${path}`]?.[method.toLowerCase()]?.responses;
   const response = responses?.[String(called.status)] as
@@ -44,7 +44,7 @@ function absolute(value: unknown): unknown {
   );
 }
 
-/** Fields of records that the document does not know: schemas of answers are open, so validation alone would not tell. */
+/** Fields of records that the document does not know: schemas of responses are open, so validation alone finds none. */
 function unknownFields(path: string, method: string, called: Called): string[] {
   const name = `${method} ${path}`;
   const { data } = called.body;
@@ -76,7 +76,7 @@ function knownFields(path: string, method: string): string[] {
 describe.each(operations())('%s', (_id, tested) => {
   const { method, path } = tested.operation;
 
-  it('answers as it is described', async () => {
+  it('responds as it is described', async () => {
     const used = method === 'GET' ? service : await testService();
     const called = await callSample(used, tested);
     if (used !== service) await used.close();

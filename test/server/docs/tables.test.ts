@@ -4,7 +4,7 @@ import { id, integer, number } from '../../../src/catalog/fields/numbers.ts';
 import { choice, text } from '../../../src/catalog/fields/text.ts';
 import { dateTime } from '../../../src/catalog/fields/times.ts';
 import { inputOnly, optional, readOnly, required, requiredOnCreate } from '../../../src/catalog/record.ts';
-import { fieldRows, typeOf } from '../../../src/server/docs/describe.ts';
+import { fieldRows, typeOf } from '../../../src/server/docs/tables.ts';
 
 describe('typeOf', () => {
   it.each([
@@ -42,7 +42,7 @@ describe('fieldRows', () => {
       'phones[].number: required',
       'storage: read-only',
       'storage.original: ',
-      'file: required on create, never answered',
+      'file: required on create, never returned',
       'file.content: required',
     ]);
     expect(rows[1]?.values).toEqual(['PDF']);
