@@ -9,7 +9,7 @@ import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, namesIn, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { idOf, type Row } from '../pages/page.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../savedname.ts';
 
 /** What a bookmark belongs to: one name may be used for several resources and several organizations. */
 export interface BookmarkKey {
@@ -94,7 +94,7 @@ async function readBookmark(path: string): Promise<Bookmark | undefined> {
 
 /** Checks the name of a bookmark; throws a Failure (exit 2). */
 export function checkBookmarkName(name: string, source: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure('The name of a bookmark is 1 to 64 letters, digits, dots, hyphens or underscores.', { source });
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../connection/settings.ts';
 import { localFailure, usageFailure } from '../failure.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../savedname.ts';
 import { configPath, type Profile, readConfig, type StoredConfig } from './config.ts';
 
 /** The profile that a command uses, and what named it. */
@@ -44,7 +44,7 @@ export function profileNamed(config: StoredConfig, name: string, source: string)
 
 /** Checks the name of a new profile; throws a Failure (exit 2). */
 export function checkProfileName(name: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure('A profile name is 1 to 64 letters, digits, dots, hyphens or underscores.', {
     source: '--profile',
   });

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, ignoreMissing, writeAtomicFile } from '../output/atomicfile.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../savedname.ts';
 
 /** What a named position is of: message numbers mean something on one server and for one organization only. */
 export interface PositionPlace {
@@ -64,7 +64,7 @@ export class Positions {
 
 /** Checks the name of a listener; throws a Failure (exit 2). */
 export function checkListenerName(name: string, source: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure(`${source} is 1 to 64 letters, digits, dots, hyphens or underscores.`, { source });
 }
 
