@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../catalog/scopes.ts';
+import { nowOf } from '../server/clock.ts';
 import type { OpenFolder } from '../server/datafolder.ts';
 import { importRecords } from '../server/import/importer.ts';
 import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
 import type { Demo } from '../server/serve.ts';
-import { nowOf } from '../server/service.ts';
 import { newToken, saveToken } from '../server/tokens/tokens.ts';
 import { type DemoRecord, DEMO_ORGANIZATION_ID as organization, type Size } from './practice.ts';
 import { demoActivity, demoRecords } from './records.ts';
@@ -24,7 +24,7 @@ async function seedDemo({ service }: OpenFolder, size: Size): Promise<void> {
   if ((await findOrganization(service.store.read, organization)) !== undefined) return;
   const today = nowOf(service).slice(0, 10);
   // Like the records of a practice that was there before its stream.
-  await importRecords(service, () => numberRecords(recordsOf(size, today)), { untold: true });
+  await importRecords(service, () => numberRecords(recordsOf(size, today)), { unpublished: true });
 }
 
 /** Two years of a practice; the large one is patients and documents only, for trying out size. */

@@ -4,7 +4,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { FORMATS, type Format, formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import type { ApiAnswer } from '../../core/transport/client.ts';
+import type { ApiResponse } from '../../core/transport/client.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
@@ -87,7 +87,7 @@ export abstract class ApiCommand extends MolarCommand {
     return dryRunText(flags, this.context, written);
   }
 
-  private async send(request: RawRequest, flags: FlagValues): Promise<ApiAnswer> {
+  private async send(request: RawRequest, flags: FlagValues): Promise<ApiResponse> {
     const { method, path, query, body } = request;
     const client = await this.connect(flags);
     const fetching = await linkFetching(this.connections(flags), this.context);
@@ -125,6 +125,6 @@ function readFormat(flags: FlagValues): Format {
 }
 
 /** The envelope (specification, Response envelope); a successful one has no errors. */
-function envelopeOf({ data, warnings, meta }: ApiAnswer) {
+function envelopeOf({ data, warnings, meta }: ApiResponse) {
   return { data, warnings, errors: [], ...(meta !== null && { meta }) };
 }

@@ -8,15 +8,15 @@ import { partPath, targetOf } from '../../core/exports/exportfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
 import type { ExportDone, ExportStart, ExportTask } from '../../core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../core/exports/journal.ts';
-import type { LineForm } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { FORMATS } from '../../core/output/formats.ts';
+import type { Proof } from '../../core/pages/complete.ts';
 import { readComplete } from '../../core/pages/complete.ts';
+import { withEarlyBound } from '../../core/pages/completefilters.ts';
 import { countOperationOf, totalOf } from '../../core/pages/countall.ts';
-import { withEarlyBound } from '../../core/pages/everything.ts';
-import type { PageQuestion } from '../../core/pages/page.ts';
-import type { Proof } from '../../core/pages/proof.ts';
-import type { WalkedPage } from '../../core/pages/walkplace.ts';
+import type { PageOptions } from '../../core/pages/page.ts';
+import type { WalkedPage } from '../../core/pages/walkoptions.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
@@ -61,7 +61,7 @@ export async function incrementOf(query: ResourceQuery, context: Context): Promi
 }
 
 /** The line form of a query whose records are not looked into. */
-export async function linesOf({ plan, options }: ResourceQuery, flags: FlagValues): Promise<LineForm | undefined> {
+export async function linesOf({ plan, options }: ResourceQuery, flags: FlagValues): Promise<ScanFormat | undefined> {
   return options.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
 }
 
@@ -69,7 +69,7 @@ export async function linesOf({ plan, options }: ResourceQuery, flags: FlagValue
 export function pagesOf(
   client: ApiClient,
   query: ResourceQuery,
-  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
+  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageOptions, 'read'>,
   more: { readonly increment: Increment | undefined; readonly now: () => number; readonly signal: AbortSignal },
 ): AsyncGenerator<WalkedPage> {
   const { resource, operation, filter, plan, options, serverDefaults } = query;

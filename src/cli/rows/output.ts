@@ -1,4 +1,4 @@
-import type { LineForm } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
 import type { CsvOptions } from '../../core/output/csv.ts';
@@ -26,7 +26,7 @@ export interface RowWriting {
   readonly one?: string;
   readonly many: string;
   /** Where `open` gives pages that were read for it. */
-  readonly lines?: LineForm | undefined;
+  readonly lines?: ScanFormat | undefined;
   /** Called once the output is known to be writable, so that nothing is requested in vain. */
   readonly open: (progress: RowProgress) => Promise<AsyncIterable<Pick<Page, 'rows'>>>;
   /** Prints a line for people. */
@@ -110,7 +110,7 @@ export async function formatterOf(
  * The same for records that are written while their page is read, which takes a fraction of the time; undefined where
  * the format has no such writer, or the records have to be parsed first.
  */
-export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<LineForm | undefined> {
+export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<ScanFormat | undefined> {
   const { content, lines } = FORMATS[plan.format];
   // Selected names of a record have an order of their own.
   const isReshaped = plan.selection !== undefined && content === 'records';

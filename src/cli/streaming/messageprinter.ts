@@ -1,5 +1,5 @@
 import { FORMATS, type Format, terminalSafe } from '../../core/output/formats.ts';
-import type { TakeMessage } from '../../core/stream/listen.ts';
+import type { MessageHandler } from '../../core/stream/listen.ts';
 import type { Context } from '../context.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { writerOptions } from '../rows/output.ts';
@@ -7,7 +7,7 @@ import { ClosedPipe, unlessAborted } from '../terminal/streams.ts';
 
 /** Prints messages as they arrive. */
 export interface MessagePrinter {
-  readonly take: TakeMessage;
+  readonly take: MessageHandler;
   /** Closes what was begun; where listening failed before the first message, nothing is printed. */
   readonly end: (failure: unknown) => Promise<void>;
 }

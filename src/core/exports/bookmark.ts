@@ -9,7 +9,7 @@ import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, namesIn, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { idOf, type Row } from '../pages/page.ts';
-import { isSavedName } from '../savedname.ts';
+import { isSavedName } from '../profiles/config.ts';
 
 /** What a bookmark belongs to: one name may be used for several resources and several organizations. */
 export interface BookmarkKey {

@@ -3,9 +3,9 @@ import { EXIT } from '../../catalog/failures.ts';
 import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
+import type { Proof } from '../pages/complete.ts';
 import { idOf, type Row, type RowPage } from '../pages/page.ts';
-import type { Proof } from '../pages/proof.ts';
-import type { WalkedPage } from '../pages/walkplace.ts';
+import type { WalkedPage } from '../pages/walkoptions.ts';
 import { readingBegan } from './bookmark.ts';
 import { ExportFile, partPath, targetOf } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
@@ -75,11 +75,11 @@ async function exportTo(file: ExportFile, task: ExportTask, world: ExportWorld):
       yield { rows: task.isNew === undefined ? page.rows : page.rows.filter(task.isNew) };
       progress = {
         ...progress,
-        lastId: page.place?.lastId ?? progress.lastId,
+        lastId: page.position?.lastId ?? progress.lastId,
         fetched: progress.fetched + page.rows.length,
         pages: progress.pages + 1,
       };
-      if (page.place === undefined) continue;
+      if (page.position === undefined) continue;
       file.settle();
       resumable = progress;
       const now = clock.now();

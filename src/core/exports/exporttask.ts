@@ -2,9 +2,9 @@ import type { Warning } from '../../catalog/failures.ts';
 import type { LockOwner } from '../lockfile.ts';
 import type { Sink } from '../output/sink.ts';
 import type { Formatter } from '../output/writepages.ts';
+import type { Proof } from '../pages/complete.ts';
 import type { Row, RowPage } from '../pages/page.ts';
-import type { Proof } from '../pages/proof.ts';
-import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
+import type { WalkedPage, WalkPosition } from '../pages/walkoptions.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
 import type { ExportKind } from './changesfile.ts';
 import type { Effort, ExportIdentity, Progress } from './journal.ts';
@@ -12,7 +12,7 @@ import type { Receipt } from './receipt.ts';
 
 /** Where a run begins to read, and callbacks on what the server responds. */
 export interface ExportStart {
-  readonly from: WalkPlace | undefined;
+  readonly from: WalkPosition | undefined;
   /** Called with the time of the server's clock, UTC milliseconds. */
   readonly onServerTime: (time: number) => void;
   /** Called with the warnings of every response, including the empty last page. */

@@ -7,7 +7,7 @@ import { fileFailure, localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { FORMATS, isFormat } from '../output/formats.ts';
-import type { Proof } from '../pages/proof.ts';
+import type { Proof } from '../pages/complete.ts';
 import type { ExportKind } from './changesfile.ts';
 
 /** What a finished export was: proof that it is complete, and of what (contract §5). */

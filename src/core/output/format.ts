@@ -1,7 +1,7 @@
 import type { Fields } from '../../catalog/record.ts';
-import type { LineForm } from '../jsonscan/lineform.ts';
+import type { ScanFormat } from '../jsonscan/scanformats.ts';
 import type { Row } from '../pages/page.ts';
-import type { MessageForm } from '../stream/messageforms.ts';
+import type { MessageFormatter } from '../stream/messageforms.ts';
 import type { Column } from './columns.ts';
 import type { CsvOptions } from './csv.ts';
 import type { RecordCounter } from './json.ts';
@@ -63,11 +63,11 @@ export interface FormatRow {
   readonly scope?: string;
   readonly rows?: (look: RowWriterOptions) => Promise<Formatter>;
   /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */
-  readonly lines?: (columns: readonly Column[], options: CsvOptions) => Promise<LineForm>;
+  readonly lines?: (columns: readonly Column[], options: CsvOptions) => Promise<ScanFormat>;
   readonly record?: (record: Row, look: RecordWriterOptions) => Promise<string>;
   /** Any JSON value, such as the envelope of a response. */
   readonly value?: (value: unknown) => string;
-  readonly messages?: (look: WriterOptions) => Promise<MessageForm>;
+  readonly messages?: (look: WriterOptions) => Promise<MessageFormatter>;
   /** Puts the text of rows into a container; `name` is what the rows are. */
   readonly pack?: (name: string) => Promise<(inner: Sink) => Sink>;
   /** Counts the records of a file by its bytes; without it a file is verified by its bytes and hash alone. */

@@ -4,9 +4,9 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { readCount } from '../count.ts';
 import { localFailure } from '../failure.ts';
-import { inOrder } from '../orderedmap.ts';
+import { mapInOrder } from '../orderedmap.ts';
 import type { Row } from '../pages/page.ts';
-import type { ApiAnswer, ApiClient } from '../transport/client.ts';
+import type { ApiClient, ApiResponse } from '../transport/client.ts';
 import {
   type AgingAmounts,
   type AgingMoney,
@@ -76,7 +76,7 @@ export async function readLocation(
   query: LocationQuery,
 ): Promise<LocationAging> {
   const { location, terms, guarantors, signal, onPage } = query;
-  const request = (which: RawTerm): Promise<ApiAnswer> => {
+  const request = (which: RawTerm): Promise<ApiResponse> => {
     const filter = formatFilter([{ key: 'location.id', operator: '==', values: [location] }, ...terms, which]);
     return client.request({ method: 'GET', path: pathOf(operation), query: { filter }, signal });
   };
@@ -97,7 +97,7 @@ export async function readLocation(
     const merged = new MergedPages();
     merged.add(first, 'page 1');
     onPage?.(1, pages);
-    for await (const response of inOrder(numbers(2, pages), CONCURRENCY, page)) {
+    for await (const response of mapInOrder(numbers(2, pages), CONCURRENCY, page)) {
       merged.add(response, `page ${merged.pages + 1}`);
       onPage?.(merged.pages, pages);
     }
@@ -118,7 +118,7 @@ class MergedPages {
   private fractions = 0;
   private roundings = 0;
 
-  add(response: ApiAnswer, name: string): void {
+  add(response: ApiResponse, name: string): void {
     const { guarantors, checked } = readPage(response, name);
     for (const guarantor of guarantors) this.guarantors.add(guarantor);
     this.fractions += checked.fractions;
@@ -144,7 +144,7 @@ class MergedPages {
   }
 }
 
-function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
+function paginationOf({ meta, requestId }: ApiResponse): { readonly limit: number; readonly total: number } {
   const pagination = isPlainObject(meta?.pagination) ? meta.pagination : {};
   const [limit, total] = [readCount(pagination.limit), readCount(pagination.total)];
   if (limit !== undefined && limit > 0 && total !== undefined) return { limit, total };
@@ -152,7 +152,7 @@ function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number;
   throw localFailure('response.malformed', message, { requestId });
 }
 
-function readPage({ data, requestId }: ApiAnswer, name: string) {
+function readPage({ data, requestId }: ApiResponse, name: string) {
   const malformed = (what: string) =>
     localFailure('response.malformed', `The aging report cannot be read: ${name} ${what}.`, { requestId });
   if (!isPlainObject(data)) throw malformed('has no data');

@@ -1,4 +1,4 @@
-import { verifyChain } from '../../audit/verify.ts';
+import { verifyChain } from '../../audit/chain.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 
