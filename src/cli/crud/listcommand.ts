@@ -12,8 +12,8 @@ import {
   exportToFile,
   filterOf,
   incrementOf,
-  linesOf,
   pagesOf,
+  queryScanFormat,
   type ResourceQuery,
   unprovedText,
 } from '../exporting/resourceexport.ts';
@@ -84,7 +84,7 @@ export abstract class ListCommand extends ResourceCommand {
       proof = made;
     };
     const filter = filterOf(query, increment);
-    const lines = await linesOf(query, flags);
+    const lines = await queryScanFormat(query, flags);
     const counting = new AbortController();
     await writeRows({
       lines,

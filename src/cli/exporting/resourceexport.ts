@@ -25,7 +25,7 @@ import type { ExportOptions } from '../flags/exports.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { lockOwner } from '../lockowner.ts';
 import { LINES, memoryKeeper } from '../memory.ts';
-import { csvOptions, formatterOf, lineFormOf, packing, shaping } from '../rows/output.ts';
+import { csvOptions, formatterOf, packing, scanFormatOf, shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
 import { sortPages } from '../rows/sort.ts';
 import type { RowProgress } from '../terminal/rowprogress.ts';
@@ -60,9 +60,12 @@ export async function incrementOf(query: ResourceQuery, context: Context): Promi
   return openIncrement(bookmarks, key, filter, context.clock.now());
 }
 
-/** The line form of a query whose records are not looked into. */
-export async function linesOf({ plan, options }: ResourceQuery, flags: FlagValues): Promise<ScanFormat | undefined> {
-  return options.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
+/** The scan format of a query whose records are not parsed. */
+export async function queryScanFormat(
+  { plan, options }: ResourceQuery,
+  flags: FlagValues,
+): Promise<ScanFormat | undefined> {
+  return options.sinceLast === undefined ? scanFormatOf(plan, flags) : undefined;
 }
 
 /** The pages of a query, from wherever it is to begin, and complete. */
@@ -142,7 +145,7 @@ async function exportTo(
   const { context, flags, progress, signal, onResume, onRestart, onInterrupted } = more;
   const { plan, options } = query;
   const filter = filterOf(query, increment);
-  const lines = await linesOf(query, flags);
+  const lines = await queryScanFormat(query, flags);
   const keepMemory = memoryKeeper(lines && LINES);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;

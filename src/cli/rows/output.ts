@@ -110,12 +110,12 @@ export async function formatterOf(
  * The same for records that are written while their page is read, which takes a fraction of the time; undefined where
  * the format has no such writer, or the records have to be parsed first.
  */
-export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<ScanFormat | undefined> {
-  const { content, lines } = FORMATS[plan.format];
+export async function scanFormatOf(plan: RowPlan, flags: FlagValues): Promise<ScanFormat | undefined> {
+  const { content, scan } = FORMATS[plan.format];
   // Selected names of a record have an order of their own.
   const isReshaped = plan.selection !== undefined && content === 'records';
   if (plan.toTerminal || isReshaped || plan.sort !== undefined) return undefined;
-  return lines?.(plan.columns, csvOptions(flags));
+  return scan?.(plan.columns, csvOptions(flags));
 }
 
 /** Records have the selected names only; the columns of other formats select by themselves. */

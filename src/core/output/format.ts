@@ -63,7 +63,7 @@ export interface FormatRow {
   readonly scope?: string;
   readonly rows?: (look: RowWriterOptions) => Promise<Formatter>;
   /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */
-  readonly lines?: (columns: readonly Column[], options: CsvOptions) => Promise<ScanFormat>;
+  readonly scan?: (columns: readonly Column[], options: CsvOptions) => Promise<ScanFormat>;
   readonly record?: (record: Row, look: RecordWriterOptions) => Promise<string>;
   /** Any JSON value, such as the envelope of a response. */
   readonly value?: (value: unknown) => string;
