@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/catalog/catalog.ts';
 import type { Resource } from '../../src/catalog/define.ts';
+import { FORMATS, formatsFor, type OutputKind } from '../../src/core/output/formats.ts';
+import { eventOf, messageOf, streamAnswer } from '../core/stream/messages.ts';
 import { ListScript, Script, success } from '../core/transport/script.ts';
 import { HARMFUL, POISON } from './poison.ts';
 import { type Ran, runCommand, type World } from './runcommand.ts';
@@ -30,6 +32,11 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   'locationproductionnetschedule report': ['--from', '2026-03-02'],
   'imageattachments list': ['--async'],
 };
+
+/** Every format of the table that a terminal gets. */
+const shownFormats = (kind: OutputKind) => formatsFor(kind).filter((format) => FORMATS[format].terminal !== 'refused');
+
+const KINDS = { list: 'rows', get: 'record', report: 'report' } as const satisfies Record<string, OutputKind>;
 
 const VERBS = ['list', 'get', 'report'] as const;
 
@@ -69,9 +76,10 @@ describe.each(COMMANDS)('$line', ({ line, resource, verb }) => {
     });
 
   it.each(VALUES)('shows nothing harmful on a terminal with %s in every field', async (_name, value) => {
-    for (const format of ['table', 'json', 'csv', 'ndjson']) {
+    for (const format of shownFormats(KINDS[verb])) {
       const { exitCode, stdout, stderr } = await run(value, format, 100);
-      expect(stdout + stderr).not.toMatch(HARMFUL);
+      // The values have no tabs: those there are part cells.
+      expect((stdout + stderr).replaceAll('\t', ' '), format).not.toMatch(HARMFUL);
       // A report that has to add up what it was given may refuse it.
       expect([exitCode, stderr]).toEqual(
         verb === 'report' && exitCode !== 0
@@ -80,6 +88,36 @@ describe.each(COMMANDS)('$line', ({ line, resource, verb }) => {
       );
     }
   });
+});
+
+describe('other output on a terminal', () => {
+  it.each(VALUES)('has nothing harmful in messages and raw responses with %s in every field', async (_name, value) => {
+    const payload = { id: 1, type: 'PatientV1', [POISON]: value };
+    const message = messageOf(41, { payload, domainType: POISON, locationId: POISON });
+    for (const format of shownFormats('messages')) {
+      const world = { script: new Script(streamAnswer([eventOf(message)])), terminal: 100 };
+      const { exitCode, stdout, stderr } = await ran('stream listen', ['--limit', '1', '--format', format], world);
+      expect([exitCode, stdout === '']).toEqual([0, false]);
+      expect(stdout + stderr, format).not.toMatch(HARMFUL);
+    }
+    for (const format of shownFormats('value')) {
+      const script = new Script(success({ id: 1, [POISON]: value }, around(value)));
+      const { default: command } = await import('../../src/commands/api.ts');
+      const { exitCode, stdout, stderr } = await runCommand('api', command, ['patients/1', '--format', format], {
+        ...{ script, terminal: 100 },
+      });
+      expect([exitCode, stdout === '']).toEqual([0, false]);
+      expect(stdout + stderr, format).not.toMatch(HARMFUL);
+    }
+  });
+
+  it.each(formatsFor('report').filter((format) => FORMATS[format].terminal === 'refused'))(
+    'is refused as %s, which is no text',
+    async (format) => {
+      const { exitCode, stdout } = await ran('patients list', ['--format', format], { terminal: 100 });
+      expect([exitCode, stdout]).toEqual([2, '']);
+    },
+  );
 });
 
 describe('what a program reads', () => {

@@ -5,13 +5,14 @@ import { documentLookUp } from '../../core/documents/uploads/stored.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { createdRecordLookups } from '../../core/lookup/createdrecord.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
+import { FORMATS, type Format, formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import { terminalSafe } from '../../core/output/terminalsafe.ts';
 import type { ApiClient, ApiRequest, ApiResponse } from '../../core/transport/client.ts';
 import { dryRunText, queryText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
+import { namedFormat } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
@@ -34,7 +35,9 @@ export abstract class ApiCommand extends MolarCommand {
     field: plain.list('NAME=VALUE', 'A query parameter; repeatable'),
     data: plain.text('FILE|-', 'JSON to send; POST unless METHOD says otherwise'),
     'dry-run': plain.toggle('Print the request and send nothing'),
-    format: output.text('json|ndjson', 'Form of the output, json when not given', { options: ['json', 'ndjson'] }),
+    format: output.text(formatsFor('value').join('|'), 'Output format, json when not given', {
+      options: [...formatsFor('value')],
+    }),
     json: output.toggle('Same as --format json; errors are JSON too'),
     out: output.text('FILE', 'Write to a file, replaced only when the output is complete'),
     ...talkFlags,
@@ -58,13 +61,13 @@ export abstract class ApiCommand extends MolarCommand {
     }
   }
 
-  private async once(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
+  private async once(request: RawRequest, format: Format, flags: FlagValues): Promise<void> {
     const { streams } = this.context;
     const out = textFlag(flags, 'out');
     const sink = out === undefined ? streamSink(streams.stdout.write) : await openAtomicFile(out);
     try {
       const answer = await this.send(request, flags);
-      const text = envelopeText(answer, format);
+      const text = FORMATS[format].value?.(envelopeOf(answer)) ?? '';
       await sink.write(out === undefined && streams.stdout.isTTY ? terminalSafe(format)(text) : text);
       await sink.commit();
     } catch (cause) {
@@ -91,7 +94,7 @@ export abstract class ApiCommand extends MolarCommand {
     });
   }
 
-  private async paginate(request: RawRequest, format: 'json' | 'ndjson', flags: FlagValues): Promise<void> {
+  private async paginate(request: RawRequest, format: Format, flags: FlagValues): Promise<void> {
     const { context } = this;
     const nothing = { selection: undefined, fields: undefined, limit: undefined, sort: undefined, columns: [] };
     const out = textFlag(flags, 'out');
@@ -109,19 +112,15 @@ export abstract class ApiCommand extends MolarCommand {
   }
 }
 
-function readFormat(flags: FlagValues): 'json' | 'ndjson' {
-  const format = textFlag(flags, 'format');
-  if (format === 'ndjson' && isOn(flags, 'json')) {
-    throw usageFailure('--format and --json name different formats; give one.', { source: '--json' });
-  }
+/** Throws a Failure (exit 2) for what is not to be. */
+function readFormat(flags: FlagValues): Format {
   if (textFlag(flags, 'out') === '') throw usageFailure('--out must name a file.', { source: '--out' });
-  return format === 'ndjson' ? 'ndjson' : 'json';
+  return namedFormat(flags) ?? 'json';
 }
 
 /** The envelope (specification, Response envelope); a successful one has no errors. */
-function envelopeText({ data, warnings, meta }: ApiResponse, format: 'json' | 'ndjson'): string {
-  const envelope = { data, warnings, errors: [], ...(meta !== null && { meta }) };
-  return `${format === 'json' ? JSON.stringify(envelope, null, 2) : JSON.stringify(envelope)}\n`;
+function envelopeOf({ data, warnings, meta }: ApiResponse) {
+  return { data, warnings, errors: [], ...(meta !== null && { meta }) };
 }
 
 /** How to settle a raw POST whose response was lost (D49): look for its record, repeat it where that is safe, or neither. */

@@ -2,29 +2,28 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { readSettings } from '../../core/connection/settings.ts';
+import { type Increment, readingBegan } from '../../core/exports/bookmark.ts';
 import { changesTime, unfinishedChanges } from '../../core/exports/changesfile.ts';
-import { type Increment, readingBegan } from '../../core/exports/increment.ts';
 import type { Proof } from '../../core/pages/complete.ts';
 import type { WalkedPage } from '../../core/pages/walkoptions.ts';
-import { expectedTotal } from '../exporting/expectedtotal.ts';
 import {
+  expectedTotal,
   exportToFile,
   filterOf,
   incrementOf,
-  linesOf,
   pagesOf,
-  type Reading,
+  queryScanFormat,
+  type ResourceQuery,
   unprovedText,
 } from '../exporting/resourceexport.ts';
 import { exportSummary, sinceText } from '../exporting/summary.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
-import { exportFlags, readExportWishes } from '../flags/exports.ts';
+import { exportFlags, readExportOptions } from '../flags/exports.ts';
 import { defaultsFlag, filterFlags, readFilter } from '../flags/filters.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import type { LocalTimes } from '../flags/zone.ts';
-import { zoneNote } from '../rows/formatter.ts';
-import { writeRows } from '../rows/output.ts';
+import { writeRows, zoneNote } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { counted } from '../terminal/text.ts';
@@ -55,10 +54,10 @@ abstract class ListCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     if (isOn(flags, 'async')) return this.listAsync(flags);
-    const reading = await this.inLocalTime(flags, (times) => this.reading(flags, times));
-    await this.warnOfQuotes(reading.filter);
-    if (reading.plan.out === undefined) await this.show(reading, flags);
-    else await this.export(reading, flags, reading.plan.out);
+    const query = await this.inLocalTime(flags, (times) => this.query(flags, times));
+    await this.warnOfQuotes(query.filter);
+    if (query.plan.out === undefined) await this.show(query, flags);
+    else await this.export(query, flags, query.plan.out);
   }
 
   private async listAsync(flags: FlagValues): Promise<void> {
@@ -66,21 +65,21 @@ abstract class ListCommand extends ResourceCommand {
     await listAsync(this.resource, this.listing(flags));
   }
 
-  private reading(flags: FlagValues, times: LocalTimes): Reading {
+  private query(flags: FlagValues, times: LocalTimes): ResourceQuery {
     const { context, operation, resource } = this;
     const filter = readFilter(flags, operation.filters ?? {}, times);
     // Changes are listed completely, on a terminal too.
     const all = flags['since-last'] === undefined || flags.limit !== undefined ? flags : { ...flags, all: true };
     const plan = planRows(all, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
-    const wishes = readExportWishes(flags, plan, operation);
+    const options = readExportOptions(flags, plan, operation);
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
     const serverDefaults = isOn(flags, 'server-defaults');
-    return { resource, operation, filter, serverDefaults, plan, wishes, url, organization };
+    return { resource, operation, filter, serverDefaults, plan, options, url, organization };
   }
 
-  private async show(reading: Reading, flags: FlagValues): Promise<void> {
+  private async show(query: ResourceQuery, flags: FlagValues): Promise<void> {
     const { context, resource } = this;
-    const increment = await incrementOf(reading, context);
+    const increment = await incrementOf(query, context);
     const startedAt = context.clock.now();
     let serverTime: number | undefined;
     const onServerTime = (time: number) => {
@@ -90,21 +89,21 @@ abstract class ListCommand extends ResourceCommand {
     const onProof = (made: Proof) => {
       proof = made;
     };
-    const filter = filterOf(reading, increment);
-    const lines = await linesOf(reading, flags);
+    const filter = filterOf(query, increment);
+    const lines = await queryScanFormat(query, flags);
     const counting = new AbortController();
     await writeRows({
       lines,
       context,
       flags,
-      plan: reading.plan,
+      plan: query.plan,
       many: resource.many,
       open: async (progress) => {
         const client = await this.connect(flags);
-        if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
+        if (progress.isShown) void expectedTotal(client, query, filter, counting.signal, progress);
         const { signal, clock } = context;
         const start = { onServerTime, onProof, read: lines?.read };
-        const pages = pagesOf(client, reading, start, { increment, now: clock.now, signal });
+        const pages = pagesOf(client, query, start, { increment, now: clock.now, signal });
         return increment === undefined ? pages : withoutKnown(pages, increment);
       },
       note: (text) => this.note(text),
@@ -115,12 +114,12 @@ abstract class ListCommand extends ResourceCommand {
     if (increment !== undefined) await this.note(sinceText(increment).trim());
   }
 
-  private async export(reading: Reading, flags: FlagValues, path: string): Promise<void> {
+  private async export(query: ResourceQuery, flags: FlagValues, path: string): Promise<void> {
     const { context, resource } = this;
     const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
     try {
-      const { resume } = reading.wishes;
-      const { receipt, increment, readFrom } = await exportToFile(reading, {
+      const { resume } = query.options;
+      const { receipt, increment, readFrom } = await exportToFile(query, {
         context,
         flags,
         path,
@@ -129,12 +128,12 @@ abstract class ListCommand extends ResourceCommand {
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
-        onResume: (rows) => this.remark(`Resuming after ${counted(rows)} ${resource.many}.`),
-        onRestart: (reason) => void (reading.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
+        onResume: (rows) => this.remark(`Going on after ${counted(rows)} ${resource.many}.`),
+        onRestart: (reason) => void (query.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
       });
       await increment?.complete(readFrom);
       progress.stop();
-      const zone = zoneNote(reading.plan, flags, context);
+      const zone = zoneNote(query.plan, flags, context);
       if (zone !== undefined) await this.note(zone);
       await this.note(exportSummary(receipt, resource, path, increment));
       const unproved = unprovedText(receipt.proof, resource);

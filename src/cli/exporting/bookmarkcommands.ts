@@ -28,14 +28,14 @@ export const bookmarkResetFlags = {
 const FIELDS: Fields = {
   name: readOnly(text(), 'Name'),
   resource: readOnly(text(), 'Resource'),
-  since: readOnly(dateTime(), 'Records modified from then on come next, UTC'),
+  since: readOnly(dateTime(), 'The next run exports records modified from then on, UTC'),
   lastRun: readOnly(dateTime(), 'When the last complete run began, UTC'),
   filter: readOnly(text(), 'Filter of the exports it belongs to'),
   organization: readOnly(text(), 'Organization id'),
   url: readOnly(text(), 'Address before /api/v1'),
 };
 
-/** Lists what `--since-last` has kept. */
+/** Lists the bookmarks of `--since-last`. */
 export abstract class BookmarkListCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();

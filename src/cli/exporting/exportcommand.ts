@@ -8,17 +8,17 @@ import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
-import { exportFlags, isResumable, readParallel } from '../flags/exports.ts';
+import { checkResumable, exportFlags, readParallel } from '../flags/exports.ts';
 import { quotedWarning } from '../flags/filters.ts';
-import { outputFlags, rowFlags } from '../flags/output.ts';
+import { fileFormat, outputFlags, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { durationText } from '../terminal/text.ts';
-import { EXPORTABLE, FOLDER_FORMATS, planFiles } from './exportplan.ts';
+import { EXPORTABLE, folderFormat, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
-import { changesLine, folderLine } from './foldersummary.ts';
+import { changesLine, folderLine } from './summary.ts';
 
 const filterGroup = { helpGroup: 'FILTER' };
 const outputGroup = { helpGroup: 'OUTPUT' };
@@ -37,14 +37,9 @@ export const exportCommandFlags: FlagInput = {
     ...outputGroup,
     helpValue: 'FOLDER',
     required: true,
-    summary: 'Folder of the files; made where it is missing',
+    summary: 'Folder of the files; created if missing',
   }),
-  format: Flags.string({
-    ...outputGroup,
-    helpValue: FOLDER_FORMATS.join('|'),
-    options: [...FOLDER_FORMATS],
-    summary: 'Form of the files, csv when not given',
-  }),
+  ...fileFormat,
   filter: Flags.string({
     ...filterGroup,
     helpValue: 'RESOURCE:TERM',
@@ -70,12 +65,12 @@ export const exportCommandFlags: FlagInput = {
   'max-duration': Flags.string({
     helpGroup: 'EXPORT',
     helpValue: 'TIME',
-    summary: 'Stop after this time, such as 90m, 2h or 3600s; --resume goes on',
+    summary: 'Stop after this time, such as 90m, 2h or 3600s; --resume continues',
   }),
   'since-last': exportFlags['since-last'],
   resume: Flags.boolean({
     helpGroup: 'EXPORT',
-    summary: 'Go on with the run of the same line that stopped; a new run where none did',
+    summary: 'Resume an interrupted run of the same command; without one, start a new run',
   }),
   parallel: exportFlags.parallel,
   'page-size': rowFlags['page-size'],
@@ -98,11 +93,11 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const folder = textFlag(flags, 'to') ?? '';
     const longest = readDuration(flags);
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
-    const [names, wishes] = [args.resource as readonly string[], this.wishes(flags)];
+    const [names, options] = [args.resource as readonly string[], this.options(flags)];
     const files = await this.inLocalTime(flags, (times) =>
-      planFiles(names, flags, { url, organization }, wishes, times),
+      planFiles(names, flags, { url, organization }, options, times),
     );
-    for (const warning of new Set(files.map(({ reading }) => quotedWarning(reading.filter)))) {
+    for (const warning of new Set(files.map(({ query }) => quotedWarning(query.filter)))) {
       if (warning !== undefined) await this.note(warning);
     }
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
@@ -141,12 +136,9 @@ export abstract class ExportFolderCommand extends MolarCommand {
     }
   }
 
-  private wishes(flags: FlagValues) {
+  private options(flags: FlagValues) {
     const resume = isOn(flags, 'resume');
-    const format = (textFlag(flags, 'format') ?? 'csv') as (typeof FOLDER_FORMATS)[number];
-    if (resume && !isResumable(format)) {
-      throw usageFailure(`${format} files cannot be resumed; csv, ndjson and json can.`, { source: '--resume' });
-    }
+    if (resume) checkResumable(folderFormat(flags));
     const name = textFlag(flags, 'since-last');
     const sinceLast = name === undefined ? undefined : checkBookmarkName(name, '--since-last');
     return { resume, receipt: true, sinceLast, parallel: readParallel(flags) };

@@ -2,17 +2,16 @@ import { join } from 'node:path';
 import { operationOf, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
-import { tellsChanges } from '../../core/exports/increment.ts';
+import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { FORMATS, type Format } from '../../core/output/formats.ts';
 import { nearest } from '../errors/nearest.ts';
-import type { ExportWishes } from '../flags/exports.ts';
+import type { ExportOptions } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
+import { readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { planRows } from '../rows/plan.ts';
-import type { Reading } from './resourceexport.ts';
-
-/** Forms in which a folder can be written. */
-export const FOLDER_FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const;
+import type { ResourceQuery } from './resourceexport.ts';
 
 /** Resources that can be read to the end, page by page. */
 export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
@@ -20,29 +19,34 @@ export const EXPORTABLE: readonly Resource[] = RESOURCES.filter(
 );
 
 /** Those that can be read without a filter. */
-const WHOLE: readonly Resource[] = EXPORTABLE.filter((resource) =>
+const UNFILTERED: readonly Resource[] = EXPORTABLE.filter((resource) =>
   Object.values(operationOf(resource, 'list').filters ?? {}).every(({ required }) => !required),
 );
 
+/** The format of the files of a folder, where `--json` is about the summary. Throws a Failure (exit 2). */
+export function folderFormat(flags: FlagValues): Format {
+  return readDestination({ ...flags, json: false }, false, 'csv', 'files').format;
+}
+
 /** One file of a folder. */
 export interface PlannedFile {
-  readonly reading: Reading;
+  readonly query: ResourceQuery;
   readonly file: string;
   readonly path: string;
   readonly flags: FlagValues;
-  /** It holds all ids that exist, not the records. */
+  /** It holds all existing ids, not the records. */
   readonly isIds: boolean;
 }
 
 /**
- * The files that a line of `molar export` asks for, in its order. Throws a Refusal or a Failure (exit 2) before
- * anything is sent.
+ * The files of a command line of `molar export`, in its order. Throws a Refusal or a Failure (exit 2) before anything
+ * is sent.
  */
 export function planFiles(
   names: readonly string[],
   flags: FlagValues,
-  where: Pick<Reading, 'url' | 'organization'>,
-  wishes: ExportWishes,
+  where: Pick<ResourceQuery, 'url' | 'organization'>,
+  options: ExportOptions,
   times: FilterContext,
 ): PlannedFile[] {
   const resources = readResources(names);
@@ -51,10 +55,10 @@ export function planFiles(
   const folder = textFlag(flags, 'to') ?? '';
   return resources.flatMap((resource) => {
     const draft = { resource, folder, flags, where, times, filters: filters.get(resource.name) ?? [] };
-    const own = { ...draft, wishes, fields: fields.get(resource.name)?.join(',') };
-    const records = fileOf({ ...own, wishes: tellsChanges(listOf(resource)) ? wishes : withoutBookmark(wishes) });
+    const own = { ...draft, options, fields: fields.get(resource.name)?.join(',') };
+    const records = fileOf({ ...own, options: tellsChanges(listOf(resource)) ? options : withoutBookmark(options) });
     if (!isOn(flags, 'full-ids')) return [records];
-    return [records, fileOf({ ...draft, wishes: withoutBookmark(wishes), fields: 'id' }, true)];
+    return [records, fileOf({ ...draft, options: withoutBookmark(options), fields: 'id' }, true)];
   });
 }
 
@@ -62,20 +66,20 @@ interface FileDraft {
   readonly resource: Resource;
   readonly folder: string;
   readonly flags: FlagValues;
-  readonly where: Pick<Reading, 'url' | 'organization'>;
-  readonly wishes: ExportWishes;
+  readonly where: Pick<ResourceQuery, 'url' | 'organization'>;
+  readonly options: ExportOptions;
   readonly times: FilterContext;
   readonly filters: readonly string[];
   readonly fields: string | undefined;
 }
 
 function fileOf(
-  { resource, folder, flags, where, wishes, times, filters, fields }: FileDraft,
+  { resource, folder, flags, where, options, times, filters, fields }: FileDraft,
   isIds = false,
 ): PlannedFile {
   const operation = listOf(resource);
-  const format = textFlag(flags, 'format') ?? 'csv';
-  const file = `${resource.name}${isIds ? '.ids' : ''}.${format}`;
+  const format = folderFormat(flags);
+  const file = `${resource.name}${isIds ? '.ids' : ''}.${FORMATS[format].extensions[0]}`;
   const path = join(folder, file);
   const own: FlagValues = { ...flags, json: false, format, out: path, fields };
   const shown = operation.fields ?? resource.fields;
@@ -83,7 +87,7 @@ function fileOf(
   const filter = readFilter({ filter: filters }, operation.filters ?? {}, times);
   const serverDefaults = isOn(flags, 'server-defaults');
   return {
-    reading: { resource, operation, filter, serverDefaults, plan, wishes, ...where },
+    query: { resource, operation, filter, serverDefaults, plan, options, ...where },
     file,
     path,
     flags: own,
@@ -91,15 +95,15 @@ function fileOf(
   };
 }
 
-function withoutBookmark(wishes: ExportWishes): ExportWishes {
-  return { ...wishes, sinceLast: undefined };
+function withoutBookmark(options: ExportOptions): ExportOptions {
+  return { ...options, sinceLast: undefined };
 }
 
 function readResources(names: readonly string[]): readonly Resource[] {
   const list = EXPORTABLE.map(({ name }) => name).join(', ');
   if (names.length === 0) throw usageFailure(`Name what to export, or ALL: ${list}.`, { source: 'RESOURCE' });
   const found = names.flatMap((name) => {
-    if (name === 'ALL') return WHOLE;
+    if (name === 'ALL') return UNFILTERED;
     const known = EXPORTABLE.find((resource) => resource.name === name);
     if (known !== undefined) return [known];
     const near = nearest(name, [...EXPORTABLE.map((resource) => resource.name), 'ALL']);
@@ -109,7 +113,7 @@ function readResources(names: readonly string[]): readonly Resource[] {
   return [...new Set(found)];
 }
 
-/** `patients:lastName~=Sm` as a term of one resource: what several resources are asked has to say of which. */
+/** Values such as `patients:lastName~=Sm` by the resource they name. */
 function perResource(flags: FlagValues, name: string, resources: readonly Resource[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const text of textFlags(flags, name)) {

@@ -1,145 +1,135 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { pathOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
-import { type BookmarkPlace, Bookmarks } from '../../core/exports/bookmark.ts';
-import { changesPath, type ExportKind, removeOtherParts } from '../../core/exports/changesfile.ts';
+import { Bookmarks, checkIncrementFilter, type Increment, openIncrement } from '../../core/exports/bookmark.ts';
+import { changesPath, removeOtherParts } from '../../core/exports/changesfile.ts';
+import { partPath, targetOf } from '../../core/exports/exportfile.ts';
 import { runExport } from '../../core/exports/exportrun.ts';
-import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttask.ts';
-import type { ExportIdentity } from '../../core/exports/identity.ts';
-import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
-import { partPath, targetOf } from '../../core/exports/partialfile.ts';
+import type { ExportDone, ExportStart, ExportTask } from '../../core/exports/exporttask.ts';
+import type { ExportIdentity } from '../../core/exports/journal.ts';
 import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import type { Proof } from '../../core/pages/complete.ts';
 import { readComplete } from '../../core/pages/complete.ts';
 import { withEarlyBound } from '../../core/pages/completefilters.ts';
-import { countOperationOf } from '../../core/pages/countall.ts';
+import { countOperationOf, totalOf } from '../../core/pages/countall.ts';
 import type { PageOptions } from '../../core/pages/page.ts';
 import type { WalkedPage } from '../../core/pages/walkoptions.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
 import type { Context } from '../context.ts';
-import { type ExportWishes, isResumable } from '../flags/exports.ts';
+import type { ExportOptions } from '../flags/exports.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
-import { csvOptions, formatterOf, lineFormOf, packing } from '../rows/formatter.ts';
-import { shaping } from '../rows/output.ts';
+import { csvOptions, formatterOf, packing, scanFormatOf, shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
-import { mapInOrder } from '../rows/sort.ts';
+import { sortPages } from '../rows/sort.ts';
 import type { RowProgress } from '../terminal/progress.ts';
-import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
-export interface Reading {
+export interface ResourceQuery {
   readonly resource: Resource;
   readonly operation: Operation;
-  /** What the user asked for, without an early bound of molar's own. */
+  /** As the user gave it, without an early bound of molar's own. */
   readonly filter: string | undefined;
   readonly serverDefaults: boolean;
   readonly plan: RowPlan;
-  readonly wishes: ExportWishes;
-  /** Where from; known before anything is asked. */
+  readonly options: ExportOptions;
+  /** The server; known before anything is requested. */
   readonly url: string;
   readonly organization: string;
 }
 
-/** Bookmarks of `--since-last`, kept with the configuration. */
+/** Bookmarks of `--since-last`, beside the configuration. */
 export function bookmarksOf(context: Context): Bookmarks {
   return new Bookmarks(join(configFolder(context.env), 'bookmarks'));
 }
 
-/** The increment that `--since-last` asks for, undefined without it. Throws a Failure (exit 2 or 9). */
-export async function incrementOf(reading: Reading, context: Context): Promise<Increment | undefined> {
-  const { wishes, url, organization, resource, filter } = reading;
-  if (wishes.sinceLast === undefined) return undefined;
-  const place: BookmarkPlace = { name: wishes.sinceLast, url, organization, resource: resource.name };
+/** The increment of `--since-last`, undefined without it. Throws a Failure (exit 2 or 9). */
+export async function incrementOf(query: ResourceQuery, context: Context): Promise<Increment | undefined> {
+  const { options, url, organization, resource, filter } = query;
+  if (options.sinceLast === undefined) return undefined;
   checkIncrementFilter(filter);
   const bookmarks = bookmarksOf(context);
   await bookmarks.prepare();
-  return Increment.open(bookmarks, place, filter, context.clock.now());
+  const key = { name: options.sinceLast, url, organization, resource: resource.name };
+  return openIncrement(bookmarks, key, filter, context.clock.now());
 }
 
-/** Lines for a reading that looks into no record. */
-export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Promise<ScanFormat | undefined> {
-  return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
+/** The scan format of a query whose records are not parsed. */
+export async function queryScanFormat(
+  { plan, options }: ResourceQuery,
+  flags: FlagValues,
+): Promise<ScanFormat | undefined> {
+  return options.sinceLast === undefined ? scanFormatOf(plan, flags) : undefined;
 }
 
-/** The pages of a reading, from wherever it is to begin, and complete. */
+/** The pages of a query, from wherever it is to begin, and complete. */
 export function pagesOf(
   client: ApiClient,
-  reading: Reading,
+  query: ResourceQuery,
   start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageOptions, 'read'>,
   more: { readonly increment: Increment | undefined; readonly now: () => number; readonly signal: AbortSignal },
 ): AsyncGenerator<WalkedPage> {
-  const { operation, plan, wishes, serverDefaults } = reading;
-  const { limit, pageSize } = plan;
+  const { resource, operation, filter, plan, options, serverDefaults } = query;
+  const { limit, pageSize, fields } = plan;
   const { increment, now, signal } = more;
   return readComplete(client, operation, {
     ...start,
     ...{ limit, pageSize, serverDefaults, now, signal },
-    filter: increment === undefined ? reading.filter : increment.filter,
-    fields: askedFields(reading),
-    count: countOperationOf(reading.resource, reading.filter),
-    parallel: wishes.parallel,
+    filter: increment === undefined ? filter : increment.filter,
+    // An increment needs a field that may not be among those to show.
+    fields: fields && increment ? [...new Set([...fields, 'lastModified'])] : fields,
+    count: countOperationOf(resource, filter),
+    parallel: options.parallel,
   });
 }
 
-/** What cannot be proved of a reading, as a sentence for standard error; undefined where all of it is, or the user did not ask for all. */
+/** What could not be proved about the completeness of a list, as a sentence; undefined where nothing, or the user did not request all of it. */
 export function unprovedText({ by, unproved }: Proof, { many }: Pick<Resource, 'many'>): string | undefined {
   if (unproved === null || by === 'none') return undefined;
   return `It is not proved that these are all ${many}: ${unproved}`;
 }
 
-/** Fields to ask for: what changed is told by a field that may not be among those to show. */
-function askedFields({ plan, wishes }: Reading): readonly string[] | undefined {
-  if (plan.fields === undefined || wishes.sinceLast === undefined) return plan.fields;
-  return [...new Set([...plan.fields, 'lastModified'])];
-}
-
-interface FileExport {
+interface FileExport extends Pick<ExportTask, 'onResume' | 'onRestart' | 'onInterrupted'> {
   readonly context: Context;
   readonly flags: FlagValues;
-  /** The whole file; changes go beside it. */
+  /** The complete file; changes go beside it. */
   readonly path: string;
   /** Gives the time in the name of a file of changes. */
   readonly changesTime: () => Promise<string>;
   readonly connect: () => Promise<ApiClient>;
   readonly progress: RowProgress;
   readonly signal: AbortSignal;
-  /** Called with the file to be written, before anything is asked of the server. */
+  /** Called with the file to be written, before anything is requested. */
   readonly onTarget?: (target: Target) => void;
-  readonly onResume?: (rows: number) => void;
-  readonly onRestart?: (reason: string) => void;
-  readonly onLeft?: (left: Left) => void;
 }
 
-/** The file that an export writes, and what is in it. */
-export interface Target {
-  readonly path: string;
-  readonly kind: ExportKind;
-}
+type Target = Pick<ExportTask, 'path' | 'kind'>;
 
 /**
- * Exports a reading to a file, changes to one of their own beside it (contract §5). The bookmark does not move: that is
- * for the caller, once the whole output is there.
+ * Exports a query to a file, changes to one of their own beside it (contract §5). The bookmark does not move: the caller
+ * moves it once the output is complete.
  */
 export async function exportToFile(
-  reading: Reading,
+  query: ResourceQuery,
   more: FileExport,
 ): Promise<ExportDone & { readonly increment: Increment | undefined }> {
   const { context, path } = more;
-  const increment = await incrementOf(reading, context);
+  const increment = await incrementOf(query, context);
   const written = async (target: Target) => {
     more.onTarget?.(target);
-    return { ...(await exportTo(target, reading, increment, more)), increment };
+    return { ...(await exportTo(target, query, increment, more)), increment };
   };
   if (increment?.since === undefined) return written({ path, kind: 'whole' });
   const release = await holdLock(`${partPath(await targetOf(path))}.lock`, path, lockOwner(context.clock));
   try {
     const time = await more.changesTime();
-    await removeOtherParts(path, reading.wishes.resume ? time : undefined);
+    await removeOtherParts(path, query.options.resume ? time : undefined);
     return await written({ path: changesPath(path, time), kind: 'changes' });
   } finally {
     await release();
@@ -147,53 +137,48 @@ export async function exportToFile(
 }
 
 async function exportTo(
-  { path, kind }: Target,
-  reading: Reading,
+  target: Target,
+  query: ResourceQuery,
   increment: Increment | undefined,
   more: FileExport,
 ): Promise<ExportDone> {
-  const { context, flags, progress, signal } = more;
-  const { plan, wishes } = reading;
-  const lines = await linesOf(reading, flags);
+  const { context, flags, progress, signal, onResume, onRestart, onInterrupted } = more;
+  const { plan, options } = query;
+  const filter = filterOf(query, increment);
+  const lines = await queryScanFormat(query, flags);
   const keepMemory = periodicCollector(lines && RAW_RECORDS);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {
     return await runExport(
       {
-        identity: identityOf(reading, flags),
-        filter: filterOf(reading, increment),
+        ...target,
+        identity: identityOf(query, flags),
+        filter,
         columns: columnsHash(plan),
-        path,
-        kind,
-        resume: wishes.resume,
-        receipt: wishes.receipt,
-        resumable: isResumable(plan.format) && plan.sort === undefined,
+        resume: options.resume,
+        receipt: options.receipt,
+        resumable: FORMATS[plan.format].isResumable && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
-        wrap: await packing(plan, reading.resource.many),
+        pack: await packing(plan, query.resource.many),
         ...(lines === undefined && shaping(plan)),
         open: async (start) => {
           const client = await more.connect();
           statistics = statisticsFromNow(client);
-          const filter = filterOf(reading, increment);
-          if (progress.isShown) void expectedTotal(client, reading, filter, counting.signal, progress);
-          return pagesOf(
-            client,
-            reading,
-            { ...start, read: lines?.read },
-            { increment, now: context.clock.now, signal },
-          );
+          if (progress.isShown) void expectedTotal(client, query, filter, counting.signal, progress);
+          const { now } = context.clock;
+          return pagesOf(client, query, { ...start, read: lines?.read }, { increment, now, signal });
         },
         ...(increment && { isNew: increment.isNew }),
-        inOrder: (pages) => mapInOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
+        reorder: (pages) => sortPages(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
           if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);
         },
-        ...(more.onResume && { onResume: more.onResume }),
-        ...(more.onRestart && { onRestart: more.onRestart }),
-        ...(more.onLeft && { onLeft: more.onLeft }),
+        ...(onResume && { onResume }),
+        ...(onRestart && { onRestart }),
+        ...(onInterrupted && { onInterrupted }),
       },
       { owner: lockOwner(context.clock), signal, statistics: () => statistics?.() },
     );
@@ -202,19 +187,16 @@ async function exportTo(
   }
 }
 
-/** Columns of CSV; records of other forms are as the server sends them. */
+/** A hash of the columns of a format that has some; records are as the server sends them. */
 function columnsHash({ format, columns }: RowPlan): string {
-  const names = format === 'csv' ? columns.map(({ name }) => name) : [];
+  const names = FORMATS[format].content === 'columns' ? columns.map(({ name }) => name) : [];
   return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
 }
 
-/**
- * The filter to send: with the bound of the bookmark where there is one, and an early date bound where a service may add
- * a late one (D48).
- */
-export function filterOf(reading: Reading, increment: Increment | undefined): string | undefined {
-  const filter = increment === undefined ? reading.filter : increment.filter;
-  return reading.serverDefaults ? filter : withEarlyBound(filter, reading.operation);
+/** The filter to send: with the bound of the bookmark, and an early date bound where a server may add a late one (D48). */
+export function filterOf(query: ResourceQuery, increment: Increment | undefined): string | undefined {
+  const filter = increment === undefined ? query.filter : increment.filter;
+  return query.serverDefaults ? filter : withEarlyBound(filter, query.operation);
 }
 
 /** What a client sends from now on: exports into one folder share it. */
@@ -230,16 +212,38 @@ function statisticsFromNow(client: ApiClient): () => TransferStatistics {
   };
 }
 
-/** What has to be the same for another run to go on with this one. */
-export function identityOf(reading: Reading, flags: FlagValues): ExportIdentity {
-  const { url, organization, resource, plan, wishes } = reading;
+/** What has to be the same for another run to resume this one. */
+export function identityOf(query: ResourceQuery, flags: FlagValues): ExportIdentity {
+  const { url, organization, resource, filter, plan, options } = query;
   return {
     ...{ url, organization, resource: resource.name },
-    filter: reading.filter ?? null,
+    filter: filter ?? null,
     fields: plan.selection ?? null,
     format: plan.format,
     ...csvOptions(flags),
     limit: shownLimit(plan) ?? null,
-    sinceLast: wishes.sinceLast ?? null,
+    sinceLast: options.sinceLast ?? null,
   };
+}
+
+/**
+ * Requests how many records there will be, where one cheap request can tell, to estimate the end. Never rejects: without
+ * it the progress shows no end.
+ */
+export async function expectedTotal(
+  client: ApiClient,
+  { resource, plan }: { readonly resource: Resource; readonly plan: { readonly limit: number | undefined } },
+  filter: string | undefined,
+  signal: AbortSignal,
+  progress: RowProgress,
+): Promise<void> {
+  const count = countOperationOf(resource, filter);
+  if (count === undefined) return;
+  try {
+    const response = await client.request({ method: 'GET', path: pathOf(count), query: { filter }, signal });
+    const total = totalOf(response);
+    if (total !== undefined) progress.total = Math.min(total, plan.limit ?? total);
+  } catch {
+    // A token that may list and not count, or a server that is busy: the export itself reports what matters.
+  }
 }

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
-import { type Verified, verifyExport } from '../../core/exports/verify.ts';
+import { type Verified, verifyExport } from '../../core/exports/receipt.ts';
 import { Failure, type FailureItem } from '../../core/failure.ts';
 import { failureOf } from '../errors/report.ts';
 import { isOn, textFlags } from '../flags/values.ts';
@@ -22,7 +22,7 @@ interface Checked {
   readonly failure?: Failure;
 }
 
-/** Checks exported files against their receipts, without asking the server. */
+/** Checks exported files against their receipts, without contacting the server. */
 export abstract class VerifyCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -40,13 +40,13 @@ export abstract class VerifyCommand extends MolarCommand {
     if (isOn(flags, 'json')) {
       if (failure === undefined) await this.print(`${JSON.stringify(checked.map(jsonOf), null, 2)}\n`);
     } else if (!isOn(flags, 'quiet')) {
-      for (const each of checked) if (isWhole(each)) await this.print(`${lineOf(each)}\n`);
+      for (const each of checked) if (isIntact(each)) await this.print(`${lineOf(each)}\n`);
     }
     if (failure !== undefined) throw failure;
   }
 }
 
-function isWhole({ verified }: Checked): boolean {
+function isIntact({ verified }: Checked): boolean {
   return verified !== undefined && verified.problems.length === 0;
 }
 
@@ -63,7 +63,7 @@ function lineOf({ file, verified }: Checked): string {
 
 /** Exit 9 when no file is what its receipt says, 6 when some are (contract §4). */
 function failureOfCheck(checked: readonly Checked[]): Failure | undefined {
-  const bad = checked.filter((each) => !isWhole(each));
+  const bad = checked.filter((each) => !isIntact(each));
   if (bad.length === 0) return undefined;
   const [only] = bad;
   if (checked.length === 1 && only?.failure !== undefined) return only.failure;

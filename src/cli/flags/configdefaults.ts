@@ -1,4 +1,5 @@
 import type { Environment } from '../../core/environment.ts';
+import { TERMINAL_FORMAT } from '../../core/output/formats.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { CONFIG_KEYS, configValue } from '../../core/profiles/defaults.ts';
 import type { FlagValues } from './values.ts';
@@ -30,7 +31,7 @@ export function withConfiguredDefaults(
 
 function appliesFormat(value: string, flags: FlagValues, known: Known, isTerminal: boolean): boolean {
   // A table is what a terminal gets anyway, and with its own limit.
-  if (isTerminal && value === 'table') return false;
+  if (isTerminal && value === TERMINAL_FORMAT) return false;
   const format = known.format ?? {};
   const options = 'options' in format && Array.isArray(format.options) ? format.options : undefined;
   return !FORMAT_FLAGS.some((name) => flags[name]) && (options === undefined || options.includes(value));

@@ -1,125 +1,129 @@
 import * as Flags from '@oclif/core/flags';
-import { type Failure, usageFailure } from '../../core/failure.ts';
-import { DOCUMENT_FORMATS, FORMATS, type Format, formatOfFile } from '../../core/output/format.ts';
+import { usageFailure } from '../../core/failure.ts';
+import {
+  FORMATS,
+  type Format,
+  formatOfFile,
+  formatsFor,
+  formatsWhere,
+  type OutputKind,
+  TERMINAL_FORMAT,
+} from '../../core/output/formats.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
 const helpGroup = 'OUTPUT';
 
-const ALL_FORMATS = [...FORMATS, ...DOCUMENT_FORMATS];
-
-/** Every form is read, so that one the command does not have is refused with the reason; help shows those it has. */
-function formatFlag(documents: readonly Format[]) {
+/** Every format is accepted, so that one the command does not have is refused with the reason; help shows those it has. */
+function formatFlag(kind: OutputKind, summary = 'Output format') {
   return Flags.string({
     helpGroup,
-    helpValue: [...FORMATS, ...documents].join('|'),
-    options: ALL_FORMATS,
-    summary: `Form of the output${documents.includes('html') ? '; html is a page to print' : ''}`,
+    helpValue: formatsFor(kind).join('|'),
+    options: Object.keys(FORMATS),
+    summary,
   });
 }
 
-/** Flags that choose form and place of the output, the same on every command but for the forms there are. */
+/** Formats that write columns, some of which neutralise formulas. */
+const WITH_HEADER = formatsWhere(({ content }) => content === 'columns').join(', ');
+const WITH_FORMULAS = formatsWhere(({ escapesFormulas }) => escapesFormulas === true);
+
+/** Flags that choose format and destination of the output, the same on every command but for the formats there are. */
 export const outputFlags = {
-  format: formatFlag(['xlsx']),
+  format: formatFlag('rows'),
   json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
   csv: Flags.boolean({ helpGroup, summary: 'Same as --format csv' }),
   out: Flags.string({
     helpGroup,
     helpValue: 'FILE',
-    summary: 'Write to a file, which is replaced only when the output is whole',
+    summary: 'Write to a file, which is replaced only when the output is complete',
   }),
   fields: Flags.string({
     helpGroup,
     helpValue: 'A,B',
     summary: 'Fields to show, such as id,lastName,preferredLocation.id',
   }),
-  'no-header': Flags.boolean({ helpGroup, summary: 'Leave out the line of column names (table, csv)' }),
+  'no-header': Flags.boolean({ helpGroup, summary: `Leave out the line of column names (${WITH_HEADER})` }),
   excel: Flags.boolean({ helpGroup, summary: 'CSV for Excel: byte order mark and CRLF line ends' }),
   'no-escape-formulas': Flags.boolean({
     helpGroup,
-    summary: 'CSV: keep text that a spreadsheet would run as a formula',
+    summary: `Leave text as it is that a spreadsheet would run as a formula (${WITH_FORMULAS.join(', ')})`,
   }),
 };
 
 /** `--format` of commands on one record. */
-export const recordFormat = { format: formatFlag([]) };
+export const recordFormat = { format: formatFlag('record') };
 
 /** `--format` of the reports that are pages too. */
-export const reportFormat = { format: formatFlag(DOCUMENT_FORMATS) };
+export const reportFormat = { format: formatFlag('report', 'Output format; html is a page to print') };
 
+/** `--format` of an export into a folder, csv when not given. */
+export const fileFormat = { format: formatFlag('files', 'Format of the files, csv when not given') };
+
+/** Flags that choose rows. */
 export const rowFlags = {
   limit: Flags.string({ helpGroup, helpValue: 'N', summary: 'Stop after N records' }),
   all: Flags.boolean({ helpGroup, summary: 'Every record; the default unless a table goes to a terminal' }),
-  'page-size': Flags.string({ helpGroup, helpValue: 'N', summary: 'Records to ask for at a time, 1 to 500' }),
+  'page-size': Flags.string({ helpGroup, helpValue: 'N', summary: 'Records to request at a time, 1 to 500' }),
   sort: Flags.string({
     helpGroup,
     helpValue: '[-]FIELD,…',
     multiple: true,
     multipleNonGreedy: true,
-    summary: 'Sort the whole result by fields, shown or not; - in front of one: descending',
+    summary: 'Sort the complete result by fields, shown or not; - before a field: descending',
   }),
 };
 
 /** The format the flags name, undefined when they leave it open. Throws a Failure (exit 2) when they disagree. */
 export function namedFormat(flags: FlagValues): Format | undefined {
-  const named: readonly (readonly [string, Format])[] = [
-    ...(textFlag(flags, 'format') === undefined ? [] : [['--format', textFlag(flags, 'format') as Format] as const]),
-    ...(isOn(flags, 'json') ? [['--json', 'json'] as const] : []),
-    ...(isOn(flags, 'csv') ? [['--csv', 'csv'] as const] : []),
+  const format = textFlag(flags, 'format') as Format | undefined;
+  const named = [
+    ...(format === undefined ? [] : [['--format', format] as const]),
+    ...(['json', 'csv'] as const).filter((name) => isOn(flags, name)).map((name) => [`--${name}`, name] as const),
   ];
   const [first, ...others] = named;
-  const other = others.find(([, format]) => format !== first?.[1]);
+  const other = others.find(([, each]) => each !== first?.[1]);
   if (first !== undefined && other !== undefined) {
     throw usageFailure(`${first[0]} and ${other[0]} name different formats; give one.`, { source: other[0] });
   }
   return first?.[1];
 }
 
+/** Where output goes, and in which format. */
+export interface Destination {
+  readonly format: Format;
+  readonly out: string | undefined;
+  readonly toTerminal: boolean;
+}
+
 /**
- * The format of an output: what the flags name, else what the extension of `--out` says, else a table on a terminal
- * and `piped` elsewhere (contract §2).
+ * Reads and checks the flags about format and destination: the format that they name, else that of the extension of
+ * `--out`, else a table on a terminal and `piped` elsewhere (contract §2). Throws a Failure (exit 2) for a format that
+ * this kind of output does not have, and for flags that have no effect on it.
  */
-export function chosenFormat(flags: FlagValues, isTerminal: boolean, piped: Format): Format {
-  const named = namedFormat(flags);
-  if (named !== undefined) return named;
-  if (isOn(flags, 'excel')) return 'csv';
+export function readDestination(flags: FlagValues, isTTY: boolean, piped: Format, kind: OutputKind): Destination {
   const out = textFlag(flags, 'out');
-  if (out !== undefined) return formatOfFile(out) ?? piped;
-  return isTerminal ? 'table' : piped;
-}
-
-/**
- * Refuses flags that ask for what the chosen format does not do, and a format that the command does not have:
- * `documents` names those it has besides the usual ones.
- */
-export function checkFormatFlags(flags: FlagValues, format: Format, documents: readonly Format[] = []): void {
-  checkFormat(format, documents);
-  const only = (name: string, formats: readonly Format[]): Failure | undefined =>
-    flags[name] !== undefined && flags[name] !== false && !formats.includes(format)
-      ? usageFailure(`--${name} has no effect on ${format}; it goes with ${formats.join(' or ')}.`, {
-          source: `--${name}`,
-        })
-      : undefined;
-  const problem = only('excel', ['csv']);
-  if (problem !== undefined) throw problem;
-}
-
-const WITHOUT: Readonly<Record<(typeof DOCUMENT_FORMATS)[number], string>> = {
-  xlsx: 'xlsx is a form of lists and reports, not of a single record',
-  html: 'html is a form of agingbalances report and locationproductionnetschedule report only',
-};
-
-function checkFormat(format: Format, documents: readonly Format[]): void {
-  const missing = DOCUMENT_FORMATS.find((each) => each === format);
-  if (missing === undefined || documents.includes(missing)) return;
-  const others = ALL_FORMATS.filter((each) => (each === 'xlsx' || each === 'html' ? documents.includes(each) : true));
-  throw usageFailure(`${WITHOUT[missing]}; this command has ${others.join(', ')}.`, { source: '--format' });
-}
-
-/** Refuses a spreadsheet on a terminal, which shows nothing of it. */
-export function checkDestination(format: Format, toTerminal: boolean): void {
-  if (format === 'xlsx' && toTerminal) {
-    throw usageFailure('A spreadsheet cannot be shown on a terminal; name a file with --out FILE.xlsx.', {
+  if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
+  const toTerminal = isTTY && out === undefined;
+  const format = namedFormat(flags) ?? impliedFormat(flags) ?? (toTerminal ? TERMINAL_FORMAT : piped);
+  const { terminal, hasExcelForm, scope = 'output of other commands' } = FORMATS[format];
+  const available = formatsFor(kind);
+  if (!available.includes(format)) {
+    throw usageFailure(`${format} is a format of ${scope}; this command has ${available.join(', ')}.`, {
       source: '--format',
     });
   }
+  if (isOn(flags, 'excel') && !hasExcelForm) {
+    throw usageFailure(`--excel has no effect on ${format}; it goes with csv.`, { source: '--excel' });
+  }
+  if (toTerminal && terminal === 'refused') {
+    throw usageFailure(`${format} cannot be shown on a terminal; name a file with --out FILE.${format}.`, {
+      source: '--format',
+    });
+  }
+  return { format, out, toTerminal };
+}
+
+function impliedFormat(flags: FlagValues): Format | undefined {
+  const out = textFlag(flags, 'out');
+  return (out === undefined ? undefined : formatOfFile(out)) ?? (isOn(flags, 'excel') ? 'csv' : undefined);
 }

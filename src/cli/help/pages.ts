@@ -4,9 +4,9 @@ import { RESOURCES } from '../../catalog/catalog.ts';
 import { EXIT, exitCodeOf, FAILURES } from '../../catalog/failures.ts';
 import { OPERATOR_MEANINGS } from '../../catalog/operators.ts';
 import { DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
-import { tellsChanges } from '../../core/exports/increment.ts';
+import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { LOCAL_FAILURES } from '../../core/failure.ts';
-import { DOCUMENT_FORMATS, FORMATS, type Format } from '../../core/output/format.ts';
+import { FORMATS, formatsWhere } from '../../core/output/formats.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 
 type Rows = readonly (readonly [term: string, meaning: string])[];
@@ -77,7 +77,8 @@ function plain(text: string): string {
 const GENERATED = {
   operators: () => [{ rows: Object.entries(OPERATOR_MEANINGS) }],
   'filter-keys': () => RESOURCES.flatMap(filterKeysOf),
-  formats: () => [{ rows: [...FORMATS, ...DOCUMENT_FORMATS].map((format) => [format, FORMAT_MEANINGS[format]]) }],
+  formats: () => [{ rows: Object.entries(FORMATS).map(([format, { about }]) => [format, about]) }],
+  'resumable-formats': () => [`${formatsWhere(({ isResumable }) => isResumable).join(', ')}.`],
   'exit-codes': () => [{ rows: exits.map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]]) }],
   'server-errors': () => [
     {
@@ -117,15 +118,6 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   hungUp: 'The terminal was closed (SIGHUP).',
   interrupted: 'Interrupted (SIGINT).',
   terminated: 'Terminated (SIGTERM).',
-};
-
-const FORMAT_MEANINGS: Readonly<Record<Format, string>> = {
-  table: 'for people; fitted to the terminal, ids are never truncated',
-  json: 'one JSON array (one object for a single record), written when it is complete',
-  ndjson: 'one JSON object per line, written as pages arrive',
-  csv: 'RFC 4180, with a header even without rows, written as pages arrive',
-  xlsx: 'a workbook with real dates and numbers; lists and reports',
-  html: 'a page to print, with a chart; the aging and production reports',
 };
 
 type Resource = (typeof RESOURCES)[number];

@@ -4,6 +4,7 @@ import { aging } from '../../catalog/resources/reports.ts';
 import { countText } from '../../core/count.ts';
 import { Failure, LOCAL_FAILURES } from '../../core/failure.ts';
 import { project } from '../../core/output/columns.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { type LocationAging, readLocation } from '../../core/reports/agingread.ts';
 import {
@@ -23,12 +24,11 @@ import type { ApiFailure } from '../../core/transport/apifailure.ts';
 import { ResourceCommand } from '../crud/resourcecommand.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
-import { singlePage, writeRows } from '../rows/output.ts';
+import { singlePage, writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
 import { ProgressLine } from '../terminal/progress.ts';
-import { styleOf } from '../terminal/style.ts';
-import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
-import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
+import { type AgingQuery, GUARANTOR_FIELDS, readAgingQuery, TOTAL_FIELDS } from './agingquery.ts';
+import { inPages, jsonDocument, mapped, noFields, writeReport } from './reportoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
 export abstract class AgingCommand extends ResourceCommand {
@@ -39,15 +39,16 @@ export abstract class AgingCommand extends ResourceCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { context } = this;
-    const questions = readAgingQuestions(flags);
+    const query = readAgingQuery(flags);
     const totalsOnly = isOn(flags, 'totals-only');
     const fields = totalsOnly ? TOTAL_FIELDS : GUARANTOR_FIELDS;
-    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, ['xlsx', 'html']);
-    if (plan.format === 'table') return this.showTable(plan, flags, questions);
-    if (plan.format === 'html') return this.writePage(plan, flags, questions);
-    if (plan.format === 'json') {
-      return writeWhole(plan, context, async () => {
-        const report = sound(await this.read(flags, questions, plan));
+    const plan = planRows(flags, fields, Object.keys(fields), context.streams.stdout.isTTY, 'report');
+    const { content, isForPeople, isBuffered } = FORMATS[plan.format];
+    if (isForPeople) return this.showTable(plan, flags, query);
+    if (content === 'page') return this.writePage(plan, flags, query);
+    if (content === 'records' && isBuffered) {
+      return writeReport(plan, context, async () => {
+        const report = sound(await this.read(flags, query, plan));
         const shaped = (row: Row) => project(row, plan.selection);
         const locations = locationRows(report);
         return jsonDocument({
@@ -65,7 +66,7 @@ export abstract class AgingCommand extends ResourceCommand {
       one: totalsOnly ? 'location' : aging.one,
       many: totalsOnly ? 'locations' : aging.many,
       open: async () => {
-        const report = sound(await this.read(flags, questions, plan));
+        const report = sound(await this.read(flags, query, plan));
         return totalsOnly
           ? singlePage(totalRows(report).slice(0, shownLimit(plan)))
           : inPages(guarantorRows(report, plan));
@@ -74,12 +75,12 @@ export abstract class AgingCommand extends ResourceCommand {
     });
   }
 
-  private async writePage(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {
+  private async writePage(plan: RowPlan, flags: FlagValues, query: AgingQuery): Promise<void> {
     if (plan.selection !== undefined) throw noFields('page');
     const { agingHtml } = await import('../../core/reports/htmlaging.ts');
-    await writeWhole(plan, this.context, async () =>
-      agingHtml(sound(await this.read(flags, questions, plan)), {
-        filter: formatFilter(questions.terms),
+    await writeReport(plan, this.context, async () =>
+      agingHtml(sound(await this.read(flags, query, plan)), {
+        filter: formatFilter(query.terms),
         limit: isOn(flags, 'totals-only') ? 0 : shownLimit(plan),
         order: plan.sort?.order,
         made: { at: this.context.clock.now(), clock: readClock(flags, this.context) },
@@ -87,18 +88,16 @@ export abstract class AgingCommand extends ResourceCommand {
     );
   }
 
-  private async showTable(plan: RowPlan, flags: FlagValues, questions: AgingQuestions): Promise<void> {
-    const width = plan.toTerminal ? (this.context.streams.stdout.columns ?? 80) : undefined;
+  private async showTable(plan: RowPlan, flags: FlagValues, query: AgingQuery): Promise<void> {
     const columns = plan.selection === undefined ? undefined : plan.columns;
-    const style = styleOf(this.context, plan.toTerminal);
-    const header = !isOn(flags, 'no-header');
-    const look = { width, header, limit: shownLimit(plan), order: plan.sort?.order, columns, style };
+    const options = writerOptions(plan.toTerminal, flags, this.context);
+    const look = { ...options, limit: shownLimit(plan), order: plan.sort?.order, columns };
     const totalsOnly = isOn(flags, 'totals-only');
     let report: AgingReport | undefined;
     let hidden: readonly string[] = [];
-    await writeWhole(plan, this.context, async () => {
-      report = await this.read(flags, questions, plan);
-      // A person sees the figures beside the complaint; a file is replaced by sound ones only.
+    await writeReport(plan, this.context, async () => {
+      report = await this.read(flags, query, plan);
+      // A person sees the figures beside the error; a file is replaced by correct ones only.
       if (plan.out !== undefined) sound(report);
       const table = totalsOnly ? undefined : agingTable(report, look);
       hidden = table?.hidden ?? [];
@@ -120,8 +119,8 @@ export abstract class AgingCommand extends ResourceCommand {
     await this.note(`These are ${shown}; totals are of all. Add --all for every one.`);
   }
 
-  /** The report; `--sort` with `--totals-only` is about its locations. */
-  private async read(flags: FlagValues, questions: AgingQuestions, { sort }: RowPlan): Promise<AgingReport> {
+  /** The report; `--sort` with `--totals-only` sorts its locations. */
+  private async read(flags: FlagValues, query: AgingQuery, { sort }: RowPlan): Promise<AgingReport> {
     const { context, operation } = this;
     const { signal } = context;
     const client = await this.connect(flags);
@@ -129,15 +128,15 @@ export abstract class AgingCommand extends ResourceCommand {
     const found: LocationAging[] = [];
     const without: ApiFailure[] = [];
     try {
-      for (const location of questions.locations) {
+      for (const location of query.locations) {
         const onPage = (page: number, pages: number) =>
           progress.show(() => `location ${location}, page ${page} of ${pages}`);
         try {
-          found.push(await readLocation(client, operation, { ...questions, location, signal, onPage }));
+          found.push(await readLocation(client, operation, { ...query, location, signal, onPage }));
         } catch (cause) {
           if (!isWithoutData(cause)) throw cause;
           without.push(cause);
-          if (questions.locations.length > 1) await this.note(`${nameOf(location)} has no data: ${reasonOf(cause)}`);
+          if (query.locations.length > 1) await this.note(`${nameOf(location)} has no data: ${reasonOf(cause)}`);
         }
         signal.throwIfAborted();
       }
@@ -146,7 +145,7 @@ export abstract class AgingCommand extends ResourceCommand {
     }
     const [first] = without;
     if (found.length === 0 && first !== undefined) await confirmWithoutData(first, client, signal);
-    if (found.length === 0) throw withoutData(without, questions.locations.length);
+    if (found.length === 0) throw withoutData(without, query.locations.length);
     for (const { location, changed } of found) {
       if (changed)
         await this.note(
@@ -175,7 +174,7 @@ function reasonOf({ problems, message }: ApiFailure): string {
   return problems[0]?.description ?? message;
 }
 
-/** No location has data, exit 4; for one location that is the server's own answer. */
+/** No location has data, exit 4; for one location with the server's own reason. */
 function withoutData(failures: readonly ApiFailure[], locations: number): Failure {
   const [first] = failures;
   const message = first === undefined || locations > 1 ? 'None of the locations has data.' : reasonOf(first);
@@ -190,7 +189,7 @@ function withoutData(failures: readonly ApiFailure[], locations: number): Failur
   });
 }
 
-/** The report, unless the server's own sums disagree: then nothing of it is to be relied on (exit 8). */
+/** The report, unless the server's own sums disagree, which makes all of it unreliable (exit 8). */
 function sound(report: AgingReport): AgingReport {
   const { problems } = report;
   if (problems.length === 0) return report;

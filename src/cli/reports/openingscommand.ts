@@ -8,18 +8,17 @@ import { type Fields, readOnly } from '../../catalog/record.ts';
 import { openingFields, openings } from '../../catalog/resources/reports.ts';
 import { countText } from '../../core/count.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import type { Row } from '../../core/pages/page.ts';
-import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
-import { openingCalendar } from '../../core/reports/openingtext.ts';
+import { inCalendarOrder, openingCalendar, slotsOf } from '../../core/reports/openings.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
-import { chosenFormat, rowFlags } from '../flags/output.ts';
-import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
-import { readClock, zoneText } from '../flags/zone.ts';
-import { singlePage, writeRows } from '../rows/output.ts';
+import { readDestination, rowFlags } from '../flags/output.ts';
+import type { FlagValues } from '../flags/values.ts';
+import { zoneText } from '../flags/zone.ts';
+import { singlePage, writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
-import { styleOf } from '../terminal/style.ts';
-import { writeWhole } from './wholeoutput.ts';
+import { writeReport } from './reportoutput.ts';
 
 export const openingsFlags: FlagInput = {
   ...filterFlags(operationOf(openings, 'list').filters ?? {}),
@@ -57,12 +56,12 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const { context } = this;
     const filter = readFilter(flags, this.operation.filters ?? {});
     const { isTTY } = context.streams.stdout;
-    const format = chosenFormat(flags, isTTY && textFlag(flags, 'out') === undefined, 'csv');
-    const asApi = format === 'json' || format === 'ndjson';
+    const { format } = readDestination(flags, isTTY, 'csv', 'rows');
+    const asApi = FORMATS[format].content === 'records';
     const fields = asApi ? API_FIELDS : SLOT_FIELDS;
     const plan = planRows(flags, fields, Object.keys(fields), isTTY);
     // A calendar has an order of its own.
-    if (plan.format === 'table' && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
+    if (FORMATS[format].isForPeople && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
     await writeRows({
       context,
       flags,
@@ -80,21 +79,19 @@ export abstract class OpeningsCommand extends ResourceCommand {
   private async showCalendar(plan: RowPlan, flags: FlagValues, filter: string | undefined) {
     const { context } = this;
     if (plan.selection !== undefined) {
-      throw usageFailure('--fields has no effect on the calendar; it goes with csv, json or ndjson, and with --sort.', {
+      throw usageFailure('--fields has no effect on the calendar; it goes with --sort and with other formats.', {
         source: '--fields',
       });
     }
-    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
     const notes: string[] = [];
-    await writeWhole(plan, context, async () => {
+    await writeReport(plan, context, async () => {
       const slots = inCalendarOrder(slotsOf(await this.items(flags, filter)));
       const shown = slots.slice(0, plan.limit);
       if (slots.length === 0)
         notes.push('No openings match; a location has some only where provider hours are set up.');
       if (slots.length === 0) return '';
-      const style = styleOf(context, plan.toTerminal);
-      const header = !isOn(flags, 'no-header');
-      const look = { clock: readClock(flags, context), heading: zoneText(flags, context), width, header, style };
+      const options = writerOptions(plan.toTerminal, flags, context);
+      const look = { ...options, clock: options.clock(), heading: zoneText(flags, context) };
       const calendar = openingCalendar(shown, look);
       if (calendar.hidden.length > 0)
         notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}. Make it wider, or use --csv.`);

@@ -4,10 +4,10 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { withLocationFallback } from '../../core/pages/completefilters.ts';
 import type { Row } from '../../core/pages/page.ts';
-import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
-import { productionTable } from '../../core/reports/productiontext.ts';
+import { daysFrom, type ProductionDay, productionDay, productionTable } from '../../core/reports/production.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { asyncFlag, commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
@@ -15,10 +15,9 @@ import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { readClock, zoneFlags } from '../flags/zone.ts';
-import { singlePage, writeRows } from '../rows/output.ts';
+import { singlePage, writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
-import { styleOf } from '../terminal/style.ts';
-import { noFields, writeWhole } from './wholeoutput.ts';
+import { noFields, writeReport } from './reportoutput.ts';
 
 export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
@@ -64,14 +63,14 @@ export abstract class ProductionCommand extends ResourceCommand {
     const names = Object.keys(productionFields);
     const sort = textFlags(flags, 'sort').map(withFieldNames);
     const all = { ...flags, all: true, sort };
-    const plan = planRows(all, productionFields, names, context.streams.stdout.isTTY, ['xlsx', 'html']);
-    if (plan.format === 'table' || plan.format === 'html') return this.showDays(plan, flags, terms);
-    const isSheet = plan.format === 'csv' || plan.format === 'xlsx';
+    const plan = planRows(all, productionFields, names, context.streams.stdout.isTTY, 'report');
+    const { content, isForPeople } = FORMATS[plan.format];
+    if (isForPeople || content === 'page') return this.showDays(plan, flags, terms);
     const columns = plan.columns.map((column) => ({ ...column, name: CSV_NAMES[column.name] ?? column.name }));
     await writeRows({
       context,
       flags,
-      plan: { ...plan, columns: isSheet ? columns : plan.columns },
+      plan: { ...plan, columns },
       one: production.one,
       many: production.many,
       open: async () => {
@@ -84,13 +83,13 @@ export abstract class ProductionCommand extends ResourceCommand {
     });
   }
 
-  /** Asks day by day: only the server knows in which zone a location's days begin. */
+  /** Requests day by day: only the server knows in which zone a location's days begin. */
   private async showDays(plan: RowPlan, flags: FlagValues, terms: readonly RawTerm[]): Promise<void> {
     const { context } = this;
-    if (plan.selection !== undefined) throw noFields(plan.format === 'html' ? 'page' : 'table of days');
+    if (plan.selection !== undefined)
+      throw noFields(FORMATS[plan.format].content === 'page' ? 'page' : 'table of days');
     const others = terms.filter(({ key }) => key !== 'fromDate' && key !== 'range');
-    const width = plan.toTerminal ? (context.streams.stdout.columns ?? 80) : undefined;
-    await writeWhole(plan, context, async () => {
+    await writeReport(plan, context, async () => {
       const client = await this.connect(flags);
       const days: ProductionDay[] = [];
       for (const day of daysFrom(settingOf(terms, 'fromDate') ?? '', Number(settingOf(terms, 'range') ?? 1))) {
@@ -99,13 +98,12 @@ export abstract class ProductionCommand extends ResourceCommand {
       }
       const shown = plan.sort === undefined ? days : plan.sort.order.sorted(days, rowOfDay);
       if (days.every(({ appointments }) => appointments === 0)) throw nothingScheduled(terms);
-      if (plan.format === 'html') {
+      if (FORMATS[plan.format].content === 'page') {
         const { productionHtml } = await import('../../core/reports/htmlproduction.ts');
         const made = { at: context.clock.now(), clock: readClock(flags, context) };
         return productionHtml(days, { filter: formatFilter(others), made, listed: shown });
       }
-      const style = styleOf(context, plan.toTerminal);
-      return productionTable(shown, { width, header: !isOn(flags, 'no-header'), style });
+      return productionTable(shown, writerOptions(plan.toTerminal, flags, context));
     });
   }
 
@@ -135,7 +133,7 @@ export abstract class ProductionCommand extends ResourceCommand {
     }
   }
 
-  /** That an answer without data is one of the API, asked once. */
+  /** Resolves when a response without data is known to be one of the API; requested once. */
   private confirmed: Promise<void> | undefined;
 
   private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;

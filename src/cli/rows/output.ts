@@ -1,20 +1,24 @@
 import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
-import { type Sink, streamSink } from '../../core/output/sink.ts';
-import { openSpool } from '../../core/output/spooled.ts';
-import { writePages } from '../../core/output/writepages.ts';
+import type { CsvOptions } from '../../core/output/csv.ts';
+import type { WriterOptions } from '../../core/output/format.ts';
+import { FORMATS, safeFormatter } from '../../core/output/formats.ts';
+import { openSpool, type Sink, streamSink } from '../../core/output/sink.ts';
+import { type Formatter, writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
+import { readClock, zoneText } from '../flags/zone.ts';
 import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { unlessAborted } from '../terminal/streams.ts';
+import { styleOf } from '../terminal/style.ts';
 import { counted } from '../terminal/text.ts';
-import { formatterOf, packing, zoneNote } from './formatter.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './plan.ts';
-import { mapInOrder } from './sort.ts';
+import { sortPages } from './sort.ts';
 
+/** Rows to write, and how to get them. */
 export interface RowWriting {
   readonly context: Context;
   readonly flags: FlagValues;
@@ -24,38 +28,33 @@ export interface RowWriting {
   readonly many: string;
   /** Where `open` gives pages that were read for it. */
   readonly lines?: ScanFormat | undefined;
-  /** Called once the output is known to be writable, so that nothing is asked of the server in vain. */
+  /** Called once the output is known to be writable, so that nothing is requested in vain. */
   readonly open: (progress: RowProgress) => Promise<AsyncIterable<Pick<Page, 'rows'>>>;
   /** Prints a line for people. */
   readonly note: (text: string) => Promise<void>;
 }
 
-/** Writes rows in the form and to the place that the plan says, and tells people what they need to know. */
+/** Writes rows in the format and to the destination of the plan, and tells people what they need to know. */
 export async function writeRows(writing: RowWriting): Promise<void> {
-  const { context, flags, plan, one = 'record', many, note } = writing;
+  const { context, flags, plan, one = 'record', many, lines, note } = writing;
+  const { isForPeople } = FORMATS[plan.format];
   const hidden: string[] = [];
-  const formatter = writing.lines?.formatter(0) ?? (await formatterOf(plan, flags, context, { hidden }));
+  const formatter = lines?.formatter(0) ?? (await formatterOf(plan, flags, context, { hidden }));
   const pack = await packing(plan, many);
-  const sink = pack(await placeOf(plan, context));
+  const sink = pack(await openSink(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
-  const keepMemory = periodicCollector(writing.lines && RAW_RECORDS);
+  const keepMemory = periodicCollector(lines && RAW_RECORDS);
   let total: number;
   try {
-    total = await writePages(
-      stoppable(
-        async () => mapInOrder(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows)),
-        context.signal,
-      ),
-      {
-        formatter,
-        sink,
-        ...(writing.lines === undefined && shaping(plan)),
-        onRows: (rows) => {
-          if (plan.sort === undefined) progress.at(rows);
-          keepMemory(rows);
-        },
+    const open = async () => sortPages(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows));
+    total = await writePages(interruptible(open, context.signal), {
+      ...{ formatter, sink },
+      ...(lines === undefined && shaping(plan)),
+      onRows: (rows) => {
+        if (plan.sort === undefined) progress.at(rows);
+        keepMemory(rows);
       },
-    );
+    });
   } finally {
     progress.stop();
   }
@@ -64,7 +63,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   if (zone !== undefined) await note(zone);
   if (plan.isDefaultLimit && total >= TERMINAL_LIMIT) {
     await note(`These are the first ${TERMINAL_LIMIT} ${many}. Add --all for every one, or --limit N.`);
-  } else if (total === 0 && plan.format === 'table') {
+  } else if (total === 0 && isForPeople) {
     await note(`No ${many} match.`);
   }
   if (plan.out !== undefined && context.streams.stderr.isTTY)
@@ -76,22 +75,80 @@ export async function* singlePage<T>(rows: readonly T[]): AsyncGenerator<{ reado
   yield { rows };
 }
 
-/** Records keep the selected names only; the columns of other forms select by themselves. */
-export function shaping(plan: RowPlan): { readonly shape?: (row: Row) => Row } {
-  const isRecord = plan.format === 'json' || plan.format === 'ndjson';
-  return isRecord ? { shape: (row) => project(row, plan.selection) } : {};
+/** What writers know of the terminal, the zone and the flags. */
+export function writerOptions(toTerminal: boolean, flags: FlagValues, context: Context): WriterOptions & CsvOptions {
+  return {
+    width: toTerminal ? (context.streams.stdout.columns ?? 80) : undefined,
+    style: styleOf(context, toTerminal),
+    clock: () => readClock(flags, context),
+    ...csvOptions(flags),
+  };
 }
 
-/** A file; else stdout, where `json` and `xlsx`, worth nothing in part, are whole or not there at all. */
-async function placeOf(plan: RowPlan, context: Context): Promise<Sink> {
-  const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
+/** What the flags say about the form of CSV and TSV. */
+export function csvOptions(flags: FlagValues): CsvOptions {
+  return {
+    header: !isOn(flags, 'no-header'),
+    excel: isOn(flags, 'excel'),
+    escapeFormulas: !isOn(flags, 'no-escape-formulas'),
+  };
+}
+
+/**
+ * The formatter of a plan; what it makes for a terminal is safe there. `hidden` gets the columns that the terminal was
+ * too narrow for; `written` records are in the output already.
+ */
+export async function formatterOf(
+  plan: RowPlan,
+  flags: FlagValues,
+  context: Context,
+  { hidden, written = 0 }: { readonly hidden: string[]; readonly written?: number },
+): Promise<Formatter> {
+  const { columns, format, toTerminal } = plan;
+  const { rows } = FORMATS[format];
+  if (rows === undefined) throw new Error(`${format} is not written row by row.`);
+  const onHidden = (names: readonly string[]) => hidden.push(...names);
+  const formatter = await rows({ ...writerOptions(toTerminal, flags, context), columns, written, onHidden });
+  return toTerminal ? safeFormatter(formatter, format) : formatter;
+}
+
+/**
+ * The same for records that are written while their page is read, which takes a fraction of the time; undefined where
+ * the format has no such writer, or the records have to be parsed first.
+ */
+export async function scanFormatOf(plan: RowPlan, flags: FlagValues): Promise<ScanFormat | undefined> {
+  const { content, scan } = FORMATS[plan.format];
+  // Selected names of a record have an order of their own.
+  const isReshaped = plan.selection !== undefined && content === 'records';
+  if (plan.toTerminal || isReshaped || plan.sort !== undefined) return undefined;
+  return scan?.(plan.columns, csvOptions(flags));
+}
+
+/** Records have the selected names only; the columns of other formats select by themselves. */
+export function shaping({ format, selection }: RowPlan): { readonly shape?: (row: Row) => Row } {
+  return FORMATS[format].content === 'records' ? { shape: (row) => project(row, selection) } : {};
+}
+
+/** Puts the text of a format that needs a container into one, which `many` names. */
+export async function packing({ format }: RowPlan, many: string): Promise<(inner: Sink) => Sink> {
+  return FORMATS[format].pack?.(many) ?? ((inner) => inner);
+}
+
+/** Which zone the times of a table are in, undefined where it shows none; a spreadsheet says it in its header. */
+export function zoneNote({ format, columns }: RowPlan, flags: FlagValues, context: Context): string | undefined {
+  const hasTimes = FORMATS[format].isForPeople && columns.some(({ kind }) => kind === 'dateTime');
+  return hasTimes ? `${zoneText(flags, context)}.` : undefined;
+}
+
+/** A file; else standard output, which gets formats that are worthless in part only when they are complete. */
+async function openSink(plan: RowPlan, context: Context): Promise<Sink> {
   if (plan.out !== undefined) return openAtomicFile(plan.out);
-  const isWhole = plan.format === 'json' || plan.format === 'xlsx';
-  return isWhole ? openSpool(context.temporaryFolder, write) : streamSink(write);
+  const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
+  return FORMATS[plan.format].isBuffered ? openSpool(context.temporaryFolder, write) : streamSink(write);
 }
 
-/** Pages until a signal comes: then the run ends with its failure, even between two requests. */
-async function* stoppable(
+/** Pages until a signal arrives: then the run ends with its failure, even between two requests. */
+async function* interruptible(
   open: () => Promise<AsyncIterable<Pick<Page, 'rows'>>>,
   signal: AbortSignal,
 ): AsyncGenerator<Pick<Page, 'rows'>> {

@@ -9,10 +9,10 @@ import type { Context } from '../context.ts';
 import { checkFieldNames } from '../flags/fieldnames.ts';
 import { type FlagValues, textFlags } from '../flags/values.ts';
 
-/** What `--sort` asks for. */
+/** What `--sort` says. */
 export interface SortPlan {
   readonly order: RowOrder;
-  /** Records to take from the sorted result; all where undefined. */
+  /** Maximum records of the sorted result; all where undefined. */
   readonly limit: number | undefined;
 }
 
@@ -45,8 +45,8 @@ function unordered(what: string) {
   return usageFailure(`--sort takes fields with one value: ${what}.`, { source: '--sort' });
 }
 
-/** Pages in the order that was asked for; as they come without `--sort`. `onRead`: called with the rows read so far. */
-export function mapInOrder(
+/** Pages in the order of `--sort`; unchanged without it. `onRead`: called with the rows read so far. */
+export function sortPages(
   pages: AsyncIterable<RowPage>,
   sort: SortPlan | undefined,
   { temporaryFolder, newId }: Pick<Context, 'temporaryFolder' | 'newId'>,

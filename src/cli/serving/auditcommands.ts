@@ -2,7 +2,9 @@ import { EXIT } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import type { Column } from '../../core/output/columns.ts';
-import { csvFormatter } from '../../core/output/csv.ts';
+import { FORMATS, type Format, formatsFor } from '../../core/output/formats.ts';
+import { LocalClock } from '../../core/output/localclock.ts';
+import { PLAIN } from '../../core/output/style.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
@@ -12,6 +14,9 @@ import { type DataFolder, dataFlags, ServerCommand } from './servercommand.ts';
 const { text, toggle } = flagGroup();
 
 type ChainReport = import('../../server/audit/chain.ts').ChainReport;
+
+/** Formats that are written entry by entry. */
+const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].isBuffered);
 
 /** `molar server audit verify`: fails with exit 9 for a log that was changed. */
 export abstract class AuditVerifyCommand extends ServerCommand {
@@ -40,7 +45,7 @@ export abstract class AuditExportCommand extends ServerCommand {
     from: text('TIME', 'First entry: a date (UTC) or a date-time with a zone'),
     to: text('TIME', 'Entries before this: a date (UTC) or a date-time with a zone'),
     for: text('ORGANIZATION', 'Entries of this organization alone'),
-    format: text(undefined, 'ndjson when not given', { options: ['ndjson', 'csv'] }),
+    format: text(undefined, 'ndjson when not given', { options: AUDIT_FORMATS }),
   };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
@@ -52,7 +57,8 @@ export abstract class AuditExportCommand extends ServerCommand {
       ...timeOf(flags, 'to'),
       ...(organization !== undefined && { org: await organizationKey(read, organization) }),
     });
-    for await (const text of entryTexts(entries, textFlag(flags, 'format') === 'csv')) await this.print(text);
+    const format = (textFlag(flags, 'format') ?? 'ndjson') as Format;
+    for await (const text of auditLines(entries, format)) if (text !== '') await this.print(text);
     return '';
   }
 }
@@ -105,12 +111,16 @@ const COLUMNS: readonly Column[] = [
 /** Entries that are printed at once. */
 const BATCH = 500;
 
-/** Entries as NDJSON or CSV, a batch at a time. */
-async function* entryTexts(entries: AsyncIterable<object>, isCsv: boolean): AsyncGenerator<string> {
-  const csv = csvFormatter(COLUMNS, { header: true, excel: false, escapeFormulas: true });
-  const textOf = (rows: readonly Row[]) =>
-    isCsv ? csv.rows(rows.map(flat)) : rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-  if (isCsv) yield csv.begin();
+/** Entries in a streamed format, a batch at a time. */
+export async function* auditLines(entries: AsyncIterable<object>, format: Format): AsyncGenerator<string> {
+  const { content, rows: open } = FORMATS[format];
+  const formatter = await open?.({
+    ...{ columns: COLUMNS, header: true, excel: false, escapeFormulas: true, written: 0 },
+    ...{ width: undefined, style: PLAIN, clock: () => new LocalClock('UTC'), onHidden: () => undefined },
+  });
+  if (formatter === undefined) throw new Error(`${format} is not written row by row.`);
+  const textOf = (rows: readonly Row[]) => formatter.rows(content === 'columns' ? rows.map(flat) : rows);
+  yield formatter.begin();
   let rows: Row[] = [];
   for await (const entry of entries) {
     rows.push(entry as Row);
@@ -118,7 +128,7 @@ async function* entryTexts(entries: AsyncIterable<object>, isCsv: boolean): Asyn
     yield textOf(rows);
     rows = [];
   }
-  if (rows.length > 0) yield textOf(rows);
+  yield textOf(rows) + formatter.end();
 }
 
 /** The entry with its lists as words of one cell. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DEFAULT_EXCHANGE, type StreamMessage } from '../../catalog/stream/messages.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import { FORMATS } from '../../core/output/formats.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import { readBroker } from '../../core/stream/amqpaddress.ts';
 import { type FollowOptions, follow } from '../../core/stream/follow.ts';
@@ -61,7 +62,7 @@ export abstract class ListenCommand extends MolarCommand {
     const network = () => this.connections(flags).network();
     const handler = messageHandler(flags, { context, userAgent: this.config.userAgent, network, maxRetries, note });
     const printer = format === undefined ? undefined : await messagePrinter(format, flags, context);
-    if (format === 'table') await note(`${zoneText(flags, context)}.`);
+    if (format !== undefined && FORMATS[format].isForPeople) await note(`${zoneText(flags, context)}.`);
     const handlers: MessageHandler[] = [handler, printer?.take].filter((take) => take !== undefined);
     const { source, saved } = await this.origin(flags, options, handler !== undefined);
     let failure: unknown;

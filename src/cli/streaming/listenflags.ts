@@ -1,10 +1,11 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { usageFailure } from '../../core/failure.ts';
-import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
+import { type Format, formatsFor, TERMINAL_FORMAT } from '../../core/output/formats.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
+import { namedFormat } from '../flags/output.ts';
+import { type FlagValues, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 
 const messages = flagGroup('MESSAGES');
@@ -40,9 +41,9 @@ export const listenFlags: FlagInput = {
     'Run this command for each message, which it reads from standard input; retried until it exits with 0',
   ),
   format: output.text(
-    MESSAGE_FORMATS.join('|'),
+    formatsFor('messages').join('|'),
     'Format of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
-    { options: [...MESSAGE_FORMATS] },
+    { options: [...formatsFor('messages')] },
   ),
   json: output.toggle('Same as --format json: one array, closed at the end; errors are JSON too'),
   ...zoneFlags,
@@ -67,7 +68,7 @@ export interface ListenOptions {
   readonly limit: number | undefined;
   readonly name: string | undefined;
   /** Undefined: messages are not printed. */
-  readonly format: MessageFormat | undefined;
+  readonly format: Format | undefined;
   readonly maxRetries: number | undefined;
 }
 
@@ -96,13 +97,9 @@ function readFrom(text: string | undefined): number | undefined {
   throw usageFailure('--from must be now, beginning or the id of a message.', { source: '--from' });
 }
 
-function readFormat(flags: FlagValues, isTTY: boolean): MessageFormat | undefined {
-  const named = textFlag(flags, 'format') as MessageFormat | undefined;
-  if (isOn(flags, 'json')) {
-    if (named === undefined || named === 'json') return 'json';
-    throw usageFailure('--format and --json name different formats; give one.', { source: '--json' });
-  }
+function readFormat(flags: FlagValues, isTTY: boolean): Format | undefined {
+  const named = namedFormat(flags);
   if (named !== undefined || textFlag(flags, 'exec') !== undefined) return named;
-  if (isTTY) return 'table';
+  if (isTTY) return TERMINAL_FORMAT;
   return textFlag(flags, 'forward-to') === undefined ? 'ndjson' : undefined;
 }

@@ -1,36 +1,28 @@
+import { FORMATS, type Format, terminalSafe } from '../../core/output/formats.ts';
 import type { MessageHandler } from '../../core/stream/listen.ts';
-import {
-  jsonMessages,
-  type MessageFormat,
-  type MessageFormatter,
-  ndjsonMessages,
-} from '../../core/stream/messageforms.ts';
 import type { Context } from '../context.ts';
 import type { FlagValues } from '../flags/values.ts';
-import { readClock } from '../flags/zone.ts';
+import { writerOptions } from '../rows/output.ts';
 import { ClosedPipe, unlessAborted } from '../terminal/streams.ts';
-import { styleOf } from '../terminal/style.ts';
 
-/** Prints messages as they come. */
+/** Prints messages as they arrive. */
 export interface MessagePrinter {
   readonly take: MessageHandler;
   /** Closes what was begun; where listening failed before the first message, nothing is printed. */
   readonly end: (failure: unknown) => Promise<void>;
 }
 
-/** A printer to standard output in a form; the flags name the time zone of a table. */
-export async function messagePrinter(
-  format: MessageFormat,
-  flags: FlagValues,
-  context: Context,
-): Promise<MessagePrinter> {
+/** A printer to standard output in a format; the flags name the time zone of a table. */
+export async function messagePrinter(format: Format, flags: FlagValues, context: Context): Promise<MessagePrinter> {
   const { stdout } = context.streams;
-  const form = await formOf(format, flags, context);
+  const form = await FORMATS[format].messages?.(writerOptions(stdout.isTTY, flags, context));
+  if (form === undefined) throw new Error(`${format} is not written message by message.`);
+  const safe = stdout.isTTY ? terminalSafe(format) : (text: string) => text;
   let hasBegun = false;
   return {
     take: (message, text) => {
       hasBegun = true;
-      return unlessAborted(stdout.write(form.message(message, text)), context.signal);
+      return unlessAborted(stdout.write(safe(form.message(message, text))), context.signal);
     },
     end: async (failure) => {
       if (failure instanceof ClosedPipe || (failure !== undefined && !hasBegun)) return;
@@ -38,13 +30,4 @@ export async function messagePrinter(
       if (text !== '') await stdout.write(text);
     },
   };
-}
-
-async function formOf(format: MessageFormat, flags: FlagValues, context: Context): Promise<MessageFormatter> {
-  if (format === 'json') return jsonMessages();
-  if (format === 'ndjson') return ndjsonMessages();
-  const { tableMessages } = await import('../../core/stream/messagetable.ts');
-  const { isTTY, columns } = context.streams.stdout;
-  const width = isTTY ? (columns ?? 80) : undefined;
-  return tableMessages({ clock: readClock(flags, context), width, style: styleOf(context, isTTY) });
 }

@@ -1,5 +1,5 @@
 import { AgingCommand } from '../../cli/reports/agingcommand.ts';
-import { agingFlags } from '../../cli/reports/agingquestion.ts';
+import { agingFlags } from '../../cli/reports/agingquery.ts';
 
 export default class AgingbalancesReport extends AgingCommand {
   static override aliases = ['aging:report'];

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { type Failure, localFailure, usageFailure } from '../failure.ts';
+import { formatFilter, parseFilter } from '../../catalog/filter/grammar.ts';
+import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { guarded, namesIn, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
+import { idOf, type Row } from '../pages/page.ts';
 import { isSavedName } from '../profiles/config.ts';
 
-/** What a bookmark is of: the same name may stand for several resources, and for several organizations. */
-export interface BookmarkPlace {
+/** What a bookmark belongs to: one name may be used for several resources and several organizations. */
+export interface BookmarkKey {
   readonly name: string;
   readonly url: string;
   readonly organization: string;
@@ -18,19 +20,19 @@ export interface BookmarkPlace {
 }
 
 /** Where the next incremental export of a resource begins. */
-export interface Bookmark extends BookmarkPlace {
+export interface Bookmark extends BookmarkKey {
   readonly version: 1;
-  /** The filter of the exports it belongs to, without the bound of its own; null for none. */
+  /** The filter of its exports, without the bound of the bookmark; null for none. */
   readonly filter: string | null;
-  /** UTC: records modified from then on are asked for, which is the start of the last complete run less the overlap. */
+  /** UTC: the next export requests records modified from then on; the start of the last complete run less the overlap. */
   readonly since: string;
   /** UTC: when the last complete run began. */
   readonly runStartedAt: string;
-  /** Records of the overlap that have been exported: id to a hash of the record. */
+  /** Records of the overlap that were exported: id to a hash of the record. */
   readonly exported: Readonly<Record<string, string>>;
 }
 
-/** Bookmarks in a folder, a file each. */
+/** Bookmarks in a folder, a file each. All methods throw a Failure with exit code 9 when the disk fails. */
 export class Bookmarks {
   readonly folder: string;
 
@@ -38,57 +40,56 @@ export class Bookmarks {
     this.folder = folder;
   }
 
-  /** Undefined where there is none yet. Throws a Failure with exit code 9 when it cannot be read. */
-  async read(place: BookmarkPlace): Promise<Bookmark | undefined> {
-    return this.readFile(this.pathOf(place));
+  /** Undefined where there is none yet. */
+  read(key: BookmarkKey): Promise<Bookmark | undefined> {
+    return readBookmark(this.pathOf(key));
   }
 
-  /** Makes the folder, and fails with exit code 9 where bookmarks could not be kept: before a long run, not after it. */
+  /** Makes the folder, so that a run fails before it begins where bookmarks could not be saved. */
   async prepare(): Promise<void> {
-    await guarded(`keep bookmarks in ${this.folder}`, async () => {
+    await guarded(`save bookmarks in ${this.folder}`, async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       await access(this.folder, constants.W_OK | constants.X_OK);
     });
   }
 
-  /** Moves a bookmark forward; one that another run has moved further stays. Throws a Failure with exit code 9. */
+  /** Moves a bookmark forward; one that another run has moved further stays. */
   async move(bookmark: Bookmark): Promise<void> {
-    const known = await this.read(bookmark);
-    if (known !== undefined && known.filter === bookmark.filter && known.since > bookmark.since) return;
+    const saved = await this.read(bookmark);
+    if (saved !== undefined && saved.filter === bookmark.filter && saved.since > bookmark.since) return;
     await this.prepare();
-    await writeWholeFile(this.pathOf(bookmark), `${JSON.stringify(bookmark)}\n`);
+    await writeAtomicFile(this.pathOf(bookmark), `${JSON.stringify(bookmark)}\n`);
   }
 
-  /** Every bookmark, by name, then by resource. */
+  /** Every bookmark, by name, then by organization, resource and URL. */
   async list(): Promise<Bookmark[]> {
-    const names = await guarded(`read the folder ${this.folder}`, () =>
-      readdir(this.folder).catch((cause: unknown) => ignoreMissing(cause) ?? []),
-    );
-    const files = names.filter((name) => name.endsWith('.json'));
-    const found = await Promise.all(files.map((name) => this.readFile(join(this.folder, name))));
-    const key = ({ name, organization, resource, url }: Bookmark) =>
+    const names = (await namesIn(this.folder)).filter((name) => name.endsWith('.json'));
+    const found = await Promise.all(names.map((name) => readBookmark(join(this.folder, name))));
+    const orderOf = ({ name, organization, resource, url }: Bookmark) =>
       JSON.stringify([name, organization, resource, url]);
-    return found.filter((bookmark) => bookmark !== undefined).toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+    return found.filter((bookmark) => bookmark !== undefined).toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   }
 
-  async remove(place: BookmarkPlace): Promise<void> {
-    await guarded(`remove ${this.pathOf(place)}`, () => rm(this.pathOf(place), { force: true }));
+  async remove(key: BookmarkKey): Promise<void> {
+    await guarded(`remove ${this.pathOf(key)}`, () => rm(this.pathOf(key), { force: true }));
   }
 
-  private pathOf({ name, url, organization, resource }: BookmarkPlace): string {
+  private pathOf({ name, url, organization, resource }: BookmarkKey): string {
     const hash = createHash('sha256')
       .update(JSON.stringify([name, url, organization, resource]))
       .digest('hex');
     return join(this.folder, `${name}-${resource}-${hash.slice(0, 12)}.json`);
   }
+}
 
-  private async readFile(path: string): Promise<Bookmark | undefined> {
-    const text = await guarded(`read ${path}`, () => readFile(path, 'utf8').catch(ignoreMissing));
-    if (text === undefined) return undefined;
-    const value = jsonOf(text);
-    if (isBookmark(value)) return value;
-    throw unusable(path);
-  }
+async function readBookmark(path: string): Promise<Bookmark | undefined> {
+  const text = await readIfPresent(path);
+  const value = text === undefined ? undefined : jsonOf(text);
+  if (text === undefined || isBookmark(value)) return value as Bookmark | undefined;
+  throw localFailure('local.file', `${path} is not a bookmark that this molar can read.`, {
+    source: path,
+    hint: 'Remove it: the next export with --since-last then exports everything.',
+  });
 }
 
 /** Checks the name of a bookmark; throws a Failure (exit 2). */
@@ -110,9 +111,104 @@ function isBookmark(value: unknown): value is Bookmark {
   );
 }
 
-function unusable(path: string): Failure {
-  return localFailure('local.file', `${path} is not a bookmark that this molar can read.`, {
-    source: path,
-    hint: 'Remove it: the next export with --since-last then exports everything.',
-  });
+/** Records modified in the last minutes before a run began are requested again by the next one (contract §5). */
+export const OVERLAP = 5 * 60_000;
+
+/** Maximum remembered records of the overlap; the next run exports the others twice, which loses nothing. */
+const MAX_REMEMBERED = 20_000;
+
+/** How far the clocks of client and server may be apart for records of the overlap to be remembered. */
+const CLOCK_TOLERANCE = 26 * 60 * 60_000;
+
+/** An export of what changed since the last complete one under the same name. */
+export interface Increment {
+  /** The filter to send. */
+  readonly filter: string | undefined;
+  /** UTC; undefined on the first run, which exports everything. */
+  readonly since: string | undefined;
+  /** False for a record that the last run exported as it is. Remembers the record for the next run. */
+  readonly isNew: (row: Row) => boolean;
+  /** The bookmark from which the next run begins. `readFrom`: when reading began, UTC milliseconds. */
+  readonly bookmarkAt: (readFrom: number) => Bookmark;
+  /** Moves the bookmark; to be called when the output is complete. */
+  readonly complete: (readFrom: number) => Promise<void>;
+}
+
+/**
+ * Throws a Failure (exit 2) when the bookmark belongs to exports with another filter, which left out records that this
+ * filter lets through. `now`: UTC milliseconds.
+ */
+export async function openIncrement(
+  bookmarks: Bookmarks,
+  key: BookmarkKey,
+  filter: string | undefined,
+  now: number,
+): Promise<Increment> {
+  const before = await bookmarks.read(key);
+  if (before !== undefined && before.filter !== (filter ?? null)) {
+    const was = before.filter ?? 'none';
+    throw usageFailure(
+      `The bookmark ${key.name} is of ${key.resource} with the filter ${was}, not ${filter ?? 'none'}.`,
+      {
+        source: '--since-last',
+        hint: `Use another name, or start over with molar export bookmarks reset ${key.name}.`,
+      },
+    );
+  }
+  /** Records of this run that may be in the overlap, by id: when modified, and the hash. */
+  const seen = new Map<string, readonly [number, string]>();
+  const bookmarkAt = (readFrom: number): Bookmark => {
+    const from = readFrom - OVERLAP;
+    const exported = [...seen].filter(([, [modified]]) => modified >= from).map(([id, [, hash]]) => [id, hash]);
+    return {
+      version: 1,
+      ...key,
+      filter: filter ?? null,
+      since: new Date(from).toISOString(),
+      runStartedAt: new Date(readFrom).toISOString(),
+      exported: Object.fromEntries(exported),
+    };
+  };
+  return {
+    filter: before === undefined ? filter : withBound(filter, before.since),
+    since: before?.since,
+    isNew: (row) => {
+      const id = String(idOf(row));
+      const modified = Date.parse(String(row.lastModified));
+      const known = before?.exported[id];
+      const isRecent = modified >= now - OVERLAP - CLOCK_TOLERANCE;
+      if (known === undefined && !isRecent) return true;
+      const hash = createHash('sha256').update(JSON.stringify(row)).digest('base64url').slice(0, 22);
+      if (isRecent && seen.size < MAX_REMEMBERED) seen.set(id, [modified, hash]);
+      return known !== hash;
+    },
+    bookmarkAt,
+    complete: (readFrom) => bookmarks.move(bookmarkAt(readFrom)),
+  };
+}
+
+/** Throws a Failure (exit 2) for the filter of an incremental export that has `lastModified`. */
+export function checkIncrementFilter(filter: string | undefined): void {
+  if (parseFilter(filter ?? '').some(({ key }) => key === 'lastModified')) {
+    throw usageFailure('--since-last sets lastModified itself; leave it out of the filter.', {
+      source: '--since-last',
+    });
+  }
+}
+
+/** How far our clock may be ahead of that of a server that sends no `Date`. */
+const UNKNOWN_CLOCK = 24 * 60 * 60_000;
+
+/** The earliest time at which reading can have begun, UTC milliseconds: by our clock or the server's, whichever is behind. */
+export function readingBegan(ourTime: number, serverTime: number | undefined): number {
+  return serverTime === undefined ? ourTime - UNKNOWN_CLOCK : Math.min(ourTime, serverTime);
+}
+
+/** Whether a list has a filter for what changed since a time. */
+export function tellsChanges(operation: Operation): boolean {
+  return operation.filters?.lastModified?.operators.includes('>=') ?? false;
+}
+
+function withBound(filter: string | undefined, time: string): string {
+  return formatFilter([...parseFilter(filter ?? ''), { key: 'lastModified', operator: '>=', values: [time] }]);
 }

@@ -1,13 +1,13 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
-import { exists, guarded, ignoreMissing } from '../output/replacement.ts';
+import { exists, guarded, namesIn } from '../output/atomicfile.ts';
+import { partPath } from './exportfile.ts';
 import { journalPath } from './journal.ts';
-import { partPath } from './partialfile.ts';
 
-/** `whole`: every record the filter allows. `changes`: those modified since the last complete run. */
+/** `whole`: every record that matches the filter. `changes`: those modified since the last complete run. */
 export type ExportKind = 'whole' | 'changes';
 
-/** `patients.changes.2026-11-22T05-00-00Z.csv`: the file of changes beside the whole file (contract §5). */
+/** `patients.changes.2026-11-22T05-00-00Z.csv`: the file of changes beside the complete file (contract §5). */
 export function changesPath(path: string, time: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}.changes.${time}${ext}`);
@@ -25,14 +25,14 @@ export async function changesTime(paths: readonly string[], startedAt: number): 
   }
 }
 
-/** The time in the name of the last file of changes that a run began and did not finish; undefined for none. */
+/** The time in the name of the last file of changes whose run was interrupted; undefined for none. */
 export async function unfinishedChanges(path: string): Promise<string | undefined> {
   return (await unfinished(path)).at(-1);
 }
 
 /**
- * Removes what earlier runs began and this one does not resume: parts of the whole file and of files of changes, but
- * for that of `time`. The caller holds the lock of the whole file.
+ * Removes what earlier runs began and this one does not resume: parts of the complete file and of files of changes,
+ * except that of `time`. The caller holds the lock of the complete file.
  */
 export async function removeOtherParts(path: string, time: string | undefined): Promise<void> {
   const others = (await unfinished(path)).filter((other) => other !== time).map((other) => changesPath(path, other));
@@ -44,16 +44,10 @@ export async function removeOtherParts(path: string, time: string | undefined): 
   }
 }
 
-/** Times of the journals beside a whole file, ascending. */
+/** Times of the journals beside a complete file, ascending. */
 async function unfinished(path: string): Promise<string[]> {
-  const folder = dirname(path);
-  const names: readonly string[] = await guarded(`read the folder ${folder}`, () =>
-    readdir(folder).catch((cause: unknown) => ignoreMissing(cause) ?? []),
-  );
-  const times = names.flatMap((name): readonly string[] => {
-    const time = /\.changes\.(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)(?=\.|$)/.exec(name)?.[1];
-    return time === undefined ? [] : [time];
-  });
+  const names = await namesIn(dirname(path));
+  const times = names.flatMap((name) => /\.changes\.(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)(?=\.|$)/.exec(name)?.[1] ?? []);
   const isJournal = (time: string) => names.includes(basename(journalPath(partPath(changesPath(path, time)))));
   return [...new Set(times)].filter(isJournal).toSorted();
 }

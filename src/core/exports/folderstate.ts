@@ -1,54 +1,53 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { jsonOf } from '../jsontext.ts';
+import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import type { Bookmark } from './bookmark.ts';
 import type { Receipt } from './receipt.ts';
 
-/** A file that an unfinished run of `molar export` has finished. */
+/** A file that an interrupted run of `molar export` completed. */
 export interface FinishedFile {
-  /** What was exported into it, in a form that only has to be compared; the receipt names the file. */
+  /** What was exported into it, as text to compare; the receipt names the file. */
   readonly task: string;
   readonly receipt: Receipt;
-  /** Where its bookmark is to stand once the whole run is complete. */
+  /** What its bookmark is to be once the complete run has ended. */
   readonly bookmark: Bookmark | null;
 }
 
-/** An unfinished run of `molar export` into a folder, for `--resume`. */
+/** An interrupted run of `molar export` into a folder, for `--resume`. */
 export interface FolderState {
   readonly version: 1;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly startedAt: string;
   /** The time in the names of its files of changes (`changesTime`). */
   readonly changesTime: string;
-  /** By the name of the whole file. */
+  /** By the name of the complete file. */
   readonly finished: Readonly<Record<string, FinishedFile>>;
 }
 
+/** Path of the state of a folder. */
 export function statePath(folder: string): string {
   return join(folder, '.molar-export.json');
 }
 
-/** The unfinished run in a folder; undefined where there is none, or none that can be read. */
+/** The interrupted run in a folder; undefined where there is none, or none that can be read. */
 export async function readState(folder: string): Promise<FolderState | undefined> {
-  const path = statePath(folder);
-  const text = await guarded(`read ${path}`, () => readFile(path, 'utf8').catch(ignoreMissing));
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    const known = isPlainObject(value) && value.version === 1 && isPlainObject(value.finished);
-    return known && [value.startedAt, value.changesTime].every((text) => typeof text === 'string')
-      ? (value as unknown as FolderState)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf((await readIfPresent(statePath(folder))) ?? '');
+  const isKnown =
+    isPlainObject(value) &&
+    value.version === 1 &&
+    isPlainObject(value.finished) &&
+    [value.startedAt, value.changesTime].every((text) => typeof text === 'string');
+  return isKnown ? (value as unknown as FolderState) : undefined;
 }
 
+/** Throws a Failure with exit code 9. */
 export function writeState(folder: string, state: FolderState): Promise<void> {
-  return writeWholeFile(statePath(folder), `${JSON.stringify(state)}\n`);
+  return writeAtomicFile(statePath(folder), `${JSON.stringify(state)}\n`);
 }
 
+/** Throws a Failure with exit code 9. */
 export async function removeState(folder: string): Promise<void> {
   await guarded(`remove ${statePath(folder)}`, () => rm(statePath(folder), { force: true }));
 }

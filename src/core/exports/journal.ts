@@ -4,24 +4,24 @@ import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { codeOf } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
-import type { ExportIdentity } from './identity.ts';
+import { guarded, ignoreMissing } from '../output/atomicfile.ts';
+import type { Format } from '../output/formats.ts';
 
-/** How far an export has come. Ids are exact texts, `0` and null before the first record. */
+/** How far an export got. Ids are exact texts, `0` and null before the first record. */
 export interface Progress {
   /** Records written. */
   readonly rows: number;
-  /** Records that came, duplicates of an earlier run that were left out included. */
+  /** Records received, including duplicates of an earlier run, which are not written. */
   readonly fetched: number;
   readonly pages: number;
   /** Of the records written. */
   readonly firstId: string | null;
   readonly writtenId: string | null;
-  /** Of the records that came: where reading goes on. */
+  /** Of the records received: where reading resumes. */
   readonly lastId: string;
 }
 
-/** What was needed for it, over all runs that the export took. */
+/** What it took, over all runs of the export. */
 export interface Effort {
   readonly retries: number;
   readonly throttledMilliseconds: number;
@@ -29,34 +29,38 @@ export interface Effort {
   readonly resumed: number;
 }
 
-/** `FILE.part.json`: what `FILE.part` holds, so that `--resume` can go on (contract §5). */
-export interface Journal extends ExportIdentity, Progress, Effort {
+/** How much of a part counts; what is behind it is cut off. */
+export interface PartMark {
+  readonly bytes: number;
+  /** Of these bytes, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** `FILE.part.json`: what `FILE.part` holds, for `--resume` (contract §5). */
+export interface Journal extends ExportIdentity, Progress, Effort, PartMark {
   readonly version: 1;
-  /** The filter sent with every page, the bound of a bookmark included. */
+  /** The filter sent with every page, including the bound of a bookmark. */
   readonly sentFilter: string | null;
   /** A hash of the columns: those of all fields may change with molar itself. */
   readonly columns: string;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly startedAt: string;
-  /** The earliest time at which the first page can have been read, by this clock and the server's; null before it came. */
+  /** The earliest time at which the first page can have been read, by our clock and the server's; null before that. */
   readonly readFrom: string | null;
-  /** Bytes of the part that count, and their hash; what stands behind them is cut off. */
-  readonly bytes: number;
-  readonly sha256: string;
   readonly warnings: readonly Warning[];
 }
 
-/** Where the journal of a part stands. */
+/** Path of the journal of a part. */
 export function journalPath(part: string): string {
   return `${part}.json`;
 }
 
-/** Replaces the journal as a whole, safely on the disk; throws a Failure with exit code 9. */
+/** Replaces the journal as a unit, safely on the disk; throws a Failure with exit code 9. */
 export async function writeJournal(part: string, journal: Journal): Promise<void> {
   const path = journalPath(part);
   const next = nextPath(part);
   await guarded(`write ${path}`, async () => {
-    // What stands there is removed, not written through: it may be a link.
+    // What is there is removed, not written through: it may be a link.
     await rm(next, { force: true });
     try {
       const file = await open(next, 'wx', 0o600);
@@ -74,7 +78,7 @@ export async function writeJournal(part: string, journal: Journal): Promise<void
   });
 }
 
-/** The journal of a part: undefined where there is none, null for one that this molar cannot go on with. */
+/** The journal of a part: undefined where there is none, null for one that this molar cannot resume. */
 export async function readJournal(part: string): Promise<Journal | null | undefined> {
   const path = journalPath(part);
   const text = await guarded(`read ${path}`, () => readUnlinked(path));
@@ -83,6 +87,7 @@ export async function readJournal(part: string): Promise<Journal | null | undefi
   return isJournal(journal) ? journal : null;
 }
 
+/** Throws a Failure with exit code 9. */
 export async function removeJournal(part: string): Promise<void> {
   await guarded(`remove ${journalPath(part)}`, async () => {
     await rm(journalPath(part), { force: true });
@@ -94,7 +99,7 @@ function nextPath(part: string): string {
   return `${journalPath(part)}.new`;
 }
 
-/** The text of a file; a link in its place says nothing. */
+/** The text of a file; a link in its place has none. */
 async function readUnlinked(path: string): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
   return readFile(path, { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW }).catch((cause: unknown) =>
@@ -122,4 +127,51 @@ function isJournal(value: unknown): value is Journal {
 
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string';
+}
+
+/** What has to be the same for one run to resume another: where from, what of it, and in which format. */
+export interface ExportIdentity {
+  readonly url: string;
+  readonly organization: string;
+  /** The resource by its segment of the path: `patients`. */
+  readonly resource: string;
+  /** As the user gave it; null for none. */
+  readonly filter: string | null;
+  /** The selection in its order, null for all. */
+  readonly fields: readonly string[] | null;
+  readonly format: Format;
+  readonly header: boolean;
+  readonly excel: boolean;
+  readonly escapeFormulas: boolean;
+  readonly limit: number | null;
+  /** The bookmark the run starts from, null for none. */
+  readonly sinceLast: string | null;
+}
+
+const NAMES: Readonly<Record<keyof ExportIdentity, string>> = {
+  url: 'the URL',
+  organization: 'the organization',
+  resource: 'the resource',
+  filter: 'the filter',
+  fields: 'the selection of fields',
+  format: 'the format',
+  header: 'the line of column names',
+  excel: '--excel',
+  escapeFormulas: 'the escaping of formulas',
+  limit: '--limit',
+  sinceLast: '--since-last',
+};
+
+/** How two runs differ, in words: `the filter was "a==1" and is now none`. Empty where one may resume the other. */
+export function differences(before: ExportIdentity, now: ExportIdentity): string[] {
+  return (Object.keys(NAMES) as (keyof ExportIdentity)[])
+    .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]))
+    .map((key) => `${NAMES[key]} was ${shown(before[key])} and is now ${shown(now[key])}`);
+}
+
+function shown(value: ExportIdentity[keyof ExportIdentity]): string {
+  if (value === null || value === undefined) return 'none';
+  if (value === true) return 'on';
+  if (value === false) return 'off';
+  return typeof value === 'object' ? value.join(',') : String(value);
 }

@@ -1,18 +1,16 @@
-import { readFile, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { localFailure } from '../failure.ts';
+import { fileFailure, localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
+import { FORMATS, isFormat } from '../output/formats.ts';
 import type { Proof } from '../pages/complete.ts';
 import type { ExportKind } from './changesfile.ts';
-import type { ExportIdentity } from './identity.ts';
-import type { Effort, Progress } from './journal.ts';
-import type { PartMark } from './partialfile.ts';
 
-/** What a finished export was: proof that it is whole, and of what (contract §5). */
+/** What a finished export was: proof that it is complete, and of what (contract §5). */
 export interface Receipt {
   readonly file: string;
   readonly complete: true;
@@ -46,43 +44,7 @@ export interface Receipt {
   readonly proof: Proof;
 }
 
-export interface ReceiptFacts {
-  readonly kind: ExportKind;
-  readonly identity: ExportIdentity;
-  readonly sentFilter: string | null;
-  readonly progress: Progress;
-  readonly effort: Effort;
-  readonly mark: PartMark;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly warnings: readonly Warning[];
-  readonly proof: Proof;
-}
-
-export function receiptOf(path: string, facts: ReceiptFacts): Receipt {
-  const { identity, progress, effort, mark } = facts;
-  const { url, organization, resource, fields, format, header, sinceLast } = identity;
-  return {
-    file: basename(path),
-    complete: true,
-    kind: facts.kind,
-    ...{ url, organization, resource, filter: facts.sentFilter, fields, format, header, sinceLast },
-    rows: progress.rows,
-    pages: progress.pages,
-    firstId: exactId(progress.firstId),
-    lastId: exactId(progress.writtenId),
-    ...mark,
-    startedAt: facts.startedAt,
-    endedAt: facts.endedAt,
-    resumed: effort.resumed,
-    retries: effort.retries,
-    throttledSeconds: Math.round(effort.throttledMilliseconds / 100) / 10,
-    warnings: facts.warnings,
-    proof: facts.proof,
-  };
-}
-
-/** Where the receipt of a file stands: beside it. */
+/** Path of the receipt of a file: beside it. */
 export function receiptPath(path: string): string {
   return `${path}.receipt.json`;
 }
@@ -90,7 +52,7 @@ export function receiptPath(path: string): string {
 /** The receipt of a file. Throws a Failure with exit code 9 where there is none, or none that makes sense. */
 export async function readReceipt(path: string): Promise<Receipt> {
   const from = receiptPath(path);
-  const text = await guarded(`read ${from}`, () => readFile(from, 'utf8').catch(ignoreMissing));
+  const text = await readIfPresent(from);
   if (text === undefined) {
     throw localFailure('local.file', `${path} has no receipt: there is no ${from}.`, {
       source: from,
@@ -99,10 +61,8 @@ export async function readReceipt(path: string): Promise<Receipt> {
   }
   const receipt = jsonOf(text);
   if (isReceipt(receipt)) return receipt;
-  throw localFailure('local.file', `${from} is not a receipt of molar.`, {
-    source: from,
-    hint: 'Export the file again.',
-  });
+  const problem = { source: from, hint: 'Export the file again.' };
+  throw localFailure('local.file', `${from} is not a receipt of molar.`, problem);
 }
 
 function isReceipt(value: unknown): value is Receipt {
@@ -116,16 +76,52 @@ function isReceipt(value: unknown): value is Receipt {
 
 /** Writes the receipt beside its file; throws a Failure with exit code 9. */
 export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
-  return writeWholeFile(receiptPath(path), `${JSON.stringify(receipt, null, 2)}\n`);
+  return writeAtomicFile(receiptPath(path), `${JSON.stringify(receipt, null, 2)}\n`);
 }
 
-/** Removes the receipt of an older file, which would call the new one false; what is no receipt stays. */
+/** Removes the receipt of an older file, which the new one would contradict; what is no receipt stays. */
 export async function removeReceipt(path: string): Promise<void> {
   const from = receiptPath(path);
-  const text = await guarded(`read ${from}`, () => readFile(from, 'utf8').catch(ignoreMissing));
+  const text = await readIfPresent(from);
   if (text !== undefined && isReceipt(jsonOf(text))) await guarded(`remove ${from}`, () => rm(from, { force: true }));
 }
 
-function exactId(id: string | null): number | string | null {
+/** An id as a number where it is exact as one. */
+export function exactId(id: string | null): number | string | null {
   return id !== null && Number.isSafeInteger(Number(id)) ? Number(id) : id;
+}
+
+/** What a file is, against what its receipt says. */
+export interface Verified {
+  readonly receipt: Receipt;
+  /** Everything in which the file differs, in words; empty when it is what was exported. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads a file and compares bytes, hash and records with the receipt beside it. Throws a Failure with exit code 9 when
+ * either cannot be read.
+ */
+export async function verifyExport(path: string, signal?: AbortSignal): Promise<Verified> {
+  const receipt = await readReceipt(path);
+  const counter = isFormat(receipt.format) ? await FORMATS[receipt.format].counter?.(receipt) : undefined;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      counter?.take(chunk);
+      bytes += chunk.byteLength;
+    }
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw fileFailure(`read ${path}`, cause);
+  }
+  const rows = counter?.total() ?? receipt.rows;
+  const problems = [
+    ...(bytes === receipt.bytes ? [] : [`it has ${bytes} bytes, and ${receipt.bytes} were exported`]),
+    ...(rows === receipt.rows ? [] : [`it has ${rows} records, and ${receipt.rows} were exported`]),
+    ...(hash.digest('hex') === receipt.sha256 ? [] : ['its content is not what was exported (sha256)']),
+  ];
+  return { receipt, problems };
 }

@@ -1,6 +1,6 @@
 import type { Column } from '../output/columns.ts';
 import { type CsvOptions, csvFormatter } from '../output/csv.ts';
-import type { Formatter } from '../output/format.ts';
+import type { Formatter } from '../output/writepages.ts';
 
 import type { PageOptions, Row } from '../pages/page.ts';
 import { csvRecordWriter } from './csvrecords.ts';

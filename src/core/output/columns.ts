@@ -1,14 +1,14 @@
 import { emittedFields, type Fields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
 
-/** One column: its header, and where its value stands in a record. */
+/** One column: its header, and the path of its value in a record. */
 export interface Column {
   /** `lastName`, or `preferredLocation.id` for a part of a linked record. */
   readonly name: string;
   readonly path: readonly string[];
-  /** Identifies a record, so a table never cuts it. */
+  /** Identifies a record, so a table never truncates it. */
   readonly isId: boolean;
-  /** A date or a number: cut, it would be another one, so a table never cuts it either. */
+  /** A date or a number: truncated, it would be another one. */
   readonly isWhole?: boolean;
   /** Name of its kind of value, where the catalog has one. */
   readonly kind?: string;
@@ -18,7 +18,7 @@ const WHOLE_KINDS = new Set(['date', 'dateTime', 'integer', 'number', 'dollars']
 
 /**
  * Columns of a table or CSV (contract §2): the names selected, in that order, or all fields in the catalog's order.
- * A linked record stands as its parts (`preferredLocation.id`). Names must be known ones (`readFieldSelection`).
+ * A linked record becomes its parts (`preferredLocation.id`). Names must be known ones (`readFieldSelection`).
  */
 export function columnsOf(fields: Fields, selection?: readonly string[]): Column[] {
   const names = selection ?? emittedFields(fields);
@@ -45,8 +45,8 @@ function kindAt(fields: Fields, [name = '', part]: readonly string[]): string | 
 /** Names as a user selects them (`--fields a,b.id`): trimmed, each once; undefined for none and for `ALL`. */
 export function selectedNames(text: string | undefined): string[] | undefined {
   const names = (text ?? '').split(',').map((name) => name.trim());
-  const kept = [...new Set(names.filter((name) => name !== ''))];
-  return kept.length === 0 || kept.includes('ALL') ? undefined : kept;
+  const selected = [...new Set(names.filter((name) => name !== ''))];
+  return selected.length === 0 || selected.includes('ALL') ? undefined : selected;
 }
 
 /** The value a column shows, undefined where the record has none. */

@@ -22,13 +22,13 @@ export function fieldText(value: unknown, kind: string | undefined, clock?: Loca
   return terminalText((kind === 'dollars' ? wholeCents(value) : undefined) ?? cellText(value));
 }
 
-/** An object within a record on one line, without what it leaves empty: `phoneType HOME, number 555-0100`. */
+/** An object within a record on one line, without its empty fields: `phoneType HOME, number 555-0100`. */
 function entryText(value: unknown): string {
   if (!isPlainObject(value)) return terminalText(cellText(value));
   const filled = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
   const [only] = filled;
   if (filled.length === 1 && only?.[0] === 'id') return terminalText(cellText(only[1]));
-  // Keys that only count (D24) say nothing.
+  // Keys that only count (D24) carry no information.
   const isCounted = filled.every(([name]) => /^\d+$/.test(name));
   return filled.map(([name, part]) => (isCounted ? '' : `${terminalText(name)} `) + entryText(part)).join(', ');
 }

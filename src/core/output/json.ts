@@ -1,7 +1,7 @@
 import type { Row } from '../pages/page.ts';
-import type { Formatter } from './format.ts';
+import type { Formatter } from './writepages.ts';
 
-/** One JSON array, a record a line; `written` records stand in it already. */
+/** One JSON array, a record per line; `written` records are in it already. */
 export function jsonFormatter(written = 0): Formatter {
   let count = written;
   return {
@@ -11,11 +11,35 @@ export function jsonFormatter(written = 0): Formatter {
   };
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export function ndjsonFormatter(): Formatter {
   return {
     begin: () => '',
     rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''),
     end: () => '',
+  };
+}
+
+/** Counts the records of a file as its bytes arrive. */
+export interface RecordCounter {
+  readonly take: (bytes: Uint8Array) => void;
+  readonly total: () => number;
+}
+
+const LINE_FEED = 0x0a;
+const BRACE = 0x7b;
+
+/** Counts lines that begin with an object: both formats have a record per line, and the array has brackets besides. */
+export function lineCounter(): RecordCounter {
+  let records = 0;
+  let atStart = true;
+  return {
+    take: (bytes) => {
+      for (const byte of bytes) {
+        if (atStart && byte === BRACE) records++;
+        atStart = byte === LINE_FEED;
+      }
+    },
+    total: () => records,
   };
 }

@@ -5,7 +5,7 @@ import { columnsOf, valueAt } from './columns.ts';
 import { fieldText } from './displaytext.ts';
 import type { LocalClock } from './localclock.ts';
 import { PLAIN, type Style } from './style.ts';
-import { GAP } from './tablewidths.ts';
+import { GAP } from './table.ts';
 import { terminalText, wrapText } from './terminaltext.ts';
 
 const EDGES = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
@@ -17,6 +17,7 @@ const BARE_TABLE = {
   style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
 };
 
+/** Form of a record on a terminal. */
 export interface RecordLook {
   /** Clock of its date-times. */
   readonly clock: LocalClock;
@@ -24,22 +25,22 @@ export interface RecordLook {
   readonly width: number | undefined;
   /** Names to show; all where absent. */
   readonly selection?: readonly string[] | undefined;
-  /** Plain where not given; otherwise the names stand out. */
+  /** Plain where not given; otherwise the names are bold. */
   readonly style?: Style;
 }
 
 /** No value wraps below this, however narrow the terminal. */
-const NARROWEST = 20;
+const MIN_VALUE = 20;
 
 /**
- * One record as names and values for a terminal, nothing cut: long values wrap, a list has an entry a line. Fields
- * the catalog does not know come last.
+ * One record as names and values for a terminal, nothing truncated: long values wrap, a list has an entry per line.
+ * Fields the catalog does not know are last.
  */
 export function recordTable(CliTable: typeof Table, record: Row, fields: Fields, look: RecordLook): string {
   const { style = PLAIN } = look;
   const lines = recordLines(record, fields, look);
   const nameWidth = Math.max(0, ...lines.map(([name]) => name.length));
-  const room = Math.max(NARROWEST, (look.width ?? Number.POSITIVE_INFINITY) - nameWidth - GAP);
+  const room = Math.max(MIN_VALUE, (look.width ?? Number.POSITIVE_INFINITY) - nameWidth - GAP);
   const table = new CliTable(BARE_TABLE);
   for (const [name, value] of lines) {
     const wrapped = value.split('\n').flatMap((line) => wrapText(line, room));

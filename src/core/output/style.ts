@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 
-/** What a piece of text is for, which decides how it looks. */
+/** The role of a piece of text, which decides how it looks. */
 export type Look = 'heading' | 'faint' | 'mark' | 'good' | 'caution' | 'late' | 'bad';
 
-/** Gives a text a look. The text is free of control characters already: escape codes come last. */
+/** Styles a text. The text has no control characters any more: escape codes are added last. */
 export type Style = (look: Look, text: string) => string;
 
-/** Text as it is: for files, pipes, and terminals on which nobody wants colours. */
+/** Text as it is: for files, pipes, and terminals without colours. */
 export const PLAIN: Style = (_, text) => text;
 
 const CODES = {
@@ -24,7 +24,7 @@ const CODES = {
 export const COLOURED: Style = (look, text) =>
   text === '' ? '' : styleText(CODES[look], text, { validateStream: false });
 
-/** A line of a table with its line feed; every second one (`at` counts from 0) is faint, so that the eye keeps to it. */
+/** A line of a table with its line feed; every second one (`at` counts from 0) is faint, to guide the eye. */
 export function banded(text: string, at: number, style: Style): string {
   return `${at % 2 === 1 ? style('faint', text) : text}\n`;
 }

@@ -1,27 +1,34 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Text of the server as a terminal may show it: on one line, without control, escape or direction characters. */
+/** Text of the server that is safe for a terminal: on one line, without control, escape or direction characters. */
 export function terminalText(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/g, ' ').replace(UNSAFE, '\ufffd');
 }
 
-/** Characters of a message that people are shown: what is longer, nobody reads, and it pushes the rest out of sight. */
-const LONGEST_MESSAGE = 2000;
+/** Maximum characters of a message: a longer one pushes the rest out of sight. */
+const MAX_MESSAGE = 2000;
 
-/** A message on one line as a terminal may show it, cut where it is too long for a message. */
+/** A message on one line that is safe for a terminal, truncated where it is too long. */
 export function terminalMessage(text: string): string {
-  return terminalText(text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
+  return terminalText(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text);
 }
 
-/** Lines of CSV as a terminal may show them: control characters within are replaced, line ends and tabs stay. */
+/** Lines that are safe for a terminal: control characters are replaced, line ends and tabs stay. */
 export function terminalLines(text: string): string {
   return text.replace(UNSAFE, (sign, at: number) =>
     sign === '\n' || sign === '\t' || (sign === '\r' && text[at + 1] === '\n') ? sign : '\ufffd',
   );
 }
 
-/** JSON as a terminal may show it: the same values, with control characters as escapes of JSON. */
+/** A table or page that is safe for a terminal: molar's own colours (`style.ts`) stay, other control characters are replaced. */
+export function terminalDrawing(text: string): string {
+  return text.replace(UNSAFE, (sign, at: number) =>
+    sign === '\n' || (sign === '\u001b' && /^\[\d{1,2}m/.test(text.slice(at + 1, at + 5))) ? sign : '\ufffd',
+  );
+}
+
+/** JSON that is safe for a terminal: the same values, with control characters as escapes of JSON. */
 export function terminalJson(text: string): string {
   return text.replace(UNSAFE, (sign) =>
     sign === '\n' ? sign : `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
@@ -36,21 +43,21 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The text in at most `width` columns: cut at a whole character, with … in place of the rest. */
+/** The text in at most `width` columns: truncated between characters, with … in place of the rest. */
 export function fitText(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  let kept = '';
+  let fitting = '';
   let used = 0;
   for (const { segment } of segmenter().segment(text)) {
     const next = graphemeWidth(segment);
     if (used + next > width - 1) break;
-    kept += segment;
+    fitting += segment;
     used += next;
   }
-  return `${kept.trimEnd()}…`;
+  return `${fitting.trimEnd()}…`;
 }
 
-/** The text in lines of at most `width` columns, parted at spaces; a word that is wider is parted at whole characters. */
+/** The text in lines of at most `width` columns, broken at spaces; a word that is wider is broken between characters. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

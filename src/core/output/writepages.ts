@@ -1,25 +1,37 @@
 import type { Page, Row } from '../pages/page.ts';
-import type { Formatter } from './format.ts';
 import type { Sink } from './sink.ts';
 
+/** Turns records into text, or into its bytes in UTF-8, page by page; buffers no more than a page. */
+export interface Formatter<Text extends string | Uint8Array = string> {
+  /** Before the first record, also when there is none. */
+  readonly begin: () => string;
+  /** Takes whole pages, since the text it makes of them is not on the heap. */
+  readonly takesPages?: true;
+  /** Called with a page before its records come in slices. */
+  readonly page?: (rows: readonly Row[]) => void;
+  readonly rows: (rows: readonly Row[]) => Text;
+  readonly end: () => string;
+}
+
+/** What to write pages with. */
 export interface Writing {
   readonly formatter: Formatter<string | Uint8Array>;
   readonly sink: Sink;
   /** Applied to every record before it is formatted. */
   readonly shape?: (row: Row) => Row;
-  /** Told the number of records written so far, after each page. */
+  /** Called after each page with the number of records written so far. */
   readonly onRows?: (total: number) => void;
-  /** The beginning stands in the sink already: it goes on with what an earlier run wrote. */
+  /** The sink has the beginning already, since an earlier run is resumed. */
   readonly begun?: boolean;
 }
 
-/** Records formatted at a time: the text of a whole page of 500 makes the process grow by 20 MB over a long export. */
+/** Records formatted at a time: the text of a page of 500 makes the process grow by 20 MB over a long export. */
 const SLICE = 100;
 
 /**
- * Writes pages as they come and gives the number of records. The sink is committed when all pages have come and
- * aborted when anything throws. Nothing is written before the first page has come, so a run that fails at once
- * leaves the output empty.
+ * Writes pages as they arrive and returns the number of records. The sink is committed after the last page and aborted
+ * when anything throws. Nothing is written before the first page has arrived, so a run that fails at once leaves the
+ * output empty.
  */
 export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writing: Writing): Promise<number> {
   const { formatter, sink, shape, onRows } = writing;

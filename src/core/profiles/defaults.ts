@@ -1,7 +1,7 @@
 import { isTimeZone } from '../../catalog/fields/times.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { usageFailure } from '../failure.ts';
-import { FORMATS } from '../output/format.ts';
+import { formatsFor } from '../output/formats.ts';
 import type { StoredConfig } from './config.ts';
 
 /** One key of `molar config`. */
@@ -24,8 +24,11 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   {
     key: 'format',
     flag: 'format',
-    about: 'Form of the output, as --format',
-    wrong: (value) => (FORMATS.some((format) => format === value) ? undefined : `one of ${FORMATS.join(', ')}`),
+    about: 'Output format, as --format',
+    wrong: (value) => {
+      const formats: readonly string[] = formatsFor('record');
+      return formats.includes(value) ? undefined : `one of ${formats.join(', ')}`;
+    },
   },
   {
     key: 'pageSize',

@@ -1,8 +1,17 @@
 import { countText } from '../count.ts';
 import type { Row } from '../pages/page.ts';
-import { guarantorRow, locationValue } from './agingmerge.ts';
-import { type AgingMoney, added, inDollars, moneyOf, sumsMoney, totalOf } from './agingmoney.ts';
-import { amountsOfAll, type LocationAging } from './agingread.ts';
+import {
+  type AgingMoney,
+  added,
+  addedUp,
+  guarantorRow,
+  inDollars,
+  locationValue,
+  moneyOf,
+  sumsMoney,
+  totalOf,
+} from './agingmoney.ts';
+import type { LocationAging } from './agingread.ts';
 import { dollarsOf, dollarsText, exactText, PARTS_OF_CENT, shownCents } from './money.ts';
 
 /** The aging report over all locations that have data; money in parts of a cent. */
@@ -17,10 +26,11 @@ export interface AgingReport {
   readonly roundings: number;
 }
 
+/** Adds up the reports of all locations. */
 export function agingReport(locations: readonly LocationAging[]): AgingReport {
   return {
     locations,
-    money: moneyOf(added(locations.map(({ guarantors }) => added(amountsOfAll(guarantors))))),
+    money: moneyOf(added(locations.map(({ guarantors }) => addedUp(guarantors)))),
     guarantors: idsOf(locations),
     problems: locations.flatMap(({ problems }) => problems),
     fractions: locations.reduce((sum, { fractions }) => sum + fractions, 0),
@@ -34,7 +44,7 @@ function idsOf(locations: readonly LocationAging[]): number {
   return ids.size;
 }
 
-/** Records of all locations as rows in dollars, made one by one: by location as asked for, then by id; `limit` at most. */
+/** Records of all locations as rows in dollars, made lazily: by location in the order of the request, then by id; at most `limit`. */
 export function* recordRows({ locations }: AgingReport, limit = Number.POSITIVE_INFINITY): Generator<Row> {
   let left = limit;
   for (const { location, guarantors } of locations) {
@@ -45,11 +55,12 @@ export function* recordRows({ locations }: AgingReport, limit = Number.POSITIVE_
   }
 }
 
-/** One row a location, in dollars, under the names that the API gives its sums. */
+/** A row for each location, in dollars, under the names that the API gives its sums. */
 export function locationRows({ locations }: AgingReport): Row[] {
   return locations.map(locationRow);
 }
 
+/** The row of one location. */
 export function locationRow({ location, guarantors, money }: LocationAging): Row {
   return { location: locationValue(location), guarantors: guarantors.length, ...inDollars(sumsMoney(money)) };
 }
@@ -59,7 +70,7 @@ export function totalsRow({ guarantors, money }: AgingReport): Row {
   return { location: 'ALL', guarantors, ...inDollars(sumsMoney(money)) };
 }
 
-/** One row a location and one `ALL`; where the only location is ALL already, that one. */
+/** A row for each location and one `ALL`; where the only location is ALL already, that one. */
 export function totalRows(report: AgingReport): Row[] {
   const isAll = report.locations.length === 1 && report.locations[0]?.location === 'ALL';
   return isAll ? [totalsRow(report)] : [...locationRows(report), totalsRow(report)];
@@ -89,12 +100,12 @@ export function checkLine(report: AgingReport): string {
   const sum = `buckets ${amountText(totalOf(money))} + credits ${amountText(money.credits)} ${sign} balance ${amountText(money.balance)}`;
   const off = difference === 0 || report.fractions === 0 ? '' : `, by ${exactText(difference)}`;
   const pages = locations.reduce((total, location) => total + location.pages, 0);
-  const answers = pages === 1 ? 'the page adds up' : `all ${pages} pages add up`;
-  const sums = problems.length === 0 ? answers : `the server's own sums disagree (${problems.length})`;
+  const pagesText = pages === 1 ? 'the page adds up' : `all ${pages} pages add up`;
+  const sums = problems.length === 0 ? pagesText : `the server's own sums disagree (${problems.length})`;
   return `Check: ${[`${sum}${off}`, sums, ...fractionText(report)].join('; ')}.`;
 }
 
-/** What is to be said of amounts that are no whole cents; nothing where there are none. */
+/** A note on amounts that have fractions of a cent; empty where there are none. */
 export function fractionText({ fractions, roundings }: AgingReport): readonly string[] {
   if (fractions === 0) return [];
   const amounts = fractions === 1 ? '1 amount has' : `${countText(fractions)} amounts have`;

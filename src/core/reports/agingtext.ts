@@ -3,17 +3,17 @@ import { type Column, valueAt } from '../output/columns.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type Look, PLAIN, type Style } from '../output/style.ts';
 import type { RowOrder } from '../sorting/roworder.ts';
-import { type Guarantor, guarantorRow, oldestFirst } from './agingmerge.ts';
-import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
+import { type AgingMoney, BUCKETS, type Guarantor, guarantorRow, moneyOf, oldestFirst, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { bar, dollarsText } from './money.ts';
-import { type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
+import { columnsOver, type ReportColumn, type ReportTable, reportTable } from './reporttable.ts';
 
+/** Form of the aging report on a terminal. */
 export interface AgingLook {
   /** Columns of the terminal; undefined where there is none, and then there are no bars. */
   readonly width: number | undefined;
   readonly header: boolean;
-  /** Guarantors to show at most. */
+  /** Maximum guarantors to show; all where undefined. */
   readonly limit: number | undefined;
   /** Order of the guarantors; oldest money first when not given. */
   readonly order?: RowOrder | undefined;
@@ -44,24 +44,15 @@ export function agingTable(report: AgingReport, look: AgingLook): ReportTable {
     .slice(0, look.limit)
     .map((line): Line => ({ ...line, money: moneyOf(line.guarantor.amounts) }));
   if (look.columns !== undefined) return reportTable(chosenColumns(lines, look.columns), look);
-  const column = (title: string, cell: (line: Line) => string, more: Partial<ReportColumn> = {}): ReportColumn => ({
-    title,
-    align: 'left',
-    isWhole: true,
-    ...more,
-    cells: lines.map(cell),
-  });
+  const column = columnsOver(lines);
   const money = (title: string, amount: (money: AgingMoney) => number, rank?: number): ReportColumn =>
-    column(title, (line) => amountText(amount(line.money)), {
-      align: 'right',
-      ...(rank !== undefined && { rank }),
-    });
+    column(title, (line) => amountText(amount(line.money)), { isRight: true, ...(rank !== undefined && { rank }) });
   const [current, thirty, sixty, ninety] = BUCKETS;
   return reportTable(
     [
       ...(locations.length > 1 ? [column('location', ({ location }) => location, { rank: 4 })] : []),
       column('id', ({ guarantor }) => guarantor.id),
-      column('guarantor', ({ guarantor }) => nameOf(guarantor), { isWhole: false, least: 14 }),
+      column('guarantor', ({ guarantor }) => nameOf(guarantor), { isTruncated: true, minWidth: 14 }),
       money('over 90', ({ buckets }) => buckets[ninety]),
       money('61-90', ({ buckets }) => buckets[sixty]),
       money('31-60', ({ buckets }) => buckets[thirty], 3),
@@ -73,7 +64,7 @@ export function agingTable(report: AgingReport, look: AgingLook): ReportTable {
   );
 }
 
-/** Columns under the names of the API; dollars with two decimals at the right. */
+/** Selected columns under the names of the API; dollars with two decimals. */
 function chosenColumns(lines: readonly Line[], columns: readonly Column[]): ReportColumn[] {
   const rows = lines.map(({ location, guarantor }) => guarantorRow(location, guarantor));
   return columns.map((column) => {
@@ -82,8 +73,8 @@ function chosenColumns(lines: readonly Line[], columns: readonly Column[]): Repo
     const isNumber = values.some((value) => typeof value === 'number');
     return {
       title: column.name,
-      align: isNumber && column.name !== 'location' ? 'right' : 'left',
-      isWhole: isNumber || column.isId,
+      isRight: isNumber && column.name !== 'location',
+      isTruncated: !isNumber && !column.isId,
       cells: values.map((value) =>
         typeof value === 'number' && !isPlain ? dollarsText(Math.round(value * 100)) : tableText(value, undefined),
       ),
@@ -128,8 +119,7 @@ const AGES: Readonly<Record<keyof typeof NAMES, Look>> = {
   ninetyDays: 'bad',
 };
 
-/** Longest bar. */
-const WIDEST = 50;
+const MAX_BAR = 50;
 
 function block(name: string, guarantors: number, money: AgingMoney, { width, style = PLAIN }: AgingLook): string {
   const total = totalOf(money);
@@ -137,7 +127,7 @@ function block(name: string, guarantors: number, money: AgingMoney, { width, sty
   const digits = Math.max(...figures.map((amount) => amountText(amount).length));
   const line = (label: string, amount: number, rest = '') =>
     `  ${label.padEnd(12)}  ${amountText(amount).padStart(digits)}${rest}`.trimEnd();
-  const bars = width === undefined ? 0 : Math.max(0, Math.min(WIDEST, width - digits - 27));
+  const bars = width === undefined ? 0 : Math.max(0, Math.min(MAX_BAR, width - digits - 27));
   return `${[
     `${style('heading', name)}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
     ...BUCKETS.map((bucket) => {

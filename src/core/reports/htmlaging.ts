@@ -3,14 +3,14 @@ import type { RowOrder } from '../sorting/roworder.ts';
 import { type AgingMoney, BUCKETS, moneyOf, totalOf } from './agingmoney.ts';
 import { type AgingReport, amountText, checkLine } from './agingreport.ts';
 import { NAMES, nameOf, orderedGuarantors, share } from './agingtext.ts';
-import { lyingBars } from './htmlchart.ts';
-import { type HtmlColumn, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
+import { type HtmlColumn, horizontalBars, htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
 import { shownCents, usdText } from './money.ts';
 
+/** What the page shows. */
 export interface AgingPage {
-  /** Filter beside the locations, as text; empty for none. */
+  /** Filter except for the locations, as text; empty for none. */
   readonly filter: string;
-  /** Guarantors to list at most; 0 for the totals alone. */
+  /** Maximum guarantors to list; 0 for the totals alone. */
   readonly limit: number | undefined;
   /** Order of the guarantors; oldest money first when not given. */
   readonly order?: RowOrder | undefined;
@@ -43,7 +43,7 @@ export function agingHtml(report: AgingReport, { filter, limit, order, made }: A
         ['Credits', usdText(shownCents(money.credits))],
         ['Guarantors', countText(guarantors)],
       ]),
-      lyingBars('Charges by age', bars),
+      horizontalBars('Charges by age', bars),
       ...(locations.length > 1 ? [locationTable(report)] : []),
       ...(limit === 0 ? [] : [guarantorTable(report, limit, order)]),
     ],

@@ -1,23 +1,22 @@
 import { countText } from '../count.ts';
-import { standingBars } from './htmlchart.ts';
-import { htmlFigures, htmlPage, htmlTable, type MadeAt } from './htmlpage.ts';
+import { htmlFigures, htmlPage, htmlTable, type MadeAt, verticalBars } from './htmlpage.ts';
 import { dollarsText, usdText } from './money.ts';
-import type { ProductionDay } from './productiondays.ts';
-import { nameOfDay } from './productiontext.ts';
+import { nameOfDay, type ProductionDay } from './production.ts';
 
+/** What the page shows. */
 export interface ProductionPage {
-  /** Filter beside the days, as text; empty for none. */
+  /** Filter except for the days, as text; empty for none. */
   readonly filter: string;
-  /** The days in the order of the table; as they come when not given. */
+  /** The days in the order of the table; in their own when not given. */
   readonly listed?: readonly ProductionDay[];
   readonly made: MadeAt;
 }
 
 const COLOR = '#1f5f8b';
-/** Days that have room for their names below the bars. */
-const NAMED = 10;
+/** Maximum days whose names fit below the bars. */
+const MAX_NAMED = 10;
 
-/** Scheduled net production as a page to print: figures, a bar a day, and the days with their total. */
+/** Scheduled net production as a page to print: figures, a bar for each day, and the days with their total. */
 export function productionHtml(
   days: readonly ProductionDay[],
   { filter, made, listed = days }: ProductionPage,
@@ -28,7 +27,7 @@ export function productionHtml(
   const busy = days.filter((day) => day.appointments > 0).length;
   const bars = days.map(({ day, cents: amount }) => {
     const date = String(Number(day.slice(8)));
-    return { label: days.length > NAMED ? date : `${nameOfDay(day)} ${date}`, cents: amount, color: COLOR };
+    return { label: days.length > MAX_NAMED ? date : `${nameOfDay(day)} ${date}`, cents: amount, color: COLOR };
   });
   const rows = listed.map((day) => [
     `${day.day} ${nameOfDay(day.day)}`,
@@ -45,7 +44,7 @@ export function productionHtml(
         ['Appointments', countText(appointments)],
         ['Days with appointments', `${busy} of ${days.length}`],
       ]),
-      standingBars('Scheduled each day', bars),
+      verticalBars('Scheduled each day', bars),
       htmlTable(
         'Days',
         [

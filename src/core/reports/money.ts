@@ -1,21 +1,21 @@
-/** Most cents that are added exactly: 90 trillion dollars. */
-const MOST = Number.MAX_SAFE_INTEGER;
+/** Maximum cents that are added exactly: 90 trillion dollars. */
+const MAX_CENTS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Whole cents of dollars as they stand on the wire, 0 for null or nothing. Undefined for anything else than a number,
- * and for one too large to be exact to the cent.
+ * Whole cents of dollars as they are on the wire, 0 for null or nothing. Undefined for anything but a number, and for
+ * one too large to be exact to the cent.
  */
 export function centsOf(dollars: unknown): number | undefined {
   if (dollars === null || dollars === undefined) return 0;
   const cents = typeof dollars === 'number' ? Math.round(dollars * 100) : Number.NaN;
-  return Number.isFinite(cents) && Math.abs(cents) <= MOST ? cents || 0 : undefined;
+  return Number.isFinite(cents) && Math.abs(cents) <= MAX_CENTS ? cents || 0 : undefined;
 }
 
 /** Parts of a cent in which amounts are added that may be finer: sums of integers are exact, those of dollars are not. */
 export const PARTS_OF_CENT = 1000;
 
 /**
- * Parts of dollars as they stand on the wire, a number or a numeric text, 0 for null or nothing; digits beyond the
+ * Parts of dollars as they are on the wire, a number or a numeric text, 0 for null or nothing; digits beyond the
  * fifth decimal, as adding in floating point leaves them, are rounded. Undefined for anything else, and for an amount
  * too large to be exact.
  */
@@ -23,10 +23,10 @@ export function partsOf(dollars: unknown): number | undefined {
   if (dollars === null || dollars === undefined) return 0;
   const number = typeof dollars === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(dollars) ? Number(dollars) : dollars;
   const parts = typeof number === 'number' ? Math.round(number * 100 * PARTS_OF_CENT) : Number.NaN;
-  return Number.isFinite(parts) && Math.abs(parts) <= MOST ? parts || 0 : undefined;
+  return Number.isFinite(parts) && Math.abs(parts) <= MAX_CENTS ? parts || 0 : undefined;
 }
 
-/** Whole cents as an amount in parts is shown: rounded, half a cent away from zero. */
+/** An amount in parts as whole cents: rounded, half a cent away from zero. */
 export function shownCents(parts: number): number {
   return Math.sign(parts) * Math.floor((Math.abs(parts) + PARTS_OF_CENT / 2) / PARTS_OF_CENT) || 0;
 }
@@ -36,7 +36,7 @@ export function isFraction(parts: number): boolean {
   return parts % PARTS_OF_CENT !== 0;
 }
 
-/** An amount in parts as people read dollars, with every digit there is beyond the second decimal: `-1,234.505`. */
+/** An amount in parts as people read dollars, with every digit beyond the second decimal: `-1,234.505`. */
 export function exactText(parts: number): string {
   const finer = String(Math.abs(parts) % PARTS_OF_CENT)
     .padStart(3, '0')
@@ -45,7 +45,7 @@ export function exactText(parts: number): string {
   return `${parts < 0 ? '-' : ''}${dollarsText(cents)}${finer}`;
 }
 
-/** Dollars of whole cents, as a number with two decimals at most; never -0. */
+/** Dollars of whole cents, a number with at most two decimals; never -0. */
 export function dollarsOf(cents: number): number {
   return cents / 100 || 0;
 }
@@ -62,7 +62,7 @@ export function usdText(cents: number): string {
   return `${cents < 0 ? '-' : ''}$${dollarsText(Math.abs(cents))}`;
 }
 
-/** A block for each of `width` columns that `part` of `whole` fills; one at least for anything above 0. */
+/** A block for each of `width` columns that `part` of `whole` fills; at least one for anything above 0. */
 export function bar(part: number, whole: number, width: number): string {
   if (part <= 0 || whole <= 0) return '';
   return '█'.repeat(Math.min(width, Math.max(1, Math.round((part / whole) * width))));

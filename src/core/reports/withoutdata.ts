@@ -4,14 +4,14 @@ import { reworded } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient } from '../transport/client.ts';
 
-/** Whether a report was answered as one without data (specification, Errors: 404), as far as the answer alone tells. */
+/** Whether a response says that a report has no data (specification, Errors: 404), as far as the response alone tells. */
 export function isWithoutData(failure: unknown): failure is ApiFailure {
   return failure instanceof ApiFailure && failure.status === 404 && failure.code !== 'route.unknown';
 }
 
 /**
- * Makes sure that a report without data came from the API: a wrong address answers 404 as well, and no service but ours
- * says which of the two it is. Throws the failure of a request that every service has, where that is not found either.
+ * Makes sure that a 404 without data came from the API: a wrong address gives 404 as well, and only our own server says
+ * which of the two it is. Throws the failure of a request that every server has, where that is not found either.
  */
 export async function confirmWithoutData(failure: ApiFailure, client: ApiClient, signal: AbortSignal): Promise<void> {
   if (isFailureCode(failure.code)) return;

@@ -8,7 +8,7 @@ export interface SortKey {
   readonly descending: boolean;
 }
 
-/** A record with its sort values, which are computed once. */
+/** A record with its sort values, computed once. */
 export interface Keyed {
   readonly row: Row;
   readonly values: readonly SortValue[];
@@ -69,13 +69,13 @@ function sortValue(value: unknown, { isId, kind }: Column): SortValue {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
   const text = cellText(value);
-  // Numbers may come as their digits, ids above all (D1).
+  // Numbers may be texts of digits, ids above all (D1).
   const number = isId || NUMERIC_KINDS.has(kind ?? '') ? numberOf(text.trim()) : undefined;
   if (number !== undefined) return number;
   return (kind === 'dateTime' ? nanosecondsOf(text) : undefined) ?? sortText(text);
 }
 
-/** A number by its digits, a whole one as a bigint, which keeps all of them; undefined for other text. */
+/** A number by its digits, an integer as a bigint, which is exact; undefined for other text. */
 function numberOf(digits: string): number | bigint | undefined {
   if (/^-?\d+$/.test(digits)) return BigInt(digits);
   return /^-?\d+\.\d+$/.test(digits) ? Number(digits) : undefined;
@@ -103,7 +103,7 @@ function compareValues(a: NonNullable<SortValue>, b: NonNullable<SortValue>): nu
   return a < b ? -1 : Number(a > b);
 }
 
-/** By code points: JavaScript itself compares code units, and puts U+1F600 before U+FF5E. */
+/** By code points: JavaScript compares code units, and puts U+1F600 before U+FF5E. */
 function byCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {

@@ -2,15 +2,16 @@ import type { Row, RowPage } from '../pages/page.ts';
 import type { RecordSpool } from '../stream/recordspool.ts';
 import type { Keyed, RowOrder } from './roworder.ts';
 
-/** Rows of a page. */
+/** Rows per page. */
 const PAGE = 500;
 
-/** Characters of JSON that are sorted in memory at a time. */
-const RUN = 8 * 1024 * 1024;
+/** Maximum characters of JSON that are sorted in memory at a time. */
+const MAX_RUN = 8 * 1024 * 1024;
 
+/** How to sort pages. */
 export interface Sorting {
   readonly order: RowOrder;
-  /** Rows to yield at most; all where undefined. */
+  /** Maximum rows to yield; all where undefined. */
   readonly limit: number | undefined;
   /** Called when the rows are too many for memory. */
   readonly openSpool: () => Promise<RecordSpool>;
@@ -20,34 +21,34 @@ export interface Sorting {
 
 /**
  * Reads all pages, then yields their rows in order. Memory holds one run; when there are more, sorted runs are
- * written to a spool and merged (external merge sort). Equal rows keep the order they came in. Throws whatever the
- * pages throw, and a Failure with exit code 9 when the disk fails.
+ * written to a spool and merged (external merge sort). The sort is stable. Throws whatever the pages throw, and a
+ * Failure with exit code 9 when the disk fails.
  */
 export async function* sortedPages(pages: AsyncIterable<RowPage>, sorting: Sorting): AsyncGenerator<RowPage> {
-  const { order, limit = Number.POSITIVE_INFINITY, openSpool, runLength = RUN } = sorting;
+  const { order, limit = Number.POSITIVE_INFINITY, openSpool, runLength = MAX_RUN } = sorting;
   const runs: Run[] = [];
   let spool: RecordSpool | undefined;
-  let held: string[] = [];
+  let buffered: string[] = [];
   let length = 0;
-  const sortHeld = (): Keyed[] => {
-    const run = held.map((text) => order.keyed(JSON.parse(text) as Row)).sort(order.compare);
-    held = [];
+  const sortBuffered = (): Keyed[] => {
+    const run = buffered.map((text) => order.keyed(JSON.parse(text) as Row)).sort(order.compare);
+    buffered = [];
     length = 0;
-    // What is beyond the limit in one run is beyond it in the whole result.
+    // What is beyond the limit in one run is beyond it in the result.
     return run.slice(0, limit);
   };
   try {
     for await (const { rows } of pages) {
       for (const row of rows) {
         const text = JSON.stringify(row);
-        held.push(text);
+        buffered.push(text);
         length += text.length;
       }
       if (length < runLength) continue;
       spool ??= await openSpool();
-      runs.push(await spooledRun(sortHeld(), spool, order));
+      runs.push(await spooledRun(sortBuffered(), spool, order));
     }
-    runs.push(new Run(once(sortHeld())));
+    runs.push(new Run(once(sortBuffered())));
     yield* merged(runs, order, limit);
   } finally {
     await spool?.close();
@@ -96,30 +97,30 @@ class Run {
   }
 }
 
-/** The rows of all runs in order, in pages, `limit` of them at most; of equal ones those of the earlier run first. */
+/** The rows of all runs merged into pages, at most `limit`; of equal ones those of the earlier run first. */
 async function* merged(runs: readonly Run[], order: RowOrder, limit: number): AsyncGenerator<RowPage> {
   /** Runs that have a head, in its order. */
-  const waiting: { readonly run: Run; readonly place: number; readonly head: Keyed }[] = [];
-  const enter = (run: Run, place: number, head: Keyed) => {
-    let [low, high] = [0, waiting.length];
+  const heads: { readonly run: Run; readonly index: number; readonly head: Keyed }[] = [];
+  const insert = (run: Run, index: number, head: Keyed) => {
+    let [low, high] = [0, heads.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = waiting[middle];
-      const isBehind = other !== undefined && (order.compare(head, other.head) || place - other.place) > 0;
+      const other = heads[middle];
+      const isBehind = other !== undefined && (order.compare(head, other.head) || index - other.index) > 0;
       if (isBehind) low = middle + 1;
       else high = middle;
     }
-    waiting.splice(low, 0, { run, place, head });
+    heads.splice(low, 0, { run, index, head });
   };
-  for (const [place, run] of runs.entries()) {
+  for (const [index, run] of runs.entries()) {
     await run.fill();
-    if (run.head !== undefined) enter(run, place, run.head);
+    if (run.head !== undefined) insert(run, index, run.head);
   }
   let rows: Row[] = [];
   for (let left = limit; left > 0; left--) {
-    const next = waiting.shift();
+    const next = heads.shift();
     if (next === undefined) break;
-    const { run, place, head } = next;
+    const { run, index, head } = next;
     rows.push(head.row);
     if (rows.length === PAGE) {
       yield { rows };
@@ -127,7 +128,7 @@ async function* merged(runs: readonly Run[], order: RowOrder, limit: number): As
     }
     run.step();
     if (run.head === undefined) await run.fill();
-    if (run.head !== undefined) enter(run, place, run.head);
+    if (run.head !== undefined) insert(run, index, run.head);
   }
   if (rows.length > 0) yield { rows };
 }

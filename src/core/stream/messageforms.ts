@@ -1,11 +1,5 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 
-/** Output formats of messages. */
-export const MESSAGE_FORMATS = ['table', 'ndjson', 'json'] as const;
-
-/** An output format of messages. */
-export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
-
 /** Writes messages as text, one at a time as they arrive. */
 export interface MessageFormatter {
   readonly message: (message: StreamMessage, text: string) => string;

@@ -2,7 +2,7 @@ import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type LocalClock, secondText } from '../output/localclock.ts';
 import { banded, PLAIN, type Style } from '../output/style.ts';
-import { GAP } from '../output/tablewidths.ts';
+import { GAP } from '../output/table.ts';
 import { displayWidth, fitText } from '../output/terminaltext.ts';
 import type { MessageFormatter } from './messageforms.ts';
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { writeWholeFile } from '../output/atomicfile.ts';
-import { guarded, ignoreMissing } from '../output/replacement.ts';
+import { guarded, ignoreMissing, writeAtomicFile } from '../output/atomicfile.ts';
 import { isSavedName } from '../profiles/config.ts';
 
 /** Identifies a named position: message numbers are valid on one server and for one organization only. */
@@ -49,7 +48,7 @@ export class PositionStore {
 
   /** Replaces a position atomically. Throws a Failure with exit code 9. */
   write(position: NamedPosition): Promise<void> {
-    return writeWholeFile(this.pathOf(position), `${JSON.stringify(position)}\n`);
+    return writeAtomicFile(this.pathOf(position), `${JSON.stringify(position)}\n`);
   }
 
   /** The path of a position's lock; makes the folder. */

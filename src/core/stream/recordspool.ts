@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { guarded } from '../output/replacement.ts';
+import { guarded } from '../output/atomicfile.ts';
 
 const BLOCK = 64 * 1024;
 const LINE_FEED = 10;

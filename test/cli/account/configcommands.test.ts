@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import ConfigGet from '../../../src/commands/config/get.ts';
 import ConfigSet from '../../../src/commands/config/set.ts';
+import { formatsFor } from '../../../src/core/output/formats.ts';
 import { CONFIG_KEYS } from '../../../src/core/profiles/defaults.ts';
 import { type Ran, runCommand } from '../runcommand.ts';
 
@@ -30,7 +31,12 @@ describe('config', () => {
   it.each<[string, Parameters<Awaited<ReturnType<typeof shell>>['config']>, string, string]>([
     ['an unknown key', ['set', 'foramt', 'csv'], 'Keys: profile, format', 'Did you mean format?'],
     ['a key like none', ['get', 'zzzzzz'], 'Keys: profile, format', 'molar config list'],
-    ['a wrong value', ['set', 'format', 'cvs'], 'format must be one of table, json, ndjson, csv.', 'config set --help'],
+    [
+      'a wrong value',
+      ['set', 'format', 'cvs'],
+      `format must be one of ${formatsFor('record').join(', ')}.`,
+      'config set --help',
+    ],
     ['a number too large', ['set', 'pageSize', '501'], 'a whole number, 1 to 500', 'config set --help'],
     ['a profile that is not there', ['set', 'profile', 'work'], 'a profile: there is none', 'config set --help'],
     ['no key', ['get'], 'KEY is missing.', 'Give KEY. Example: molar config get'],

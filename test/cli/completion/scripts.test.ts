@@ -198,7 +198,7 @@ describe('molar autocomplete', () => {
 
   it.each([
     ['a command', 'molar patients', 'patients', 'patients\tPeople the practice treats or bills\n'],
-    ['a flag', 'molar patients list --form', '--form', '--format\tForm of the output'],
+    ['a flag', 'molar patients list --form', '--form', '--format\tOutput format'],
     [
       'a list that the shell takes for one word',
       'molar patients list --fields id,lastN',

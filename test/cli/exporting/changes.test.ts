@@ -38,7 +38,7 @@ describe('export --since-last into a folder', () => {
     const file = 'patients.changes.2026-03-03T05-00-07Z.csv';
     expect(ran).toMatchObject({ exitCode: 0, stdout: '' });
     expect(ran.stderr.split('\n')).toEqual([
-      `Only what changed since the last complete run is in ${file} (1 row); no changes of transactions. Whole files are as they were.`,
+      `Only what changed since the last complete run is in ${file} (1 row); no changes of transactions. Complete files are unchanged.`,
       expect.stringMatching(/^Exported 1 file to .*: 1 row, /),
       '',
     ]);
@@ -155,7 +155,7 @@ describe('export --since-last into a folder', () => {
     await writeFile(`${folder}/summary.json`, JSON.stringify({ ...rest, files: earlier }));
     await writeFile(`${folder}/patients.csv`, 'id\n2\n');
     change(3);
-    const hint = 'To make these anew: molar export bookmarks reset nightly, then this line again.';
+    const hint = 'To export them again: molar export bookmarks reset nightly, then this command again.';
     expect((await run(LINE, at('03T05:00:00'))).stderr).toContain(hint);
     expect(await read('patients.csv')).toBe('id\n2\n');
     expect(await names()).toContain('patients.changes.2026-03-03T05-00-00Z.csv');
@@ -194,7 +194,7 @@ describe('list --since-last --out', () => {
     const { stderr } = await list(['--receipt'], '03T05:00:00');
     const file = 'p.changes.2026-03-03T05-00-00Z.csv';
     expect(stderr).toContain(`Wrote 1 patient that changed to ${path(file)} (`);
-    expect(stderr).toContain(`${path('p.csv')} is left as it is.\n`);
+    expect(stderr).toContain(`${path('p.csv')} is unchanged.\n`);
     expect([await read('p.csv'), await read(file)]).toEqual(['id\n1\n2\n', 'id\n1\n']);
     expect(JSON.parse(await read(`${file}.receipt.json`))).toMatchObject({ file, kind: 'changes', rows: 1 });
 

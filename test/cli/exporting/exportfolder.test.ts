@@ -1,7 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { formatsWhere } from '../../../src/core/output/formats.ts';
 import { BOTH, nightly, refused } from './nightly.ts';
+
+const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
 describe('export to a folder', () => {
   it('writes a file each with its receipt, one summary, and one line to standard error', async () => {
@@ -105,7 +108,10 @@ describe('export to a folder', () => {
     [['patients', '--filter', 'patients:nope==1'], 'nope'],
     [['patients', '--max-duration', '0'], '--max-duration must be a time such as 90m'],
     [['patients', '--max-duration', '5d'], '--max-duration must be a time such as 90m'],
-    [['patients', '--format', 'xlsx', '--resume'], 'xlsx files cannot be resumed'],
+    [
+      ['patients', '--format', 'xlsx', '--resume'],
+      `Output as xlsx cannot be resumed; these formats can: ${RESUMABLE}.`,
+    ],
     [['patients', '--since-last', '../x'], 'The name of a bookmark is'],
     [['scheduletemplatereasons'], 'location'],
   ])('is refused before anything is sent: %j', async (argv, message) => {
@@ -130,7 +136,7 @@ describe('bookmarks of a folder', () => {
     expect(await read('patients.csv')).toBe('id\n1\n2\n3\n');
     const ran = await run(line);
     expect(ran.stderr).toMatch(
-      /^No changes of patients, transactions\. Whole files are as they were\.\nExported 0 files /,
+      /^No changes of patients, transactions\. Complete files are unchanged\.\nExported 0 files /,
     );
     expect([await read('patients.csv'), await read('transactions.csv')]).toEqual(['id\n1\n2\n3\n', 'id\n7\n8\n']);
     expect(new Map(practice.asked).get('transactions')?.filter).toBe(

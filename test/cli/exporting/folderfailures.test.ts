@@ -78,7 +78,7 @@ describe('a run in which something fails', () => {
     const before = practice.asked.length;
     const ran = await run(['patients', '--fields', 'patients:id', '--resume']);
     expect(ran.exitCode).toBe(2);
-    expect(ran.stderr).toContain('the choice of fields was none and is now id');
+    expect(ran.stderr).toContain('the selection of fields was none and is now id');
     expect(practice.asked.length).toBe(before);
   });
 

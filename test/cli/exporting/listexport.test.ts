@@ -5,9 +5,12 @@ import DocumentsList from '../../../src/commands/documents/list.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import TransactionsList from '../../../src/commands/transactions/list.ts';
 import { localFailure } from '../../../src/core/failure.ts';
+import { formatsWhere } from '../../../src/core/output/formats.ts';
 import { problem, SleepLog, success } from '../../core/transport/script.ts';
 import { jsonFailure, runCommand, type World } from '../runcommand.ts';
 import { desk, Practice } from './practice.ts';
+
+const RESUMABLE = formatsWhere(({ isResumable }) => isResumable).join(', ');
 
 const FIELDS = ['--fields', 'id,lastName'];
 const patients = (...ids: number[]) => ids.map((id) => ({ id, lastName: `Name ${id}` }));
@@ -75,6 +78,7 @@ describe('list --out', () => {
 
   it.each([
     ['csv', CSV],
+    ['tsv', CSV.replaceAll(',', '\t')],
     [
       'ndjson',
       patients(1, 2, 3)
@@ -95,7 +99,7 @@ describe('list --out', () => {
     await writeFile(at('p'), 'before');
     const stopped = await list(argv, practice, { env });
     expect(stopped.exitCode).toBe(3);
-    expect(stopped.stderr).toContain('Run it again with --resume to go on after 2 records.');
+    expect(stopped.stderr).toContain('Run it again with --resume to continue after 2 records.');
     expect(await readFile(at('p'), 'utf8')).toBe('before');
     practice.instead = () => undefined;
     const ended = await list([...argv, '--resume'], practice, { env });
@@ -140,7 +144,7 @@ describe('list --out', () => {
     const refused = await list(other, practice, { env: others });
     expect(refused.exitCode).toBe(2);
     expect(jsonFailure(refused).message).toMatch(
-      /the URL was https:\/\/api\.example\.com and is now https:\/\/other\.example\.com; the organization was org-1 and is now org-2; the filter was none and is now lastName~=N; the choice of fields was id,lastName and is now id; the format was csv and is now json; the line of column names was on and is now off\.$/,
+      /the URL was https:\/\/api\.example\.com and is now https:\/\/other\.example\.com; the organization was org-1 and is now org-2; the filter was none and is now lastName~=N; the selection of fields was id,lastName and is now id; the format was csv and is now json; the line of column names was on and is now off\.$/,
     );
     expect(practice.asked.length).toBe(before);
   });
@@ -159,7 +163,7 @@ describe('list --out', () => {
     const argv = [...FIELDS, '--out', at('p.csv'), '--page-size', '1'];
     const ran = await list(argv, practice, { env, signal: stopping.signal });
     expect(ran.exitCode).toBe(exitCode);
-    expect(ran.stderr).toMatch(/Next: Run it again with --resume to go on after \d records\./);
+    expect(ran.stderr).toMatch(/Next: Run it again with --resume to continue after \d records\./);
     await list([...argv, '--resume'], practice, { env });
     expect(await readFile(at('p.csv'), 'utf8')).toBe(CSV);
   });
@@ -180,10 +184,10 @@ describe('flags that do not go together', () => {
   it.each<[readonly string[], string]>([
     [['--resume'], '--resume needs a file: name it with --out FILE.'],
     [['--receipt'], '--receipt needs a file: name it with --out FILE.'],
-    [['--resume', '--out', 'p.xlsx'], 'Output as xlsx cannot be resumed; csv, ndjson and json can.'],
+    [['--resume', '--out', 'p.xlsx'], `Output as xlsx cannot be resumed; these formats can: ${RESUMABLE}.`],
     [
       ['--resume', '--out', 'p.txt', '--format', 'table'],
-      'Output as table cannot be resumed; csv, ndjson and json can.',
+      `Output as table cannot be resumed; these formats can: ${RESUMABLE}.`,
     ],
     [['--since-last', 'x', '--limit', '5'], '--since-last and --limit contradict each other'],
     [['--since-last', 'x', '--filter', 'lastModified>=2026-01-01'], '--since-last sets lastModified itself'],

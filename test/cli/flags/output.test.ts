@@ -6,18 +6,20 @@ import PatientsCreate from '../../../src/commands/patients/create.ts';
 import PatientsGet from '../../../src/commands/patients/get.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import OpeningsList from '../../../src/commands/scheduleopenings/list.ts';
+import { formatsFor, type OutputKind } from '../../../src/core/output/formats.ts';
 
 describe('--format', () => {
-  it.each([
-    ['patients:get', PatientsGet, ['table', 'json', 'ndjson', 'csv']],
-    ['patients:create', PatientsCreate, ['table', 'json', 'ndjson', 'csv']],
-    ['patients:list', PatientsList, ['table', 'json', 'ndjson', 'csv', 'xlsx']],
-    ['scheduleopenings:list', OpeningsList, ['table', 'json', 'ndjson', 'csv', 'xlsx']],
-    ['agingbalances:report', AgingReport, ['table', 'json', 'ndjson', 'csv', 'xlsx', 'html']],
-    ['locationproductionnetschedule:report', ProductionReport, ['table', 'json', 'ndjson', 'csv', 'xlsx', 'html']],
-  ])('of %s shows and completes the forms that it has', (id, command, forms) => {
+  it.each<[string, { flags: object }, OutputKind]>([
+    ['patients:get', PatientsGet, 'record'],
+    ['patients:create', PatientsCreate, 'record'],
+    ['patients:list', PatientsList, 'rows'],
+    ['scheduleopenings:list', OpeningsList, 'rows'],
+    ['agingbalances:report', AgingReport, 'report'],
+    ['locationproductionnetschedule:report', ProductionReport, 'report'],
+  ])('of %s shows and completes the formats that it has', (id, command, kind) => {
+    const formats = formatsFor(kind);
     const { format } = command.flags as unknown as { format: { options: string[]; helpValue: string } };
-    expect(format.helpValue).toBe(forms.join('|'));
-    expect(valuesOfFlag(id, { name: 'format', ...format })).toEqual({ kind: 'words', words: forms });
+    expect(format.helpValue).toBe(formats.join('|'));
+    expect(valuesOfFlag(id, { name: 'format', ...format })).toEqual({ kind: 'words', words: formats });
   });
 });

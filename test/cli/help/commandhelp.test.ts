@@ -45,7 +45,7 @@ describe('the help on a command', () => {
   it('has flags as they are declared: the filter first, the form of the output before its details', async () => {
     const shown = await text('patients:list');
     expect(shown).toMatch(/\nFILTER FLAGS\n {2}--filter=TERM/);
-    expect(shown.indexOf('--format=')).toBeLessThan(shown.indexOf('--no-header '));
+    expect(shown.indexOf('--format=')).toBeLessThan(shown.indexOf('\n  --no-header'));
     expect(shown.indexOf('FILTER FLAGS')).toBeLessThan(shown.indexOf('OUTPUT FLAGS'));
   });
 

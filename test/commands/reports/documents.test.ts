@@ -8,6 +8,7 @@ import ProductionReport from '../../../src/commands/locationproductionnetschedul
 import PatientsGet from '../../../src/commands/patients/get.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import OpeningsList from '../../../src/commands/scheduleopenings/list.ts';
+import { formatsFor } from '../../../src/core/output/formats.ts';
 import type { Send } from '../../../src/core/transport/send.ts';
 import { sharedService } from '../../support/service.ts';
 import { runCommand, sendTo } from '../documents/run.ts';
@@ -113,18 +114,18 @@ describe('--format html', () => {
   });
 });
 
-describe('forms that a command or place does not have', () => {
+describe('formats that a command or destination does not have', () => {
   const openings = ['--location', '5', '--from', '2026-03-10', '--to', '2026-03-10'];
   it.each<[string, unknown, string[], string]>([
-    ['html of a list', PatientsList, ['--format', 'html'], 'html is a form of agingbalances report and'],
-    ['html of a list by extension', PatientsList, ['--out', 'a.html'], 'html is a form of agingbalances report and'],
-    ['html of openings', OpeningsList, [...openings, '--format', 'html'], 'table, json, ndjson, csv, xlsx.'],
-    ['html of a record', PatientsGet, ['9', '--format', 'html'], 'this command has table, json, ndjson, csv.'],
+    ['html of a list', PatientsList, ['--format', 'html'], 'html is a format of agingbalances report and'],
+    ['html of a list by extension', PatientsList, ['--out', 'a.html'], 'html is a format of agingbalances report and'],
+    ['html of openings', OpeningsList, [...openings, '--format', 'html'], `has ${formatsFor('rows').join(', ')}.`],
+    ['html of a record', PatientsGet, ['9', '--format', 'html'], `has ${formatsFor('record').join(', ')}.`],
     [
       'xlsx of a record',
       PatientsGet,
       ['9', '--format', 'xlsx'],
-      'xlsx is a form of lists and reports, not of a single',
+      'xlsx is a format of lists and reports, not of a single',
     ],
     ['xlsx on a terminal', PatientsList, ['--format', 'xlsx'], 'name a file with --out FILE.xlsx'],
     [

@@ -203,7 +203,7 @@ describe('a full disk', () => {
     const run = exportOf(path, PLAIN, {
       pageSize: 2,
       more: {
-        wrap: (inner) => ({
+        pack: (inner) => ({
           ...inner,
           write: async (text) => {
             if (++writes !== at) return inner.write(text);

@@ -8,12 +8,13 @@ import { appointmentHistories as appointmenthistories } from '../../../src/catal
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { runExport } from '../../../src/core/exports/exportrun.ts';
 import type { ExportDone, ExportTask } from '../../../src/core/exports/exporttask.ts';
-import type { ExportIdentity } from '../../../src/core/exports/identity.ts';
+import type { ExportIdentity } from '../../../src/core/exports/journal.ts';
 import type { LockOwner } from '../../../src/core/lockfile.ts';
 import { columnsOf } from '../../../src/core/output/columns.ts';
-import { csvFormatter } from '../../../src/core/output/csv.ts';
-import type { Formatter } from '../../../src/core/output/format.ts';
-import { jsonFormatter, ndjsonFormatter } from '../../../src/core/output/json.ts';
+import { FORMATS, type Format } from '../../../src/core/output/formats.ts';
+import { LocalClock } from '../../../src/core/output/localclock.ts';
+import { PLAIN as PLAIN_STYLE } from '../../../src/core/output/style.ts';
+import type { Formatter } from '../../../src/core/output/writepages.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { walkParallel } from '../../../src/core/pages/parallel.ts';
 import type { IncomingResponse, OutgoingRequest } from '../../../src/core/transport/send.ts';
@@ -22,7 +23,7 @@ import { clientOf, Script, success } from '../transport/script.ts';
 /** An export of a test: everything that changes its bytes, and nothing else. */
 export interface Wanted {
   readonly rows: readonly Row[];
-  readonly format: 'csv' | 'ndjson' | 'json';
+  readonly format: Format;
   readonly header: boolean;
   readonly excel: boolean;
   readonly limit: number | null;
@@ -63,7 +64,12 @@ export function bytesOf({ rows, format, header, excel, limit }: Wanted): string 
   if (format === 'ndjson') return objects.map((text) => `${text}\n`).join('');
   if (format === 'json') return objects.length === 0 ? '[]\n' : `[\n${objects.join(',\n')}\n]\n`;
   const end = excel ? '\r\n' : '\n';
-  const lines = [...(header ? ['id,lastName'] : []), ...wanted.map(({ id, lastName }) => `${id},${lastName}`)];
+  const between = format === 'tsv' ? '\t' : ',';
+  const lines = [['id', 'lastName'], ...wanted.map(({ id, lastName }) => [id, lastName])].map((cells) =>
+    cells.join(between),
+  );
+  if (!header) lines.shift();
+  if (format === 'tsv') return lines.map((line) => `${line}\n`).join('');
   return (excel ? '\uFEFF' : '') + lines.map((line) => line + end).join('');
 }
 
@@ -100,8 +106,8 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
       resume: run.resume ?? false,
       receipt: run.receipt ?? false,
       resumable: true,
-      formatter: async (written) => formatterOf(wanted, operation, written),
-      wrap: (inner) => ({
+      formatter: (written) => formatterOf(wanted, operation, written),
+      pack: (inner) => ({
         ...inner,
         write: async (text) => {
           await around();
@@ -133,12 +139,16 @@ function ownerOf({ clock, tick = 0 }: Run): LockOwner {
   return { pid: 1, host: 'here', clock: clock ?? ticking, lifeOf: () => ({ alive: true }) };
 }
 
-function formatterOf(wanted: Wanted, operation: Operation, written: number): Formatter {
+async function formatterOf(wanted: Wanted, operation: Operation, written: number): Promise<Formatter> {
   const { format, header, excel } = wanted;
-  if (format === 'json') return jsonFormatter(written);
-  if (format === 'ndjson') return ndjsonFormatter();
-  const columns = columnsOf(operation.fields ?? patients.fields, ['id', 'lastName']);
-  return csvFormatter(columns, { header, excel, escapeFormulas: true });
+  const formatter = await FORMATS[format].rows?.({
+    columns: columnsOf(operation.fields ?? patients.fields, ['id', 'lastName']),
+    ...{ header, excel, escapeFormulas: true, written, width: undefined, style: PLAIN_STYLE },
+    clock: () => new LocalClock('UTC'),
+    onHidden: () => undefined,
+  });
+  if (formatter === undefined) throw new Error(`${format} has no rows.`);
+  return formatter;
 }
 
 /** The page that a request asks for. */

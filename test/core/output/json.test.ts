@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { formatOfFile } from '../../../src/core/output/format.ts';
 import { jsonFormatter, ndjsonFormatter } from '../../../src/core/output/json.ts';
 
 describe('jsonFormatter', () => {
@@ -22,18 +21,5 @@ describe('ndjsonFormatter', () => {
       '{"a":"x\\ny"}\n{"a":null}\n',
     );
     expect(ndjsonFormatter().rows([])).toBe('');
-  });
-});
-
-describe('formatOfFile', () => {
-  it.each([
-    ['a.csv', 'csv'],
-    ['a.JSON', 'json'],
-    ['a.ndjson', 'ndjson'],
-    ['a.jsonl', 'ndjson'],
-    ['a.csv.gz', undefined],
-    ['csv', undefined],
-  ])('%s is %s', (path, format) => {
-    expect(formatOfFile(path)).toBe(format);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   displayWidth,
   fitText,
+  terminalDrawing,
   terminalJson,
   terminalLines,
   terminalText,
@@ -58,6 +59,17 @@ describe('terminalJson', () => {
 
   it('escapes what is there', () => {
     expect(terminalJson('{"a":"\u009b1m\u202e"}')).toBe('{"a":"\\u009b1m\\u202e"}');
+  });
+});
+
+describe('terminalDrawing', () => {
+  it.each([
+    ['colours, which are its own', '\u001b[1mName\u001b[22m\n', '\u001b[1mName\u001b[22m\n'],
+    ['a movement of the cursor', 'a\u001b[2Jb\u001b[10;10H', 'a\ufffd[2Jb\ufffd[10;10H'],
+    ['a title', '\u001b]0;x\u0007', '\ufffd]0;x\ufffd'],
+    ['a change of direction', 'a\u202eb\r', 'a\ufffdb\ufffd'],
+  ])('%s', (_name, text, expected) => {
+    expect(terminalDrawing(text)).toBe(expected);
   });
 });
 

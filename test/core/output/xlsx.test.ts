@@ -6,8 +6,7 @@ import { type Column, columnsOf } from '../../../src/core/output/columns.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { writePages } from '../../../src/core/output/writepages.ts';
 import { xlsxSink } from '../../../src/core/output/xlsx.ts';
-import { columnLetters, xmlText } from '../../../src/core/output/xlsxcells.ts';
-import { MOST_LINES, sheetFormatter } from '../../../src/core/output/xlsxsheet.ts';
+import { columnLetters, MAX_SHEET_ROWS, sheetFormatter, xmlText } from '../../../src/core/output/xlsxsheet.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 
 const column = (name: string, kind?: string): Column => ({
@@ -218,7 +217,7 @@ describe('the sheet', () => {
     for (let at = 0; at < 1048; at++) sheet.rows(rows);
     expect(() => sheet.rows(rows.slice(0, 575))).not.toThrow();
     expect(() => sheet.rows(rows.slice(0, 1))).toThrow('A spreadsheet holds 1,048,575 rows, and there are more.');
-    expect(MOST_LINES).toBe(1_048_576);
+    expect(MAX_SHEET_ROWS).toBe(1_048_576);
   });
 });
 

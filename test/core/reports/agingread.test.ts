@@ -3,7 +3,7 @@ import { operationOf } from '../../../src/catalog/catalog.ts';
 import { aging } from '../../../src/catalog/resources/reports.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { moneyOf } from '../../../src/core/reports/agingmoney.ts';
-import { type AgingQuestion, readLocation } from '../../../src/core/reports/agingread.ts';
+import { type LocationQuery, readLocation } from '../../../src/core/reports/agingread.ts';
 import {
   agingReport,
   checkLine,
@@ -16,11 +16,16 @@ import { PARTS_OF_CENT } from '../../../src/core/reports/money.ts';
 import { clientOf, Script, type Step, success } from '../transport/script.ts';
 import { type Cents, owing, page } from './agingsamples.ts';
 
-const question: AgingQuestion = { location: '5', terms: [], guarantors: undefined };
+const question: LocationQuery = {
+  location: '5',
+  terms: [],
+  guarantors: undefined,
+  signal: new AbortController().signal,
+};
 const first = (guarantors: readonly Cents[], limit: number, total: number) =>
   success(page(guarantors), { meta: { pagination: { limit, total } } });
 
-async function read(steps: readonly Step[], more: Partial<AgingQuestion> = {}) {
+async function read(steps: readonly Step[], more: Partial<LocationQuery> = {}) {
   const script = new Script(...steps);
   const location = await readLocation(clientOf(script), operationOf(aging, 'report'), { ...question, ...more });
   return { location, filters: script.queries.map(({ filter }) => filter), left: script.left };

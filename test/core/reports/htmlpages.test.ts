@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { readGuarantor } from '../../../src/core/reports/agingmerge.ts';
-import { added, moneyOf } from '../../../src/core/reports/agingmoney.ts';
+import { added, moneyOf, readGuarantor } from '../../../src/core/reports/agingmoney.ts';
 import type { LocationAging } from '../../../src/core/reports/agingread.ts';
 import { agingReport } from '../../../src/core/reports/agingreport.ts';
 import { agingHtml } from '../../../src/core/reports/htmlaging.ts';
-import { lyingBars, standingBars } from '../../../src/core/reports/htmlchart.ts';
-import { escaped } from '../../../src/core/reports/htmlpage.ts';
+import { escaped, horizontalBars, verticalBars } from '../../../src/core/reports/htmlpage.ts';
 import { productionHtml } from '../../../src/core/reports/htmlproduction.ts';
-import { daysFrom } from '../../../src/core/reports/productiondays.ts';
+import { daysFrom } from '../../../src/core/reports/production.ts';
 import { browserTest, sharedBrowser } from '../../support/browser.ts';
 import { record } from './agingsamples.ts';
 
@@ -94,7 +92,7 @@ describe('charts', () => {
     ['less than nothing', [-100, 0], ['0', '0']],
     ['next to nothing', [1_000_000, 1], ['440', '1']],
   ])('have bars as long as the amounts: %s', (_name, amounts, widths) => {
-    const svg = lyingBars('Ages', amounts.map(bar));
+    const svg = horizontalBars('Ages', amounts.map(bar));
     expect([...svg.matchAll(/width="([\d.]+)"[^>]*fill="#000"/g)].map((match) => match[1])).toEqual(widths);
   });
 
@@ -103,7 +101,7 @@ describe('charts', () => {
     [200_001, ['0.00', '2,000', '4,000']],
     [0, ['0', '1', '2']],
   ])('have a scale of whole dollars for %i cents', (cents, scale) => {
-    const svg = standingBars('Days', [bar(cents)]);
+    const svg = verticalBars('Days', [bar(cents)]);
     const shown = [...svg.matchAll(/text-anchor="end">([^<]*)</g)].map((match) => match[1]);
     expect(shown).toEqual(scale.map((each) => each.replace('.00', '')));
   });

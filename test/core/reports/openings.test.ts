@@ -2,8 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { COLOURED } from '../../../src/core/output/style.ts';
-import { inCalendarOrder, slotsOf } from '../../../src/core/reports/openingslots.ts';
-import { openingCalendar } from '../../../src/core/reports/openingtext.ts';
+import { inCalendarOrder, openingCalendar, slotsOf } from '../../../src/core/reports/openings.ts';
 
 const slot = (start: string, end: string, types: string[] = [], reasons: number[] = []) => ({
   start,

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COLOURED } from '../../../src/core/output/style.ts';
-import { daysFrom, productionDay } from '../../../src/core/reports/productiondays.ts';
-import { nameOfDay, productionTable } from '../../../src/core/reports/productiontext.ts';
+import { daysFrom, nameOfDay, productionDay, productionTable } from '../../../src/core/reports/production.ts';
 
 describe('daysFrom', () => {
   it.each([

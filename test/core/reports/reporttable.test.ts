@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type ReportColumn, reportTable } from '../../../src/core/reports/reporttable.ts';
 
-const ids: ReportColumn = { title: 'id', align: 'left', isWhole: true, cells: ['7000000000001', '8'] };
+const ids: ReportColumn = { title: 'id', cells: ['7000000000001', '8'] };
 const names: ReportColumn = {
   title: 'name',
-  align: 'left',
-  isWhole: false,
-  least: 8,
+  isTruncated: true,
+  minWidth: 8,
   cells: ['Alexandra the Long', 'Bo\u001b'],
 };
-const money: ReportColumn = { title: 'balance', align: 'right', isWhole: true, cells: ['1.00', '-20.00'] };
-const spare: ReportColumn = { title: 'credits', align: 'right', isWhole: true, rank: 1, cells: ['0.00', '0.00'] };
+const money: ReportColumn = { title: 'balance', isRight: true, cells: ['1.00', '-20.00'] };
+const spare: ReportColumn = { title: 'credits', isRight: true, rank: 1, cells: ['0.00', '0.00'] };
 
 describe('reportTable', () => {
   it('aligns and neutralises', () => {

@@ -1,13 +1,15 @@
+import { type Format, formatsWhere } from '../../../src/core/output/formats.ts';
 import { MANY, type ManyRecords } from './manyrecords.ts';
 import type { FaultyWorld } from './runfaulty.ts';
 import { seeded } from './seeded.ts';
 
-export const FORMATS = ['csv', 'ndjson', 'json'] as const;
+/** Formats whose files can be resumed. */
+export const FORMATS = formatsWhere(({ isResumable }) => isResumable);
 
 /** What of a resource is exported, and in which form. */
 export interface Exported {
   readonly records: ManyRecords;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: Format;
   readonly fields: string | undefined;
 }
 

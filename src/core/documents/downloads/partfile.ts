@@ -4,7 +4,7 @@ import { type FileHandle, link, lstat, open, rename } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf } from '../../failure.ts';
-import { createPart, flushFolder, guarded, seal } from '../../output/replacement.ts';
+import { createPart, flushFolder, guarded, seal } from '../../output/atomicfile.ts';
 import { fileExists, type LabelledPath } from './localfile.ts';
 import { type PartKey, readNote, removeIfPresent, type Validator, writeNote } from './partnote.ts';
 

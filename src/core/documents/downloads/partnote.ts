@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { createPart, ignoreMissing } from '../../output/replacement.ts';
+import { createPart, ignoreMissing } from '../../output/atomicfile.ts';
 
 /** What tells one content of a file from another, so that a download can be resumed. */
 export interface Validator {

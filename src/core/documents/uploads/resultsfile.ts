@@ -2,7 +2,7 @@ import { access, readFile, rename } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
-import { writeWholeFile } from '../../output/atomicfile.ts';
+import { writeAtomicFile } from '../../output/atomicfile.ts';
 import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -62,7 +62,7 @@ export function resultsFile(path: string, planned: readonly ResultRow[], now: ()
   const write = (): Promise<void> => {
     written = now();
     // One write after another: they share the name of the part file.
-    writing = writing.catch(() => undefined).then(() => writeWholeFile(path, formatResults(results)));
+    writing = writing.catch(() => undefined).then(() => writeAtomicFile(path, formatResults(results)));
     return writing;
   };
   /** Records the outcome of a row. */

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { codeOf, fileFailure, usageFailure } from '../../failure.ts';
-import { writeWholeFile } from '../../output/atomicfile.ts';
+import { writeAtomicFile } from '../../output/atomicfile.ts';
 import { sharedRun } from './sharedrun.ts';
 
 /** State of one upload; `sending`: a POST went out, or is about to; `refused`: the server did not accept it. */
@@ -56,7 +56,7 @@ export interface OpenJournal {
 export async function openJournal(path: string): Promise<OpenJournal> {
   const entries = await readJournal(path);
   const lines = [...(entries ?? [])].map(([key, entry]) => lineOf(key, entry));
-  await writeWholeFile(path, [`${JSON.stringify(HEADER)}\n`, ...lines].join(''));
+  await writeAtomicFile(path, [`${JSON.stringify(HEADER)}\n`, ...lines].join(''));
   const file = await open(path, 'a', 0o600).catch((cause: unknown) => {
     throw fileFailure(`write ${path}`, cause);
   });

@@ -17,7 +17,7 @@ import type { FlagValues } from '../flags/values.ts';
 
 const { page: _page, ...apiKeys } = agingFilters;
 
-/** Keys of the report as a whole: several locations, any number of guarantors, and no page, since every one is fetched. */
+/** Keys of the complete report: several locations, any number of guarantors, and no page, since every one is fetched. */
 const KEYS: FilterKeys = {
   ...apiKeys,
   ...filterKeys({
@@ -55,15 +55,16 @@ export const TOTAL_FIELDS: Fields = {
   ...sums,
 };
 
-export interface AgingQuestions {
+/** What the filter flags select. */
+export interface AgingQuery {
   /** Ids as text, or `ALL`; each once, in the order given. */
   readonly locations: readonly string[];
   readonly guarantors: readonly string[] | undefined;
   readonly terms: readonly RawTerm[];
 }
 
-/** What the filter flags ask for. Throws a Refusal or a Failure (exit 2). */
-export function readAgingQuestions(flags: FlagValues): AgingQuestions {
+/** Reads and checks the filter flags. Throws a Refusal or a Failure (exit 2). */
+export function readAgingQuery(flags: FlagValues): AgingQuery {
   const terms = parseFilter(readFilter(flags, KEYS) ?? '');
   const locations = onlyTerm(terms, 'location.id', '--location')?.values.map(locationName) ?? [];
   const guarantors = onlyTerm(terms, 'patient.id', '--patient')?.values.map((id) => String(asId(id)));

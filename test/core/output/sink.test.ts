@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSpool } from '../../../src/core/output/spooled.ts';
+import { openSpool } from '../../../src/core/output/sink.ts';
 
 let folder: string;
 

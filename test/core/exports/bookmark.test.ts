@@ -1,8 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bookmark, Bookmarks, checkBookmarkName } from '../../../src/core/exports/bookmark.ts';
-import { checkIncrementFilter, Increment, readingBegan } from '../../../src/core/exports/increment.ts';
+import {
+  type Bookmark,
+  Bookmarks,
+  checkBookmarkName,
+  checkIncrementFilter,
+  openIncrement,
+  readingBegan,
+} from '../../../src/core/exports/bookmark.ts';
 import { emptyFolder } from './running.ts';
 
 const PLACE = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
@@ -21,28 +27,28 @@ describe('an increment', () => {
   it('asks for everything first, then for what changed since the start of the last complete run less 5 minutes', async () => {
     const kept = await bookmarks();
     const given = 'lastName~=S';
-    const first = await Increment.open(kept, PLACE, given, NOON);
+    const first = await openIncrement(kept, PLACE, given, NOON);
     expect([first.filter, first.since]).toEqual(['lastName~=S', undefined]);
     await first.complete(NOON);
-    const second = await Increment.open(kept, PLACE, given, NOON + HOUR);
+    const second = await openIncrement(kept, PLACE, given, NOON + HOUR);
     expect(second.filter).toBe('lastName~=S,lastModified>=2026-03-02T11:55:00.000Z');
   });
 
   it('stays where it is until a run is complete', async () => {
     const kept = await bookmarks();
-    const first = await Increment.open(kept, PLACE, NO_FILTER, NOON);
+    const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
     first.isNew(row(1, NOON));
     expect(await kept.list()).toEqual([]);
   });
 
   it('leaves out records of the overlap that came before as they are, and no others', async () => {
     const kept = await bookmarks();
-    const first = await Increment.open(kept, PLACE, NO_FILTER, NOON);
+    const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
     for (const each of [row(1, NOON - HOUR), row(2, NOON - MINUTE), row(3, NOON + MINUTE), row(4, NOON - 2 * MINUTE)]) {
       expect(first.isNew(each)).toBe(true);
     }
     await first.complete(NOON);
-    const second = await Increment.open(kept, PLACE, NO_FILTER, NOON + 24 * HOUR);
+    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + 24 * HOUR);
     expect(second.isNew(row(2, NOON - MINUTE))).toBe(false);
     expect(second.isNew(row(3, NOON + MINUTE))).toBe(false);
     // Changed again, changed without a new time, and new.
@@ -54,11 +60,11 @@ describe('an increment', () => {
   it('loses nothing that was changed while a run went on, whichever clock is ahead', async () => {
     for (const serverAhead of [-2 * HOUR, -10 * MINUTE, 0, 10 * MINUTE, 2 * HOUR]) {
       const kept = await bookmarks();
-      const first = await Increment.open(kept, PLACE, NO_FILTER, NOON);
+      const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
       first.isNew(row(1, NOON + serverAhead - MINUTE));
       // What a run reads from: the earlier of the two clocks.
       await first.complete(Math.min(NOON, NOON + serverAhead));
-      const second = await Increment.open(kept, PLACE, NO_FILTER, NOON + 24 * HOUR);
+      const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + 24 * HOUR);
       const changedMeanwhile = NOON + serverAhead + 1;
       expect(Date.parse(second.since ?? '')).toBeLessThanOrEqual(changedMeanwhile);
       expect(second.isNew(row(1, changedMeanwhile))).toBe(true);
@@ -67,8 +73,8 @@ describe('an increment', () => {
 
   it('is refused with another filter: records that it brings for the first time would be missing', async () => {
     const kept = await bookmarks();
-    await (await Increment.open(kept, PLACE, NO_FILTER, NOON)).complete(NOON);
-    const other = Increment.open(kept, PLACE, 'id>5', NOON);
+    await (await openIncrement(kept, PLACE, NO_FILTER, NOON)).complete(NOON);
+    const other = openIncrement(kept, PLACE, 'id>5', NOON);
     await expect(other).rejects.toMatchObject({
       exitCode: 2,
       message: 'The bookmark nightly is of patients with the filter none, not id>5.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inPages, jsonDocument, mapped } from '../../../src/cli/reports/wholeoutput.ts';
+import { inPages, jsonDocument, mapped } from '../../../src/cli/reports/reportoutput.ts';
 
 function* upTo(last: number): Generator<number> {
   for (let number = 1; number <= last; number++) yield number;

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Guarantors, guarantorRow, oldestFirst, readGuarantor } from '../../../src/core/reports/agingmerge.ts';
-import { moneyOf, NotMoney, readAmounts } from '../../../src/core/reports/agingmoney.ts';
+import {
+  Guarantors,
+  guarantorRow,
+  moneyOf,
+  NotMoney,
+  oldestFirst,
+  readAmounts,
+  readGuarantor,
+} from '../../../src/core/reports/agingmoney.ts';
 import { PARTS_OF_CENT } from '../../../src/core/reports/money.ts';
 import { type Cents, decimal, owing, record } from './agingsamples.ts';
 

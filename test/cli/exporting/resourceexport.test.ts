@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../src/catalog/define.ts';
 import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
-import { expectedTotal } from '../../../src/cli/exporting/expectedtotal.ts';
+import { expectedTotal } from '../../../src/cli/exporting/resourceexport.ts';
 import type { RowProgress } from '../../../src/cli/terminal/progress.ts';
 import { clientOf, problem, Script, type Step, success } from '../../core/transport/script.ts';
 

@@ -1,17 +1,17 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
+import { formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
-import { terminalSafe } from '../../core/output/terminalsafe.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import type { RowPlan } from '../rows/plan.ts';
 import { unlessAborted } from '../terminal/streams.ts';
 
 /**
- * Writes text that is made as a whole, or piece by piece once all is known that it is made of. The output is opened
- * before that, so that nothing is asked of the server in vain, and stays as it was when anything fails.
+ * Writes text that is made at once, or piece by piece once everything it is made of is known. The output is opened
+ * before that, so that nothing is requested in vain, and stays as it was when anything fails.
  */
-export async function writeWhole(
+export async function writeReport(
   plan: RowPlan,
   context: Context,
   make: () => Promise<string | Generator<string>>,
@@ -29,14 +29,16 @@ export async function writeWhole(
   }
 }
 
-/** For `--fields` with what has a fixed form: `table of days`. */
+const FORMATS_WITH_FIELDS = formatsFor('files').join(', ');
+
+/** For `--fields` with output whose columns are fixed: `table of days`. */
 export function noFields(form: string): Failure {
-  return usageFailure(`--fields has no effect on the ${form}; it goes with csv, xlsx, json or ndjson.`, {
+  return usageFailure(`--fields has no effect on the ${form}; it goes with ${FORMATS_WITH_FIELDS}.`, {
     source: '--fields',
   });
 }
 
-/** A JSON object whose lists have an entry a line, in pieces of whole lines. A list may be made while it is written. */
+/** A JSON object whose lists have an entry per line, in pieces of complete lines. A list may be made while it is written. */
 export function* jsonDocument(parts: Row): Generator<string> {
   let before = '{\n';
   for (const [name, value] of Object.entries(parts)) {
@@ -62,24 +64,25 @@ function* jsonList(entries: Iterable<unknown>): Generator<string> {
 }
 
 /** Rows that are made and written at a time. */
-const AT_A_TIME = 500;
+const SLICE = 500;
 
 function* slices<T>(all: Iterable<T>): Generator<T[]> {
   let slice: T[] = [];
   for (const one of all) {
     slice.push(one);
-    if (slice.length < AT_A_TIME) continue;
+    if (slice.length < SLICE) continue;
     yield slice;
     slice = [];
   }
   if (slice.length > 0) yield slice;
 }
 
-/** Rows that are known already, made into pages one after another. */
+/** Rows that are known already as pages. */
 export async function* inPages<T>(rows: Iterable<T>): AsyncGenerator<{ readonly rows: readonly T[] }> {
   for (const slice of slices(rows)) yield { rows: slice };
 }
 
+/** Applies `of` lazily. */
 export function* mapped<T, R>(all: Iterable<T>, of: (one: T) => R): Generator<R> {
   for (const one of all) yield of(one);
 }
