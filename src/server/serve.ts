@@ -68,6 +68,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
   const folder = await openFolder(options.data, {
     serving: true,
+    progress: ({ table, done, rows }) =>
+      options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     requireLocation: options.requireLocation,
     agingPageLimit: options.agingPageLimit,

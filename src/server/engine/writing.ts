@@ -52,7 +52,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const id = pathIdOf(request, resource);
     const { service, organization, actor } = request;
     return service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
+      const row = await findRecord(tx, organization.org, resource, id);
       if (row === undefined) throw notFound(resource.one, id);
       const before = JSON.parse(row.json) as JsonRecord & { id: number };
       const draft: Draft = {
@@ -79,7 +79,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id, behaviour.own);
+      const row = await findRecord(tx, organization.org, resource, id);
       if (row === undefined) throw notFound(resource.one, id);
       const before = JSON.parse(row.json) as JsonRecord & { id: number };
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
@@ -143,7 +143,7 @@ export async function storeDraft(
   const { organization, actor, before, after } = draft;
   const json = JSON.stringify(after);
   // A new record has an id that none ever had (`nextId`).
-  await putRecord(tx, organization.org, resource, after, behaviour.ownColumns?.(draft), before === undefined, json);
+  await putRecord(tx, organization.org, resource, after, behaviour.ownValues?.(draft), before === undefined, json);
   await behaviour.indexed?.(tx, draft);
   await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
   return (await behaviour.stored?.(tx, draft)) ? undefined : json;
@@ -156,6 +156,6 @@ export function answerWith(
   selected: readonly string[] | undefined,
   json = JSON.stringify(draft.after),
 ): Answer {
-  const row = { id: draft.after.id, json, ...behaviour.ownColumns?.(draft) };
+  const row = { id: draft.after.id, json, ...behaviour.ownValues?.(draft) };
   return { data: projectText(renderRecord(behaviour, row, request), selected) };
 }

@@ -46,7 +46,7 @@ export class CorrectionBook {
     replacement: number,
     now: string,
   ): Promise<void> {
-    const row = await findRecord(this.tx, org, transactions, original, transactionBehaviour.own);
+    const row = await findRecord(this.tx, org, transactions, original);
     const organization = await findOrganizationByKey(this.tx, org);
     if (row === undefined || organization === undefined) return;
     const before = JSON.parse(row.json) as JsonRecord & { id: number };
@@ -54,7 +54,7 @@ export class CorrectionBook {
     const after = { ...before, isActive: false, replacedByTransaction: { id: replacement }, lastModified: now };
     const actor = undefined;
     const draft = { service, organization, actor, before, row, after, given: new Set<string>(), problems: [] };
-    await putRecord(this.tx, org, transactions, after, transactionBehaviour.ownColumns?.(draft));
+    await putRecord(this.tx, org, transactions, after, transactionBehaviour.ownValues?.(draft));
     await transactionBehaviour.indexed?.(this.tx, draft);
   }
 }

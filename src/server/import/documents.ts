@@ -61,7 +61,7 @@ function sameFile(known: DocumentRow, content: StagedFile, { file }: DocumentVal
 async function store(state: ImportState, draft: Draft): Promise<void> {
   const { org } = draft.organization;
   await documentBehaviour.complete?.(state.tx, draft);
-  await putRecord(state.tx, org, documents, draft.after, documentBehaviour.ownColumns?.(draft));
+  await putRecord(state.tx, org, documents, draft.after, documentBehaviour.ownValues?.(draft));
   await keepTags(state.tx, org, draft.after.tags as string[]);
 }
 
@@ -76,7 +76,7 @@ export async function removeDocument(state: ImportState, org: number, id: number
 }
 
 function findDocument(state: ImportState, org: number, id: number): Promise<DocumentRow | undefined> {
-  return findRecord<DocumentRow>(state.tx, org, documents, id, documentBehaviour.own);
+  return findRecord<DocumentRow>(state.tx, org, documents, id);
 }
 
 async function takeOut(state: ImportState, org: number, id: number): Promise<void> {

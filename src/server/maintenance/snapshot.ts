@@ -1,4 +1,4 @@
-import type { Dialect } from '../store/migrations/migrate.ts';
+import type { Dialect } from '../store/migrations/dialects.ts';
 import type { Reader } from '../store/store.ts';
 
 /** One unchanging state of a store, whatever is written meanwhile: for work that has to agree with itself. */

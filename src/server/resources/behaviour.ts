@@ -3,8 +3,8 @@ import type { Problem } from '../../catalog/failures.ts';
 import type { Actor } from '../audit/entries.ts';
 import type { ReferenceRecord } from '../references.ts';
 import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
-import type { JsonRecord } from '../store/layout.ts';
-import type { OwnColumns, StoredRecord } from '../store/records.ts';
+import type { JsonRecord, OwnValues } from '../store/layout.ts';
+import type { StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 
 /** Where a record is rendered: for whom, and under which origin its links stand. */
@@ -32,7 +32,7 @@ export interface Draft {
   readonly given: ReadonlySet<string>;
   readonly problems: Problem[];
   /** Values of own columns that come with a new record. */
-  readonly own?: OwnColumns;
+  readonly own?: OwnValues;
   /** Finds the places of an import, which remembers them: most of its lines ask for one of a few. */
   readonly places?: PlaceFinder;
   /** Everything an import line gave, what the wire does not have included. */
@@ -55,16 +55,14 @@ export interface Deletion {
 /** What the catalog cannot say about a resource: rules, side effects, computed parts, operations of its own. */
 export interface Behaviour {
   readonly resource: Resource;
-  /** Columns beside the catalog's that `render` and `ownColumns` use. */
-  readonly own?: readonly string[];
   /** Adds computed parts to the stored JSON text. */
   readonly render?: (row: StoredRecord, context: RenderContext) => string;
   /** Rules that look at the record alone. */
   readonly check?: (draft: Draft) => void;
   /** Fills what follows from other fields or records; runs before the record is compared and stored. */
   readonly complete?: (read: Reader, draft: Draft) => Promise<void>;
-  /** Values of own columns, for records written by the engine. */
-  readonly ownColumns?: (draft: Draft) => OwnColumns;
+  /** Values of the columns that do not follow from the record (store/owncolumns.ts). */
+  readonly ownValues?: (draft: Draft) => OwnValues;
   /** Rows derived from the record that reports and filters read; written for imported records too. */
   readonly indexed?: (tx: Transaction, draft: Draft) => Promise<void>;
   /** Further records that follow a change made through the API. True when they changed the record itself once more. */

@@ -2,11 +2,11 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
-import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
+import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
 
-/** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
+/** A stored record: its id, its wire JSON as text, and the columns that are read with it (`OwnColumn`). */
 export interface StoredRecord {
   readonly id: number;
   readonly json: string;
@@ -21,9 +21,6 @@ export interface Slice {
   readonly order?: 'descending' | { readonly newestBy: string };
 }
 
-/** Values of columns that the catalog does not know of, by column name. */
-export type OwnColumns = Readonly<Record<string, string | number | null>>;
-
 /** At most so many rows are picked by an index and then sorted by id; more are found along the ids. */
 const SORTED_ROWS = 1000;
 
@@ -33,9 +30,8 @@ export async function listRecords<T extends StoredRecord>(
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-  own: readonly string[] = [],
 ): Promise<T[]> {
-  return read.all<T>(await selectPage(read, org, resource, terms, slice, own));
+  return read.all<T>(await selectPage(read, org, resource, terms, slice, readColumns(resource)));
 }
 
 async function selectPage(
@@ -44,12 +40,12 @@ async function selectPage(
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-  own: readonly string[],
+  columns: string,
 ): Promise<Sql> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
   const conditions = conditionsOf(org, resource, terms, await wayOf(read, org, resource, terms, slice));
-  return sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
+  return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
 }
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
@@ -68,7 +64,7 @@ export async function readPageText(
   terms: readonly Term[],
   slice: Slice,
 ): Promise<PageText> {
-  const page = await selectPage(read, org, resource, terms, slice, []);
+  const page = await selectPage(read, org, resource, terms, slice, 'r.id, r.json');
   const joined = (data: string, from: string) =>
     `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
   const row = await read.get<PageText>({
@@ -118,9 +114,8 @@ export function findRecord<T extends StoredRecord>(
   org: number,
   resource: Resource,
   id: number,
-  own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>(bound(findText(tableOf(resource), own), [org, id]));
+  return read.get<T>(bound(findText(resource), [org, id]));
 }
 
 /** The wire JSON of a record, in bytes where the store has it so. */
@@ -147,17 +142,16 @@ function readText(table: string): Texts {
   return made;
 }
 
-const finds = new Map<string, Texts>();
+const finds = new Map<Resource, Texts>();
 
-/** Text of the statement that finds a record, made once for a table and its own columns. */
-function findText(table: string, own: readonly string[]): Texts {
-  const name = own.length === 0 ? table : `${table} ${own.join(' ')}`;
-  const known = finds.get(name);
+/** Text of the statement that finds a record, made once for a resource. */
+function findText(resource: Resource): Texts {
+  const known = finds.get(resource);
   if (known !== undefined) return known;
   const { sql: plain, text } =
-    sql`SELECT ${columns(own)} FROM ${raw(table)} r WHERE r.org = ${null} AND r.id = ${null}`;
+    sql`SELECT ${raw(readColumns(resource))} FROM ${raw(tableOf(resource))} r WHERE r.org = ${null} AND r.id = ${null}`;
   const texts = { sql: plain, text };
-  finds.set(name, texts);
+  finds.set(resource, texts);
   return texts;
 }
 
@@ -166,8 +160,10 @@ function orderOf({ order }: Slice): Sql {
   return order === 'descending' ? raw('r.id DESC') : raw(`r.${columnName(order.newestBy)} DESC, r.id DESC`);
 }
 
-function columns(own: readonly string[]): Sql {
-  return raw(['r.id', 'r.json', ...own.map((name) => `r.${name}`)].join(', '));
+/** The columns of a `StoredRecord`. */
+function readColumns(resource: Resource): string {
+  const own = layoutOf(resource).columns.filter(({ of, read }) => of === undefined || read === true);
+  return ['r.id', 'r.json', ...own.map(({ name }) => `r.${name}`)].join(', ');
 }
 
 /**
@@ -180,15 +176,15 @@ export async function putRecord(
   org: number,
   resource: Resource,
   record: JsonRecord & { readonly id: number },
-  own: OwnColumns = {},
+  own: OwnValues = {},
   fresh = false,
   json = JSON.stringify(record),
 ): Promise<void> {
   const layout = layoutOf(resource);
   const values: (string | number | null)[] = [org, record.id];
-  for (const column of layout.columns) values.push(column.of(record));
-  values.push(...Object.values(own), json);
-  await tx.run(bound(upsertText(layout, Object.keys(own)), values));
+  for (const { name, of } of layout.columns) values.push(of === undefined ? (own[name] ?? null) : of(record));
+  values.push(json);
+  await tx.run(bound(upsertText(layout), values));
   for (const side of layout.sides) {
     if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
@@ -207,20 +203,20 @@ function sideTexts(table: string): Texts {
   return made;
 }
 
-const upserts = new Map<string, Texts>();
+const upserts = new Map<Layout, Texts>();
 
-/** Text of the one statement that writes a record, made once for a table and its own columns. */
-function upsertText(layout: Layout, own: readonly string[]): Texts {
-  const known = upserts.get(layout.table);
+/** Text of the one statement that writes a record, made once for a table. */
+function upsertText(layout: Layout): Texts {
+  const known = upserts.get(layout);
   if (known !== undefined) return known;
-  const names = ['org', 'id', ...layout.columns.map((column) => column.name), ...own, 'json'];
+  const names = ['org', 'id', ...layout.columns.map((column) => column.name), 'json'];
   const overwrite = names
     .slice(2)
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
   const end = ` ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
   const texts = manyRows(`INSERT INTO ${layout.table} (${names.join(', ')})`, names.length, 1, end);
-  upserts.set(layout.table, texts);
+  upserts.set(layout, texts);
   return texts;
 }
 

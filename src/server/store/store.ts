@@ -66,7 +66,7 @@ export interface Store {
   onCommit(listener: () => void): () => void;
   /** Gives memory and journal space back after a bulk write. */
   tidy(): Promise<void>;
-  /** Rejects when the store cannot answer. */
+  /** Rejects when the store does not respond, and with `SchemaMismatch` when its tables are not those of this process. */
   ping(): Promise<void>;
   /** How much has been written since the store was opened. */
   readonly counts: Readonly<StoreCounts>;

@@ -1,5 +1,5 @@
 import type { Files } from '../../files/files.ts';
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
 import type { Reader } from '../../store/store.ts';
 
 /** What the checks work with. */

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag';
 import { cents } from '../../money.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { orgsOf, type RecordPage, recordPages, within } from './pages.ts';
-import { parsed } from './records.ts';
 
 interface TransactionRow {
   readonly id: number;
@@ -81,7 +81,7 @@ export function distributionsOf(
   for (const { id, json, is_active, amount_cents, ledger_type } of rows) {
     if (is_active !== 1 || amount_cents >= 0) continue;
     const byInsurance = Number(ledger_type === 'InsurancePayment');
-    const parts = parsed(json)?.distributions;
+    const parts = parseRecord(json)?.distributions;
     for (const { chargeId, appliedAmount, isActive } of (Array.isArray(parts) ? parts : []) as readonly Part[]) {
       if (isActive !== true || chargeId == null || appliedAmount == null) continue;
       const name = `${id} → ${chargeId}`;

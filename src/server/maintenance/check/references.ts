@@ -2,11 +2,11 @@ import sql from 'sql-template-tag';
 import { RECORD_KINDS, type RecordKind } from '../../import/kinds.ts';
 import { filedUnder } from '../../reports/filing.ts';
 import type { JsonRecord } from '../../store/layout.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { checkLinks, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE } from './pages.ts';
-import { parsed } from './records.ts';
 
 interface ReferenceRow {
   readonly id: number;
@@ -32,7 +32,7 @@ export async function checkReferences(context: CheckContext, book: Book): Promis
         for await (const rows of pagesOf(context, org, type)) {
           const records: LinkedRecord[] = [];
           for (const row of rows) {
-            const record = parsed(row.json);
+            const record = parseRecord(row.json);
             const wrong = wrongReference(kind, row, record);
             const id = `${type} ${row.id}`;
             if (wrong !== undefined) findings.report({ table: TABLE, organization, id, message: wrong });

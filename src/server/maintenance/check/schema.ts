@@ -1,10 +1,10 @@
+import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
 import { STATE_TABLE } from '../copy/state.ts';
-import { readSchema, type Schema } from '../tables.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 
 /** Compares the schema with that of this molar; false when other checks would not find what they read. */
-export async function checkSchema({ read, dialect }: CheckContext, book: Book, own: Schema): Promise<boolean> {
+export async function checkSchema({ read, dialect }: CheckContext, book: Book, own: DatabaseSchema): Promise<boolean> {
   const findings = book.of('schema');
   const report = (table: string | null, id: string | null, message: string) =>
     findings.report({ table, organization: null, id, message });
@@ -17,6 +17,11 @@ export async function checkSchema({ read, dialect }: CheckContext, book: Book, o
   if (there.version !== own.version) {
     const next = there.version < own.version ? 'molar serve brings it to this version' : 'it needs a newer molar';
     report(null, null, `is of version ${there.version}, not ${own.version}: ${next}`);
+    return false;
+  }
+  if (there.fingerprint !== own.fingerprint) {
+    const what = there.fingerprint === undefined ? 'is being brought to another version' : 'is of another molar';
+    report(null, null, `${what}: molar serve brings it to this version`);
     return false;
   }
   if (there.tables.some((table) => table.name === STATE_TABLE)) {

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag';
 import type { JsonRecord } from '../../store/layout.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { orgsOf, PAGE } from './pages.ts';
-import { parsed } from './records.ts';
 
 const RECURRENCE = [
   'recurrenceType',
@@ -32,7 +32,7 @@ export async function checkSeries(context: CheckContext, book: Book): Promise<vo
           AND (group_id, id) > (${after.group_id}, ${after.id}) ORDER BY group_id, id LIMIT ${PAGE}`,
       );
       for (const row of rows) {
-        const text = recurrenceText(parsed(row.json));
+        const text = recurrenceText(parseRecord(row.json));
         if (rule === undefined || rule.group !== row.group_id) rule = { group: row.group_id, text };
         if (rule.text === text) continue;
         const message = 'has another recurrence than the first of its group';

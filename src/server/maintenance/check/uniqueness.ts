@@ -1,17 +1,17 @@
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
+import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
+import { layoutOf } from '../../store/layout.ts';
+import { duplicates } from '../../store/schema/faults.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 
 /** What may stand once: the rules that unique indexes guard, and one that follows from how files are named. */
-const RULES = [
-  {
-    table: 'documents',
-    columns: ['org', 'owner', 'base_fold'],
-    message: 'has the name of another document of its owner',
-  },
+const RULES: readonly { readonly table: string; readonly columns: readonly string[]; readonly message: string }[] = [
+  ...STORED_RESOURCES.flatMap((resource) => layoutOf(resource).indexes).flatMap(({ table, columns, unique }) =>
+    unique === undefined ? [] : [{ table, columns, message: unique }],
+  ),
   { table: 'documents', columns: ['guid'], message: 'has the file of another document' },
-  { table: 'transactiontags', columns: ['org', 'tag_type', 'tag_text_fold'], message: 'has the text of another tag' },
-] as const;
+];
 
 /** Of each rule so many are listed, of those with the same the one with the highest id. */
 const LISTED = 1000;
@@ -22,14 +22,7 @@ export async function checkUniqueness(context: CheckContext, book: Book): Promis
   for (const { table, columns, message } of RULES) {
     const counted = await context.read.get<{ rows: number }>(sql`SELECT COUNT(*) AS rows FROM ${raw(table)}`);
     findings.looked(counted?.rows ?? 0);
-    const given = join(
-      columns.map((column) => sql`${raw(column)} IS NOT NULL`),
-      ' AND ',
-    );
-    const rows = await context.read.all<{ org: number; id: number }>(
-      sql`SELECT MAX(org) AS org, MAX(id) AS id FROM ${raw(table)} WHERE ${given} GROUP BY ${raw(columns.join(', '))}
-        HAVING COUNT(*) > 1 ORDER BY MAX(org), MAX(id) LIMIT ${LISTED}`,
-    );
+    const rows = await duplicates(context.read, { table, columns }, LISTED);
     for (const { org, id } of rows) {
       findings.report({ table, organization: context.organization(org), id, message });
     }

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import type { Table } from '../../store/schema/introspection.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { Table } from '../tables.ts';
 
 /** The last number that the database itself gave to a row of a table: it is never given again. */
 export interface Counter {

@@ -1,8 +1,9 @@
 import sql, { raw } from 'sql-template-tag';
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import { type DatabaseSchema, readSchema, type Table } from '../../store/schema/introspection.ts';
 import { type Store, StoreUnusable } from '../../store/store.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { contentTables, readSchema, type Schema, type Table } from '../tables.ts';
+import { contentTables } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { readCounters, writeCounters } from './counters.ts';
 import { digestOf, pagesOf } from './digest.ts';
@@ -40,10 +41,16 @@ export function completeCopy({ store }: Target): Promise<void> {
 }
 
 /** The tables of both sides. Only what was made by the same migrations can be copied. */
-function sameTables(from: Schema, to: Schema, name: string): readonly Table[] {
+function sameTables(from: DatabaseSchema, to: DatabaseSchema, name: string): readonly Table[] {
   if (from.version !== to.version) {
     throw new StoreUnusable(
       `The source has schema ${from.version}, ${name} has ${to.version}.`,
+      'Start and stop molar serve on the source once, which brings it to this version.',
+    );
+  }
+  if (from.fingerprint !== to.fingerprint) {
+    throw new StoreUnusable(
+      `The tables of the source and those of ${name} follow from different catalogs.`,
       'Start and stop molar serve on the source once, which brings it to this version.',
     );
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Table } from '../../store/schema/introspection.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Table } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { keyOf, readRows, type Values } from './rows.ts';
 

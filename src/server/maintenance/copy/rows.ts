@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Table } from '../../store/schema/introspection.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { Table } from '../tables.ts';
 
 /** What a column holds, in every store. */
 export type Value = string | number | null;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
+import type { DatabaseSchema } from '../../store/schema/introspection.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
-import { contentTables, type Schema } from '../tables.ts';
+import { contentTables } from '../tables.ts';
 import type { Values } from './rows.ts';
 
 /** The table in a target that tells how far a copy has come; it is there as long as the copy is not complete. */
@@ -30,7 +31,7 @@ export async function identityOf(read: Reader): Promise<string> {
 }
 
 /** Begins a copy in an empty target, or goes on with one of the same source. Throws `StoreUnusable`. */
-export async function beginCopy(tx: Transaction, schema: Schema, source: string, name: string): Promise<void> {
+export async function beginCopy(tx: Transaction, schema: DatabaseSchema, source: string, name: string): Promise<void> {
   if (!schema.tables.some((table) => table.name === STATE_TABLE)) {
     const full = await firstFullTable(tx, schema);
     if (full !== undefined) {
@@ -49,7 +50,7 @@ export async function beginCopy(tx: Transaction, schema: Schema, source: string,
   if (begun === undefined) await writeState(tx, SOURCE, source);
 }
 
-async function firstFullTable(read: Reader, schema: Schema): Promise<string | undefined> {
+async function firstFullTable(read: Reader, schema: DatabaseSchema): Promise<string | undefined> {
   for (const { name } of contentTables(schema)) {
     if (MADE_AT_ONCE.has(name)) continue;
     if ((await read.get(sql`SELECT 1 AS found FROM ${raw(name)} LIMIT 1`)) !== undefined) return name;

@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import type { Files } from '../../files/files.ts';
 import { openFiles } from '../../files/open.ts';
 import { openPostgresStore } from '../../store/postgres/store.ts';
+import { readSchema } from '../../store/schema/introspection.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import { openPartFolder, type PartFolder } from '../partfolder.ts';
 import type { Place } from '../place.ts';
 import { isDatabaseServed, openPostgresSource } from '../postgressnapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase } from '../sqlitesnapshot.ts';
-import { readSchema } from '../tables.ts';
 import type { Target } from './database.ts';
 import { STATE_TABLE } from './state.ts';
 

@@ -1,6 +1,6 @@
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import { readSchema } from '../../store/schema/introspection.ts';
 import { type Reader, StoreUnusable } from '../../store/store.ts';
-import { readSchema } from '../tables.ts';
 import { STATE_TABLE } from './state.ts';
 
 /** Refuses a store into which a copy was begun and not completed: it has some of the records. Throws `StoreUnusable`. */

@@ -1,4 +1,4 @@
-import type { Migration } from './migrate.ts';
+import type { Migration } from './dialects.ts';
 
 export const STREAM: Migration = {
   name: 'stream',

@@ -1,5 +1,4 @@
-import { textFor } from './dialects.ts';
-import type { Migration } from './migrate.ts';
+import { type Migration, textFor } from './dialects.ts';
 
 /** What several servers on one database have to agree about; lost without harm, so not kept through a crash. */
 const TABLES = [

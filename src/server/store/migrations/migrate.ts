@@ -5,17 +5,11 @@ import { STREAM } from './0002-stream.ts';
 import { LOGS } from './0003-logs.ts';
 import { SHARING } from './0004-sharing.ts';
 import { AGING } from './0005-aging.ts';
-import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
+import { SCHEMA_STATE } from './0006-schema.ts';
+import { type Dialect, type Migration, type SchemaStatement, textFor } from './dialects.ts';
 
-export type { Dialect } from './dialects.ts';
-
-/** One step of the schema: statements that never change once released. */
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly SchemaStatement[];
-}
-
-const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING];
+/** Whatever is no table of a resource: those follow from the catalog (store/schema). */
+const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING, SCHEMA_STATE];
 
 const VERSIONS =
   'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)';

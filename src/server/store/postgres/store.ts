@@ -1,5 +1,9 @@
 import type { Pool } from 'pg';
 import { StoreFault } from '../faults.ts';
+import { requireFingerprint } from '../schema/faults.ts';
+import { SCHEMA } from '../schema/schema.ts';
+import { FINGERPRINT_TEXT } from '../schema/state.ts';
+import type { UpgradeOptions } from '../schema/upgrade.ts';
 import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
 import { KeptNumbers } from './countcache.ts';
@@ -10,7 +14,7 @@ import { prepareSchema } from './schema.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends UpgradeOptions {
   /** Milliseconds that a statement may take; 0, for as long as it takes, when not given. */
   readonly timeoutMs?: number;
 }
@@ -32,7 +36,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     for (const listener of listeners) listener();
   };
   try {
-    await prepareSchema(writing, address.name, sessions);
+    await prepareSchema(writing, address, options);
   } catch (error) {
     await Promise.all([reading.end(), writing.end()]);
     throw error;
@@ -55,9 +59,10 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       await writer.idle();
     },
     async ping() {
-      const text = "SELECT current_setting('transaction_read_only') AS state";
-      const row = await read.get<{ state: string }>({ sql: text, text, values: [] });
+      const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint`;
+      const row = await read.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
       if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database takes no writes.');
+      requireFingerprint(options.schema ?? SCHEMA, row?.fingerprint ?? undefined);
     },
     connections() {
       const pools = [reading, writing];

@@ -1,20 +1,18 @@
+import { SCHEMA, type Schema } from '../schema/schema.ts';
 import type { Connection } from './open.ts';
 
 /** Rows of a large table: what the planner is told of every table, so that its plans are those that last. */
 const ROWS = 1_000_000;
-/** Rows that share a value of a column with few values, and of any other. */
-const FEW_VALUES = 20_000;
-const MANY_VALUES = 20;
+/** Rows that share a value: of a column with few values, and of one with many. */
+const SHARED_BY_FEW = 20_000;
+const SHARED_BY_MANY = 20;
 
-const COARSE = new Set([
-  'location_id',
-  'preferred_location_id',
-  'patient_status',
-  'provider_id',
-  'operatory_id',
-  'tag_type',
-  'type',
-]);
+/** Columns with few values of tables that are no resources. */
+const FEW_VALUES_OF: Readonly<Record<string, readonly string[]>> = {
+  ledger: ['location_id'],
+  sequences: ['type'],
+  reference_records: ['type'],
+};
 
 interface IndexInfo {
   readonly name: string;
@@ -28,9 +26,9 @@ interface IndexInfo {
  * good one. The figures are fixed, so plans do not change with the data. Nothing is told of stream messages: those of
  * one organization are to be found by its index however few they are. Runs inside a write.
  */
-export function writeStatistics(connection: Connection): void {
-  const wanted = statistics(connection);
-  if (JSON.stringify(kept(connection)) === JSON.stringify(wanted)) return;
+export function writeStatistics(connection: Connection, schema = SCHEMA): void {
+  const wanted = statistics(connection, schema);
+  if (JSON.stringify(stored(connection)) === JSON.stringify(wanted)) return;
   // Analysing the smallest table makes the table of statistics where there is none.
   connection.exec('ANALYZE schema_migrations');
   connection.exec('DELETE FROM sqlite_stat1');
@@ -39,14 +37,17 @@ export function writeStatistics(connection: Connection): void {
   connection.exec('ANALYZE sqlite_schema');
 }
 
-function kept(connection: Connection): unknown[] {
+function stored(connection: Connection): unknown[] {
   const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").get();
   return exists === undefined
     ? []
     : connection.prepare('SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx').all();
 }
 
-function statistics(connection: Connection) {
+function statistics(connection: Connection, { layouts }: Schema) {
+  const few = new Map(
+    layouts.map(({ table, columns }) => [table, columns.filter((column) => column.fewValues).map(({ name }) => name)]),
+  );
   const tables = connection
     .prepare(
       "SELECT name, sql LIKE '%WITHOUT ROWID%' AS keyed FROM sqlite_master WHERE type = 'table' AND sql LIKE '%org INTEGER NOT NULL%' AND name NOT IN ('ledger_changes', 'stream_messages')",
@@ -57,18 +58,18 @@ function statistics(connection: Connection) {
       tbl: name,
       // The planner knows the primary key of a table without row ids by the name of the table.
       idx: keyed && index.origin === 'pk' ? name : index.name,
-      stat: figures(connection, index),
+      stat: figures(connection, index, few.get(name) ?? FEW_VALUES_OF[name] ?? []),
     })),
   );
   return rows.sort((a, b) => compare(a.tbl, b.tbl) || compare(a.idx, b.idx));
 }
 
-function figures(connection: Connection, index: IndexInfo): string {
+function figures(connection: Connection, index: IndexInfo, few: readonly string[]): string {
   const columns = (connection.pragma(`index_info(${index.name})`) as { name: string }[]).map(({ name }) => name);
   let shared = ROWS;
   const counts = columns.map((column, place) => {
     const last = place === columns.length - 1;
-    if (column !== 'org') shared = Math.min(shared, COARSE.has(column) ? FEW_VALUES : MANY_VALUES);
+    if (column !== 'org') shared = Math.min(shared, few.includes(column) ? SHARED_BY_FEW : SHARED_BY_MANY);
     return last && (index.unique || column === 'id') ? 1 : shared;
   });
   return [ROWS, ...counts].join(' ');

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
-import { migrate } from '../migrations/migrate.ts';
+import { requireFingerprint } from '../schema/faults.ts';
+import { SCHEMA } from '../schema/schema.ts';
+import { FINGERPRINT_TEXT } from '../schema/state.ts';
+import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
 import { lockFolder } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
@@ -19,31 +22,43 @@ const CHECKPOINT_PAGES = 4_000;
  * Opens the SQLite store of a data folder: WAL, FULL sync, migrated to this version. With `serving` the folder is
  * locked against a second server. Throws `StoreUnusable`.
  */
-export async function openSqliteStore(folder: string, options: { readonly serving: boolean }): Promise<Store> {
+export async function openSqliteStore(
+  folder: string,
+  options: UpgradeOptions & { readonly serving: boolean },
+): Promise<Store> {
   const unlock = options.serving ? lockFolder(folder) : () => {};
   try {
-    return await open(join(folder, 'molar.sqlite'), unlock);
+    return await open(join(folder, 'molar.sqlite'), options, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-async function open(file: string, unlock: () => void): Promise<Store> {
+async function open(file: string, options: UpgradeOptions, unlock: () => void): Promise<Store> {
   const writing = openConnection(file);
   try {
-    return await opened(writing, file, unlock);
+    return await opened(writing, file, options, unlock);
   } catch (error) {
     writing.close();
     throw error;
   }
 }
 
-async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
+async function opened(
+  writing: Connection,
+  file: string,
+  { schema = SCHEMA, progress }: UpgradeOptions,
+  unlock: () => void,
+): Promise<Store> {
   writing.pragma('journal_mode = WAL');
-  await new GroupWriter(writing).submit(async (tx) => {
-    await migrate(tx, 'sqlite');
-    writeStatistics(writing);
+  const first = new GroupWriter(writing);
+  await upgrade({
+    dialect: 'sqlite',
+    schema,
+    transact: (work) => first.submit(work),
+    completed: () => writeStatistics(writing, schema),
+    progress,
   });
   // A connection that was open before would go on planning with the statistics that it has read.
   const reading = openConnection(file, { readonly: true });
@@ -92,7 +107,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
       writing.pragma('shrink_memory');
     },
     async ping() {
-      statements.get({ sql: 'SELECT 1', text: 'SELECT 1', values: [] });
+      const row = statements.get<{ value: string }>({ sql: FINGERPRINT_TEXT, text: FINGERPRINT_TEXT, values: [] });
+      requireFingerprint(schema, row?.value);
     },
     counts: writer.counts,
     async close() {
