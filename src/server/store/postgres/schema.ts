@@ -18,10 +18,10 @@ const OLDEST = 14;
 /** Checks the database and brings it to this version. Throws `StoreUnusable`. */
 export async function prepareSchema(pool: Pool, address: DatabaseAddress, options: UpgradeOptions): Promise<void> {
   const { name, sessions } = address;
-  const { schema = SCHEMA, progress } = options;
+  const { schema = SCHEMA } = options;
   try {
     await transact(pool, sessions, (tx) => checkDatabase(tx, name));
-    await upgrade({ dialect: 'postgres', schema, progress, transact: (work) => transact(pool, sessions, work) });
+    await upgrade({ ...options, dialect: 'postgres', schema, transact: (work) => transact(pool, sessions, work) });
   } catch (error) {
     throw unusable(error, name);
   }

@@ -23,6 +23,8 @@ export interface UpgradeOptions {
   readonly progress?: ((progress: BackfillProgress) => void) | undefined;
   /** `SCHEMA` when not given. */
   readonly schema?: Schema;
+  /** Rows of one transaction of a backfill; 1000 when not given. */
+  readonly pageRows?: number;
 }
 
 /** What brings a store to a schema. */
@@ -34,9 +36,6 @@ export interface Upgrade extends UpgradeOptions {
   /** Called in the transaction in which the schema is found, or made, complete. */
   readonly completed?: () => void;
 }
-
-/** Rows of one transaction of a backfill. */
-const PAGE_ROWS = 1000;
 
 /** Milliseconds between two calls of `progress`. */
 const PROGRESS_MS = 3000;
@@ -78,16 +77,17 @@ async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
   const found = await readSchema(tx, dialect);
   const noted = await state.readBackfills(tx);
   await state.deleteBackfills(tx);
-  let pending = false;
+  const backfills: state.Backfill[] = [];
   for (const layout of schema.layouts) {
     const added = await addMissing(tx, layout, found, dialect);
     const backfill = await backfillOf(tx, layout, noted.get(layout.table), added);
-    if (backfill === undefined) continue;
-    await state.writeBackfill(tx, backfill);
-    pending = true;
+    if (backfill !== undefined) backfills.push(backfill);
   }
-  await state.writeNotedHead(tx, await streamHead(tx, dialect));
-  return pending || !(await finish(tx, work, 0));
+  for (const backfill of backfills) await state.writeBackfill(tx, backfill);
+  const head = await streamHead(tx, dialect);
+  // A resumed pass began with the head that is noted already: what was written since is behind it.
+  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHead(tx, head);
+  return backfills.length > 0 || !(await finish(tx, work, 0));
 }
 
 async function refuseNewer(tx: Transaction): Promise<void> {
@@ -145,7 +145,7 @@ async function backfill(work: Upgrade, layout: Layout): Promise<void> {
   let reported = performance.now();
   for (;;) {
     const page = await within(`backfill the table ${layout.table}`, () =>
-      work.transact((tx) => nextPage(tx, layout, work.dialect)),
+      work.transact((tx) => nextPage(tx, layout, work)),
     );
     if (page === undefined) return;
     if (performance.now() - reported < PROGRESS_MS) continue;
@@ -155,7 +155,11 @@ async function backfill(work: Upgrade, layout: Layout): Promise<void> {
 }
 
 /** One page and, with it, how far it got; undefined when the table needs no more. */
-async function nextPage(tx: Transaction, layout: Layout, dialect: Dialect): Promise<state.Backfill | undefined> {
+async function nextPage(
+  tx: Transaction,
+  layout: Layout,
+  { dialect, pageRows = 1000 }: Upgrade,
+): Promise<state.Backfill | undefined> {
   const at = await state.lockBackfill(tx, layout.table, dialect);
   if (at === undefined) return undefined;
   if (at.goal !== rowForm(tableRecord(layout))) {
@@ -164,7 +168,7 @@ async function nextPage(tx: Transaction, layout: Layout, dialect: Dialect): Prom
       'Start one version only; the newer one once the other has been stopped.',
     );
   }
-  const page = await backfillPage(tx, layout, at, PAGE_ROWS, dialect);
+  const page = await backfillPage(tx, layout, at, pageRows, dialect);
   if (page === undefined) return undefined;
   const reached = { ...at, org: page.org, id: page.id, done: at.done + page.rows };
   await state.writeBackfill(tx, reached);
@@ -189,7 +193,7 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
     await state.writeNotedHead(tx, head);
     await state.restartBackfills(tx);
     if (pass < FREE_PASSES) return false;
-    for (const layout of schema.layouts) while ((await nextPage(tx, layout, dialect)) !== undefined);
+    for (const layout of schema.layouts) while ((await nextPage(tx, layout, work)) !== undefined);
   }
   for (const { layout, undeclared, missing } of plans) {
     for (const name of undeclared) await run(tx, `DROP INDEX IF EXISTS ${name}`, dialect);

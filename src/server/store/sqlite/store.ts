@@ -48,17 +48,17 @@ async function open(file: string, options: UpgradeOptions, unlock: () => void): 
 async function opened(
   writing: Connection,
   file: string,
-  { schema = SCHEMA, progress }: UpgradeOptions,
+  { schema = SCHEMA, ...options }: UpgradeOptions,
   unlock: () => void,
 ): Promise<Store> {
   writing.pragma('journal_mode = WAL');
   const first = new GroupWriter(writing);
   await upgrade({
+    ...options,
     dialect: 'sqlite',
     schema,
     transact: (work) => first.submit(work),
     completed: () => writeStatistics(writing, schema),
-    progress,
   });
   // A connection that was open before would go on planning with the statistics that it has read.
   const reading = openConnection(file, { readonly: true });
