@@ -24,14 +24,24 @@ export function cleanEnv(more: Env): Record<string, string> {
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...none, ...more };
 }
 
-/** Starts bin/run.js in a folder. */
-export function start(folder: string, args: readonly string[], env: Env = {}): ChildProcess {
-  return spawn(process.execPath, [RUN, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
+/** Starts bin/run.js in a folder; `program`: that of another build. */
+export function start(folder: string, args: readonly string[], env: Env = {}, program = RUN): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
+    cwd: folder,
+    env: cleanEnv(env),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 /** Runs bin/run.js to its end. */
-export async function molar(folder: string, args: readonly string[], env: Env = {}, input = ''): Promise<Ended> {
-  const child = start(folder, args, env);
+export async function molar(
+  folder: string,
+  args: readonly string[],
+  env: Env = {},
+  input = '',
+  program = RUN,
+): Promise<Ended> {
+  const child = start(folder, args, env, program);
   child.stdin?.end(input);
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);
   return { code, stdout, stderr };
@@ -59,9 +69,9 @@ export interface Served {
 }
 
 /** Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. */
-export async function serve(folder: string, args: readonly string[]): Promise<Served> {
+export async function serve(folder: string, args: readonly string[], program = RUN): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const child = start(folder, ['serve', ...port, '--json', ...args]);
+  const child = start(folder, ['serve', ...port, '--json', ...args], {}, program);
   const errors = text(child.stderr);
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
