@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { openPostgresStore } from '../../../../src/server/store/postgres/store.t
 import { putRecord } from '../../../../src/server/store/records.ts';
 import { schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import type { UpgradeOptions } from '../../../../src/server/store/schema/upgrade.ts';
-import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
+import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
 import { onPostgres, postgresTest } from '../../../support/postgres.ts';
@@ -24,20 +25,42 @@ export interface Home {
   open(options?: UpgradeOptions): Promise<Store>;
   /** Runs statements past everything that guards the database. */
   script(texts: Readonly<Record<'sqlite' | 'postgres', string>>): Promise<void>;
+  /** Rows of patients that an upgrade has brought to its form so far; 0 while none is under way. */
+  rowsDone(): Promise<number>;
 }
 
 /** A test on SQLite, and the same on PostgreSQL. */
 export function onBothStores(name: string, run: (home: Home) => Promise<void>): void {
   it(`${name} (SQLite)`, async () => {
     const data = await mkdtemp(join(tmpdir(), 'molar-older-'));
-    const open = (options: UpgradeOptions = {}) => openSqliteStore(data, { serving: false, ...options });
     try {
-      await run({ dialect: 'sqlite', data, open, script: (texts) => scriptOnSqlite(data, texts.sqlite) });
+      await run(sqliteHome(data));
     } finally {
       await rm(data, { recursive: true });
     }
   });
   postgresTest(`${name} (PostgreSQL)`, ({ url }) => run(postgresHome(url)));
+}
+
+/** A practice in a folder, which is made. */
+export function sqliteHome(data: string): Home {
+  mkdirSync(data, { recursive: true });
+  const use = <T>(work: (connection: Connection) => T): T => {
+    const connection = openConnection(join(data, 'molar.sqlite'));
+    try {
+      return work(connection);
+    } finally {
+      connection.close();
+    }
+  };
+  return {
+    dialect: 'sqlite',
+    data,
+    open: (options = {}) => openSqliteStore(data, { serving: false, ...options }),
+    script: async (texts) => void use((connection) => connection.exec(texts.sqlite)),
+    rowsDone: async () =>
+      use((connection) => (connection.prepare(DONE).get() as { done: number } | undefined)?.done ?? 0),
+  };
 }
 
 /** A practice in a database of PostgreSQL. */
@@ -47,17 +70,11 @@ export function postgresHome(url: string): Home {
     database: url,
     open: (options = {}) => openPostgresStore(url, options),
     script: (texts) => onPostgres(async (client) => void (await client.query(texts.postgres)), url),
+    rowsDone: () => onPostgres(async (client) => Number((await client.query(DONE)).rows[0]?.done ?? 0), url),
   };
 }
 
-async function scriptOnSqlite(data: string, text: string): Promise<void> {
-  const connection = openConnection(join(data, 'molar.sqlite'));
-  try {
-    connection.exec(text);
-  } finally {
-    connection.close();
-  }
-}
+const DONE = "SELECT done FROM schema_backfills WHERE table_name = 'patients'";
 
 function without<T>(parts: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(parts).filter(([name]) => !names.includes(name)));
