@@ -18,7 +18,7 @@ const BY_PATH = [
 const FOR_CHECKOUT = [
   'cli/help/manual.ts',
   'cli/help/prepared.ts',
-  'core/help/importformat.ts',
+  'cli/help/importformat.ts',
   'server/import/kinds.ts',
   'demo/random.ts',
 ];
@@ -36,10 +36,14 @@ const SHORT = [
 ];
 
 /** What loads the others: a file by itself. */
-const LOADER = 'src/cli/startup/codecache.ts';
+const LOADER = 'src/cli/startup/node20.ts';
 
-/** Bundles the sources of a checkout into a folder; gives the paths of what went into the bundles. Throws what esbuild says. */
-export async function bundle(root, outdir) {
+/**
+ * Bundles the sources of a checkout into a folder; returns the paths of what went into the bundles. Throws what esbuild
+ * says. The plugins make the program start sooner and are no part of what it does: it runs without them, too
+ * (test/house/bundle.test.ts), as it must when the next version of oclif or undici is built differently.
+ */
+export async function bundle(root, outdir, plugins = [lazyOclif, smallUndici(root), lazyNode, commonGround(root)]) {
   const { build, transform } = createRequire(join(root, 'package.json'))('esbuild');
   // Names stay, since messages and stack traces show them.
   const small = { minifySyntax: true, minifyWhitespace: true, legalComments: 'none' };
@@ -55,7 +59,7 @@ export async function bundle(root, outdir) {
     external: NATIVE,
     metafile: true,
     write: false,
-    plugins: [lazyOclif, smallUndici(root), lazyNode, commonGround(root)],
+    plugins,
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
@@ -127,12 +131,21 @@ export function lazyRequires(text) {
 }
 
 /**
- * The parts of undici that are used, since its index loads fetch, caches, mocks and web sockets too; and without Node's
+ * The parts of undici that are used, where they still are, since its index loads fetch, caches, mocks and web sockets too; and without Node's
  * own HTTP, of which undici takes a limit for headers and the name of a class, and HTTP/2, which is never spoken.
  */
 const smallUndici = (root) => ({
   name: 'small-undici',
   setup({ onResolve, onLoad }) {
+    const resolvePart = createRequire(join(root, 'package.json')).resolve;
+    try {
+      for (const [part] of UNDICI.matchAll(/undici\/lib\/[\w/-]+\.js/g)) resolvePart(part);
+    } catch {
+      process.stderr.write(
+        'Parts of undici have moved: commands will load all of it (smallUndici in bin/bundle.mjs).\n',
+      );
+      return;
+    }
     onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'small' }));
     onLoad({ filter: /^undici$/, namespace: 'small' }, () => ({ contents: UNDICI, resolveDir: root }));
     onResolve({ filter: /^node:(?:assert|http2?)$/ }, ({ path, importer }) =>

@@ -9,7 +9,7 @@ const MAN = join(ROOT, 'man');
 const built = (path) => import(new URL(`../dist/${path}`, import.meta.url));
 
 const { manual } = await built('cli/help/manual.js');
-const { importPage } = await built('core/help/importformat.js');
+const { importPage } = await built('cli/help/importformat.js');
 const { GLOBAL_KINDS, ORGANIZATION_KIND, RECORD_KINDS } = await built('server/import/kinds.js');
 const pages = manual(await Config.load({ root: ROOT }), [importPage(GLOBAL_KINDS, ORGANIZATION_KIND, RECORD_KINDS)]);
 

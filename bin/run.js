@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Starts molar from dist/. Modules of Node are asked for, not imported: an import of node:fs alone opens streams.
+// Starts molar from dist/. Node's modules are got on demand, not imported: an import of node:fs alone opens streams.
 const MISSING = 'Error: molar has not been built yet.\nNext: Run npm install and npm run build here, or npm start.\n';
 const TOO_OLD = `Error: molar needs Node 20.19 or newer; this is ${process.version}.\nNext: Install a newer Node.\n`;
 
-/** Words of a command line that tell which code it needs. */
+/** Words of a command line that determine which code it needs. */
 const KINDS = '--help list get count create update delete report upload download export'.split(' ');
-/** As Node ends when what is waited for never comes. */
+/** Node's own exit code when a promise that the program awaits is never settled. */
 const NEVER_ENDED = 13;
 
 if (process.getBuiltinModule === undefined) fail(TOO_OLD);
@@ -19,7 +19,7 @@ async function run(argv) {
     fail(MISSING);
   } else if (!tellVersion(argv, join(root, 'package.json')) && !tellHelp(argv, join(root, 'dist', 'help'))) {
     let isOver = false;
-    // Not told of an end that was asked for, as after a signal.
+    // Not emitted when the exit was requested, as after a signal.
     process.once('beforeExit', () => {
       if (!isOver) process.exitCode ||= NEVER_ENDED;
     });
@@ -29,16 +29,16 @@ async function run(argv) {
   }
 }
 
-/** Answers the most frequent question of scripts by itself; false where the long way knows more, or why it cannot. */
+/** Answers the most frequent question of scripts without loading the program; false where only the program can. */
 function tellVersion(argv, packageFile) {
   if (!['--version', '-v', '-V'].includes(argv[0])) return false;
-  // Linux inside of Windows is called by another name.
+  // Linux inside Windows (WSL) goes by another name.
   if (process.platform === 'linux' && /microsoft/i.test(process.getBuiltinModule('node:os').release())) return false;
   const { name, version } = JSON.parse(process.getBuiltinModule('node:fs').readFileSync(packageFile, 'utf8'));
   return tell(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
 }
 
-/** Copies the help of a command or topic, made by the build for where there is no terminal; false as above. */
+/** Copies the help of a command or topic that the build prepared for pipes and files; false as above. */
 function tellHelp(argv, folder) {
   const words = argv.slice(0, -1);
   if (!['--help', '-h'].includes(argv.at(-1)) || !words.every((word) => /^[a-z][a-z:-]*$/.test(word))) return false;
@@ -51,7 +51,7 @@ function tellHelp(argv, folder) {
   }
 }
 
-/** Whether standard output may be a terminal; to know it costs more than to copy the help. */
+/** Whether standard output may be a terminal; to find out for certain costs more than copying the help. */
 function mayBeTerminal() {
   const { fstatSync, statSync } = process.getBuiltinModule('node:fs');
   try {
@@ -62,7 +62,7 @@ function mayBeTerminal() {
   }
 }
 
-/** Writes all of a short text; false when it cannot, which the long way then tells. */
+/** Writes all of a short text; false when it cannot: the program then reports why. */
 function tell(text) {
   const { writeSync } = process.getBuiltinModule('node:fs');
   const bytes = Buffer.from(text);
@@ -70,7 +70,7 @@ function tell(text) {
     try {
       at += writeSync(1, bytes, at);
     } catch ({ code }) {
-      // A full pipe that does not wait for its reader: begun, the text must not begin anew.
+      // A full non-blocking pipe: once part of the text is out, it must not start over.
       if (code !== 'EAGAIN' || at === 0) return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
@@ -78,29 +78,29 @@ function tell(text) {
   return true;
 }
 
-/** Runs a command, and keeps compiled code between runs: in the person's own cache, since others write to /tmp. */
+/** Runs a command with a cache of compiled code, in the user's own cache folder, since others can write to /tmp. */
 async function start(argv, root) {
   const { enableCompileCache } = process.getBuiltinModule('node:module');
   const { join } = process.getBuiltinModule('node:path');
   const { XDG_CACHE_HOME, HOME } = process.env;
-  const cache = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  const folder = cache && join(cache, 'molar', 'compiled');
+  const home = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  const folder = home && join(home, 'molar', 'compiled');
   const dist = join(root, 'dist');
   const program = join(dist, 'cli', 'main.js');
-  // Node does it by itself since 22.8, and so can we where it has what that takes.
+  // Node has had a code cache of its own since 22.8; the rest of this function is for Node 20 (startup/node20.ts).
   if (folder && enableCompileCache) enableCompileCache(folder);
   if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
-  const { KeptCode, delayOptimizer } = require('../dist/cli/startup/codecache.js');
+  const { CodeCache, delayOptimizer } = require('../dist/cli/startup/node20.js');
   const kind = kindOf(argv);
-  // Before anything is loaded: V8 takes kept code only with the flags that it was made with.
+  // Before anything is loaded: V8 accepts cached code only with the flags that it was compiled with.
   if (kind === 'upload') delayOptimizer();
-  const kept = new KeptCode(dist, join(folder, `molar-${process.version}-${process.arch}`, kind), require);
-  await kept.load(program).main(argv, root);
+  const cache = new CodeCache(dist, join(folder, `molar-${process.version}-${process.arch}`, kind), require);
+  await cache.load(program).main(argv, root);
   // What failed early has not compiled what others need.
-  if (!process.exitCode) kept.keep();
+  if (!process.exitCode) cache.save();
 }
 
-/** What commands have code in common: never a word that is not one of these, for it may be a name. */
+/** Commands that share code share a cache file; never a word that is not one of these, for it may be a name. */
 function kindOf(argv) {
   return KINDS.find((kind) => argv.includes(kind)) ?? 'other';
 }

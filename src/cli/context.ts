@@ -4,9 +4,9 @@ import type { Environment } from '../core/connection/settings.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Clock, systemClock } from '../core/transport/exchange.ts';
-import type { Network, NetworkOptions } from '../core/transport/network.ts';
+import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
 import { newId } from './startup/newid.ts';
-import { openQuickNetwork } from './startup/quicknetwork.ts';
+import { delayOptimizedParser } from './startup/v8flags.ts';
 import { type Interrupts, processInterrupts } from './terminal/interrupts.ts';
 import { processStreams, type Streams } from './terminal/streams.ts';
 
@@ -46,7 +46,10 @@ export function processContext(interrupts: Interrupts): Context {
     random: Math.random,
     newId,
     temporaryFolder: tmpdir(),
-    openNetwork: openQuickNetwork,
+    openNetwork: (options) => {
+      delayOptimizedParser();
+      return openNetwork(options);
+    },
     keyring: lazyKeyring,
     get signal() {
       return interrupts.signal;

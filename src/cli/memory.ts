@@ -35,7 +35,7 @@ export function byteKeeper(): (bytes: number) => void {
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  // V8 takes kept code (`codecache.ts`) only with the very flags that were set when it was made.
+  // V8 accepts cached code (`startup/node20.ts`) only with the very flags that were set when it was compiled.
   setFlagsFromString('--no-expose-gc');
   return collect;
 }

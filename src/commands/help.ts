@@ -1,5 +1,5 @@
 import { HelpCommand } from '../cli/help/helpcommand.ts';
-import { PAGES } from '../core/help/pages.ts';
+import { PAGES } from '../cli/help/pages.ts';
 
 export default class HelpOnCommands extends HelpCommand {
   static override summary = 'Show the help of a command, or a page such as filters';

@@ -16,8 +16,7 @@ import type { UpgradeOptions } from './store/schema/upgrade.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
-import { DEFAULT_RETENTION_DAYS } from './stream/retention.ts';
-import { Stream } from './stream/stream.ts';
+import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
 
 /** `:memory:` keeps nothing: a folder of its own that goes when the server does. */
 export const MEMORY = ':memory:';

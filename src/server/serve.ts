@@ -8,8 +8,8 @@ import { importFile } from './import/file.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Clock, Service } from './service.ts';
+import { relayReadings } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
-import { relayReadings } from './stream/relay/gauges.ts';
 import { Relay } from './stream/relay/relay.ts';
 
 export interface ServeOptions {

@@ -37,7 +37,7 @@ describe('the package', () => {
       ...['bin/package.json', 'bin/run.js', 'oclif.manifest.json', 'package.json'],
       ...[
         'dist/package.json',
-        'dist/cli/startup/codecache.js',
+        'dist/cli/startup/node20.js',
         'dist/cli/main.js',
         'dist/cli/account/keyring/child.js',
         'dist/cli/account/keyring/systemkeyring.js',
@@ -46,6 +46,7 @@ describe('the package', () => {
       ],
       ...pathsBelow('src/commands').map(whereBundled),
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
+      ...pathsBelow('docs/help'),
       ...pathsBelow('man'),
     ];
     expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());

@@ -4,7 +4,7 @@ import type { TreeFile } from './tree.ts';
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
 /** Our folders, the capital-letter pages and the configuration files at the root; examples name other files. */
 const PATH =
-  /(?<![\w./-])(?:(?:src|test|bin|man|\.ci)\/[\w./-]*|[A-Z][A-Z_]+\.md|(?:package|biome|tsconfig|package-lock)\.json)/g;
+  /(?<![\w./-])(?:(?:src|test|bin|man|docs|\.ci)\/[\w./-]*|[A-Z][A-Z_]+\.md|(?:package|biome|tsconfig|package-lock)\.json)/g;
 
 /** Relative links and named paths of a Markdown page that lead nowhere. `exists` is asked about paths from the root. */
 export function deadEnds(

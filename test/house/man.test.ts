@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Config } from '@oclif/core/config';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { importPage } from '../../src/cli/help/importformat.ts';
 import { manual } from '../../src/cli/help/manual.ts';
-import { importPage } from '../../src/core/help/importformat.ts';
 import { GLOBAL_KINDS, ORGANIZATION_KIND, RECORD_KINDS } from '../../src/server/import/kinds.ts';
 import { filesBelow, ROOT } from './tree.ts';
 

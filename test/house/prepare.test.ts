@@ -15,7 +15,7 @@ export default class Hello extends Command {
 /** What bin/bundle.mjs looks for in every checkout. */
 const STARTED = [
   'cli/main.ts',
-  'cli/startup/codecache.ts',
+  'cli/startup/node20.ts',
   'cli/crud/listcommand.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',
@@ -23,7 +23,7 @@ const STARTED = [
   'server/store/sqlite/bulkloadthread.ts',
   'cli/help/commandhelp.ts',
   'cli/help/manual.ts',
-  'core/help/importformat.ts',
+  'cli/help/importformat.ts',
   'server/import/kinds.ts',
   'demo/random.ts',
 ];

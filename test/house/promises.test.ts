@@ -1,17 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RELIABILITY } from '../../src/core/help/reliability.ts';
 import { ROOT } from './tree.ts';
 
 const TEST = /\btest\/[\w./-]+\.test\.ts\b/g;
 const testsIn = (text: string): string[] => text.match(TEST) ?? [];
 
-/** Rows of Markdown tables whose head has this text in its last column. */
-function rowsBelow(markdown: string, head: string): string[] {
+/** Rows of Markdown tables whose head has this text in its last column, and `first` in its first one where it is given. */
+function rowsBelow(markdown: string, head: string, first = ''): string[] {
   return markdown
     .split(/\n\n+/)
-    .filter((block) => block.split('\n')[0]?.endsWith(`| ${head} |`))
+    .filter((block) => block.startsWith(`| ${first}`) && block.split('\n')[0]?.endsWith(`| ${head} |`))
     .flatMap((block) => block.split('\n').slice(2))
     .filter((line) => line.startsWith('|'));
 }
@@ -36,29 +35,31 @@ describe('SECURITY.md', () => {
   });
 });
 
-describe('molar help reliability', () => {
-  const rowsOf = (headings: readonly string[]) =>
-    RELIABILITY.sections
-      .filter(({ heading }) => headings.includes(heading))
-      .flatMap(({ blocks }) => blocks)
-      .flatMap((block) => (typeof block === 'object' && 'rows' in block ? block.rows : []));
-  const promises = rowsOf(['The server', 'The stream', 'The client']).map(([, meaning]) => meaning);
+describe('docs/promises.md', () => {
+  const page = readFileSync(join(ROOT, 'docs/promises.md'), 'utf8');
+  const kept = rowsBelow(page, 'Kept by');
+  const nameOf = (row: string) => row.split(' | ')[0];
 
-  it('names a test for each of its promises', () => {
-    expect(promises.length).toBeGreaterThan(20);
-    expect(promises.filter((promise) => testsIn(promise).length === 0)).toEqual([]);
+  it('has every promise of molar help reliability, and no other', () => {
+    const promised = rowsBelow(
+      readFileSync(join(ROOT, 'docs/help/reliability.md'), 'utf8'),
+      'What it means',
+      'Promise',
+    );
+    expect(promised.length).toBeGreaterThan(20);
+    expect(kept.map(nameOf)).toEqual(promised.map(nameOf));
   });
 
-  it('names tests and long runs that exist', () => {
-    const text = JSON.stringify(RELIABILITY);
-    expect(testsIn(text).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-    expect((text.match(/\btest\//g) ?? []).length).toBe(testsIn(text).length);
+  it('names a test for each of its promises, and tests that exist', () => {
+    expect(kept.filter((promise) => testsIn(promise).length === 0)).toEqual([]);
+    expect(testsIn(page).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('names long runs that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(rowsOf(['Long runs']).map(([run]) => scripts[run.replace('npm run ', '')] !== undefined)).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    const runs = [...page.matchAll(/^- `npm run ([\w:]+)`/gm)].map(([, name = '']) => name);
+    expect(runs.length).toBeGreaterThan(2);
+    expect(runs.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ let folder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-run-'));
-  for (const name of ['bin/run.js', 'bin/package.json', 'dist/package.json', 'dist/cli/startup/codecache.js']) {
+  for (const name of ['bin/run.js', 'bin/package.json', 'dist/package.json', 'dist/cli/startup/node20.js']) {
     cpSync(join(ROOT, name), join(folder, name));
   }
   write('package.json', '{"name":"molar-cli","version":"1.2.3"}');

@@ -44,8 +44,8 @@ export function recurs(fields: RecurrenceFields): boolean {
 }
 
 /**
- * What is wrong with a recurrence (specification, Events; D39): the fields belong together, those of the other type
- * do not, it ends in time and has occurrences. `unread`: fields that were given but could not be read; nothing more
+ * What is wrong with a recurrence (specification, Endpoints, Events; D39): the fields belong together, those of the other
+ * type do not, it ends in time and has occurrences. `unread`: fields that were given but could not be read; nothing more
  * is said of them. `recurrenceStart` may be missing while the event's own start is unknown.
  */
 export function checkRecurrence(fields: RecurrenceFields, unread: ReadonlySet<string> = new Set()): Problem[] {

@@ -3,10 +3,10 @@ import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { selectableNames } from '../../catalog/fieldselection.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
-import { PAGES } from '../../core/help/pages.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flags/values.ts';
+import { PAGES } from '../help/pages.ts';
 
 /**
  * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.

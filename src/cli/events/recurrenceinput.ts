@@ -77,7 +77,7 @@ export function startOf({ start, allDay }: Body, times: LocalTimes): KnownStart 
   return allDay === true ? { ...place, second: 0 } : place;
 }
 
-/** Recurrence is the series' (specification, PUT /events). */
+/** Recurrence is the series' (specification, Endpoints, Events). */
 function refuseOccurrence(flags: FlagValues, tell: Tell): void {
   const names = [...(textFlag(flags, 'recurrence') === undefined ? [] : ['recurrence']), ...fieldFlagsGiven(flags)];
   for (const name of names) {

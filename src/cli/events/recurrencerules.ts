@@ -27,8 +27,8 @@ export interface RecurrenceReading {
 
 /**
  * What the body of an event has to obey beside its fields. A recurrence is always sent whole, with `recurrenceStart`
- * (specification, Events): what a new event leaves out is the local date of its start, what an update leaves out is
- * taken from the event on the server.
+ * (specification, Endpoints, Events): what a new event leaves out is the local date of its start, what an update leaves
+ * out is taken from the event on the server.
  */
 export function recurrenceRules({ flags, times, event }: RecurrenceReading): BodyRules {
   const mode = event === undefined ? 'create' : 'update';

@@ -1,7 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
-import { PAGES } from '../../core/help/pages.ts';
 import { inGroups } from './flaggroups.ts';
 import { head, seeAlso } from './pageparts.ts';
+import { PAGES } from './pages.ts';
 import { escaped, literal, macro, running, terms } from './roff.ts';
 
 type LoadableCommand = Config['commands'][number];

@@ -1,8 +1,8 @@
 import { usageFailure } from '../../core/failure.ts';
-import { PAGES } from '../../core/help/pages.ts';
 import { nearest } from '../errors/nearest.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
+import { PAGES, readPage } from './pages.ts';
 import { pageText } from './text.ts';
 
 /** Shows a page, the help of a command or topic, or everything there is. Throws a Failure (exit 2) for unknown words. */
@@ -12,7 +12,7 @@ export abstract class HelpCommand extends MolarCommand {
     const words = this.argv.filter((word) => word !== '--');
     const width = Math.min(this.context.streams.stdout.columns ?? WIDTH, WIDEST);
     const page = words.length === 1 ? PAGES.find(({ name }) => name === words[0]) : undefined;
-    if (page !== undefined) return this.print(pageText(page, width));
+    if (page !== undefined) return this.print(pageText(readPage(this.config.root, page), width));
     this.refuseUnknown(words);
     await showHelp(words, this.config);
   }

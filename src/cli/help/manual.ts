@@ -1,21 +1,21 @@
 import type { Config } from '@oclif/core/interfaces';
-import type { Page } from '../../core/help/page.ts';
-import { PAGES } from '../../core/help/pages.ts';
 import { commandPage, nameOf } from './commandpage.ts';
 import { head, seeAlso } from './pageparts.ts';
+import { PAGES, type Page, readPage } from './pages.ts';
 import { blocks, escaped, macro, running, terms } from './roff.ts';
 
 /** Every page of the manual by its path below `man/`: commands in section 1, `formats` in 5, the pages of help in 7. */
 export function manual(config: Config, formats: readonly Page[]): ReadonlyMap<string, string> {
+  const pages = PAGES.map((page) => readPage(config.root, page));
   const commands = config.commands.filter((command) => !command.hidden);
   const files: (readonly [string, string])[] = [
-    ['man1/molar.1', overview(config, formats)],
+    ['man1/molar.1', overview(config, formats, pages)],
     ...commands.map((command): readonly [string, string] => [
       `man1/${nameOf(command.id)}.1`,
       commandPage(command, config),
     ]),
     ...formats.map((page): readonly [string, string] => [`man5/molar-${page.name}.5`, pageOf(page, 5)]),
-    ...PAGES.map((page): readonly [string, string] => [`man7/molar-${page.name}.7`, pageOf(page, 7)]),
+    ...pages.map((page): readonly [string, string] => [`man7/molar-${page.name}.7`, pageOf(page, 7)]),
   ];
   return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -27,16 +27,16 @@ function pageOf(page: Page, section: number): string {
   return `${[head(`molar-${page.name}`, section, page.about), ...sections, seeAlso(['molar(1)'])].join('\n')}\n`;
 }
 
-function overview(config: Config, formats: readonly Page[]): string {
+function overview(config: Config, formats: readonly Page[], general: readonly Page[]): string {
   const shown = config.commands
     .filter((command) => !command.hidden)
     .map(({ id, summary }): readonly [string, string] => [`molar ${id.replaceAll(':', ' ')}`, summary ?? ''])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const pages = [
     ...formats.map(({ name, about }): readonly [string, string] => [`molar-${name}(5)`, about]),
-    ...PAGES.map(({ name, about }): readonly [string, string] => [`molar-${name}(7)`, about]),
+    ...general.map(({ name, about }): readonly [string, string] => [`molar-${name}(7)`, about]),
   ];
-  const environment = PAGES.find(({ name }) => name === 'environment')?.sections ?? [];
+  const environment = general.find(({ name }) => name === 'environment')?.sections ?? [];
   return `${[
     head('molar', 1, 'command line for a dental practice-management API, and the server that speaks it'),
     '.SH SYNOPSIS',

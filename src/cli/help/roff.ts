@@ -1,4 +1,4 @@
-import type { Block } from '../../core/help/page.ts';
+import type { Block } from './pages.ts';
 
 const WIDTH = 78;
 

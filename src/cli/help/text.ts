@@ -1,5 +1,4 @@
-import type { Block, Page } from '../../core/help/page.ts';
-import { PAGES } from '../../core/help/pages.ts';
+import { type Block, PAGES, type Page } from './pages.ts';
 
 const INDENT = '  ';
 const WIDEST_TERM = 28;

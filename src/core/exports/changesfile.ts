@@ -7,7 +7,7 @@ import { partPath } from './partialfile.ts';
 /** `whole`: every record the filter allows. `changes`: those modified since the last complete run. */
 export type ExportKind = 'whole' | 'changes';
 
-/** `patients.changes.2026-11-22T05-00-00Z.csv`: the file of changes beside the whole file (mirror contract §9). */
+/** `patients.changes.2026-11-22T05-00-00Z.csv`: the file of changes beside the whole file (contract §5). */
 export function changesPath(path: string, time: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}.changes.${time}${ext}`);

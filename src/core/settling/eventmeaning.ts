@@ -8,7 +8,7 @@ const NEVER_ADDED = ['operatory', 'provider', 'recurrenceType'];
 
 /**
  * Compares a stored calendar event with what was sent, as `likenesses` does. The service moves the start of an event that
- * lasts all day to midnight, and that of a series to its first day (specification, Events; D39).
+ * lasts all day to midnight, and that of a series to its first day (specification, Endpoints, Events; D39).
  */
 export function eventLikenesses(fields: Fields, sent: Values, stored: Values): Likenesses {
   const added = NEVER_ADDED.filter((name) => isNothing(sent[name]) && !isNothing(stored[name]));

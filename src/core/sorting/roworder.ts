@@ -28,7 +28,7 @@ const NUMERIC_KINDS = new Set(['id', 'integer', 'number', 'dollars']);
 const ID: Column = { name: 'id', path: ['id'], isId: true };
 
 /**
- * The order of rows of `--sort` (office contract §6): numbers by value, instants by time, false before true, text by
+ * The order of rows of `--sort` (contract §2): numbers by value, instants by time, false before true, text by
  * code points after NFC and lower-casing, no value last in either direction; ties by id ascending.
  */
 export class RowOrder {

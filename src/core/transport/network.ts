@@ -51,7 +51,7 @@ interface Dispatchers {
 }
 
 async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
-  const { Agent, ProxyAgent, request } = await import('undici');
+  const { Agent, ProxyAgent, request } = await import('./undici.ts');
   const ca = await trusted(options.certificates ?? []);
   // undici lets go of a connection that does not stand yet only when its time is over.
   const closing = new AbortController();

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Clock } from '../service.ts';
 import type { Store } from '../store/store.ts';
-import { DAY_MS } from '../stream/retention.ts';
+import { DAY_MS } from '../stream/stream.ts';
 import { type Actor, appendAudit } from './entries.ts';
 import { ANCHOR } from './reading.ts';
 

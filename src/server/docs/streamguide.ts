@@ -3,7 +3,7 @@ import { DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
 import { CORRELATION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { EXAMPLE_MESSAGE } from '../openapi/stream.ts';
 import { LISTENER_TIMES } from '../stream/listener.ts';
-import { DEFAULT_RETENTION_DAYS } from '../stream/retention.ts';
+import { DEFAULT_RETENTION_DAYS } from '../stream/stream.ts';
 import { jsonCode } from './code.ts';
 import type { Guide } from './guides.ts';
 import { html } from './markup.ts';

@@ -3,7 +3,7 @@ import type { Operation } from '../../catalog/define.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Handler } from '../service.ts';
-import { deliveringHandler } from '../stream/asyncendpoint.ts';
+import { deliveringHandler } from '../stream/deliveries.ts';
 import { countHandler, getHandler, listHandler } from './reading.ts';
 import { createHandler, deleteHandler, updateHandler } from './writing.ts';
 

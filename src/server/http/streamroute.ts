@@ -4,9 +4,14 @@ import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
 import { nowOf, type Organization, type Service } from '../service.ts';
-import { formatFor } from '../stream/formats.ts';
-import { LISTENER_TIMES, type ListenerTimes, type Listening, serveListener } from '../stream/listener.ts';
-import { ListenerSocket } from '../stream/socket.ts';
+import {
+  LISTENER_TIMES,
+  ListenerSocket,
+  type ListenerTimes,
+  type Listening,
+  serveListener,
+} from '../stream/listener.ts';
+import { formatFor } from '../stream/pages.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { actorOf } from './audited.ts';
 import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';

@@ -6,17 +6,17 @@ import type { FilterScalar } from '../../catalog/filter/values.ts';
 import { gather } from '../requests.ts';
 import type { OperationRequest } from '../service.ts';
 
-/** The terms of a report's filter that are right, and every key that the filter names. */
-export interface ReportTerms {
+/** The valid terms of a report's filter, and every key that the filter names. */
+interface ReportTerms {
   readonly terms: readonly Term[];
   readonly named: ReadonlySet<string>;
 }
 
 /**
- * What a report's filter asks for, wrong terms left out: rules between keys are told in the same answer as wrong
- * terms, which `readTerms` reports. Nothing is named when the filter cannot be read at all.
+ * The valid terms of a report's filter: violations of rules between keys are reported in the same response as invalid
+ * terms, which `readTerms` reports. Empty when the filter cannot be parsed at all.
  */
-export function soundTerms(request: OperationRequest, operation: Operation): ReportTerms {
+export function validTerms(request: OperationRequest, operation: Operation): ReportTerms {
   const raw = gather([], () => parseFilter(request.query.filter ?? '')) ?? [];
   const keys = Object.fromEntries(
     Object.entries(operation.filters ?? {}).map(([name, key]) => [name, { ...key, required: false }]),
@@ -27,7 +27,7 @@ export function soundTerms(request: OperationRequest, operation: Operation): Rep
   };
 }
 
-/** The one value of a key that sets something: ALL locations as `ALL`. Different values exclude each other. */
+/** The one value of a key that is a setting: ALL locations as `ALL`. Different values are a conflict. */
 export function settingOf(terms: readonly Term[], key: string, problems: Problem[]): FilterScalar | undefined {
   const values = terms.filter((term) => term.key.key === key).map((term) => (term.all ? 'ALL' : term.values[0]));
   const [first, other] = new Set(values);

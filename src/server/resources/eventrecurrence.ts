@@ -12,8 +12,7 @@ import {
   ruleOf,
 } from '../../catalog/recurrence/fields.ts';
 import type { RecurrenceRule } from '../../catalog/recurrence/rule.ts';
-import { occurrenceStarts } from '../recurrence/occurrences.ts';
-import { dateOfWall, midnightOf, type ZoneClock } from '../recurrence/zoneclock.ts';
+import { dateOfWall, midnightOf, occurrenceStarts, type ZoneClock } from '../wallclock.ts';
 import type { EventDraft, EventRecord, EventValues } from './eventdrafts.ts';
 import { fillEvent, timesProblem, wallStart } from './eventtimes.ts';
 
@@ -38,7 +37,7 @@ function comparable(value: unknown): unknown {
   return Array.isArray(value) ? [...value].sort() : value;
 }
 
-/** Recurrence properties are the series' (specification, PUT /events). */
+/** Recurrence properties are the series' (specification, Endpoints, Events). */
 export function occurrenceProblems(names: readonly RecurrenceName[]): Problem[] {
   return names.map((name) => ({
     code: 'field.conflict',
@@ -49,7 +48,7 @@ export function occurrenceProblems(names: readonly RecurrenceName[]): Problem[] 
 
 /**
  * The recurrence that a SERIES update asks for: type, end and frequency stay unless given; days, or week and day,
- * must be given (specification, PUT /events); an omitted start is the target's date (D39).
+ * must be given (specification, Endpoints, Events); an omitted start is the target's date (D39).
  */
 export function mergedRecurrence(before: RecurrenceFields, values: EventValues, date: string): RecurrenceFields {
   const { recurrenceType: type = before.recurrenceType } = values;

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { recurrenceOf } from '../../catalog/recurrence/fields.ts';
-import type { ZoneClock } from '../recurrence/zoneclock.ts';
 import type { Reader } from '../store/store.ts';
+import type { ZoneClock } from '../wallclock.ts';
 import type { EventDraft, EventRecord, EventValues } from './eventdrafts.ts';
 import { settleTimes, shiftedStart, shiftOf, timesProblem } from './eventtimes.ts';
 

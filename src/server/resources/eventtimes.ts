@@ -1,6 +1,6 @@
 import type { Problem } from '../../catalog/failures.ts';
 import { formatInstant, LAST_INSTANT } from '../../catalog/fields/times.ts';
-import { dateOfWall, midnightOf, type ZoneClock } from '../recurrence/zoneclock.ts';
+import { dateOfWall, midnightOf, type ZoneClock } from '../wallclock.ts';
 import type { EventDraft, EventRecord } from './eventdrafts.ts';
 
 const ALL_DAY_MINUTES = 1439;

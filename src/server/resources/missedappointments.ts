@@ -47,7 +47,7 @@ function isMissed(status: unknown): boolean {
   return status === 'BROKEN' || status === 'NO_SHOW';
 }
 
-/** Follows an appointment into, within and out of BROKEN and NO_SHOW (specification, States; D28). */
+/** Follows an appointment into, within and out of BROKEN and NO_SHOW (specification, States and transitions; D28). */
 export async function followStatus(tx: Transaction, draft: Draft): Promise<void> {
   const { before, after } = draft;
   const was = isMissed(before?.status);

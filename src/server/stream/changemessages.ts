@@ -17,15 +17,16 @@ export interface Change {
   readonly resource: Resource;
   readonly before: JsonRecord | undefined;
   readonly after: JsonRecord | undefined;
-  /** The text of `after`, where it is known already. */
+  /** The JSON of `after`, if already serialized. */
   readonly json?: string;
   /** When it happened: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly at: string;
 }
 
 /**
- * What the stream tells of a change (D40): the whole record of a new one, what changed of another, the id of a deleted
- * one. Undefined for a change of nothing (D44), and for one that its sub-type does not tell (specification, Events).
+ * The message of a change (D40): the whole record when it is new, the changed fields when it is updated, the id when it
+ * is deleted. Undefined when nothing changed (D44), and for changes that its sub-type does not report (specification,
+ * Events).
  */
 export function messageOf({ organization, resource, before, after, json, at }: Change): NewMessage | undefined {
   const record = after ?? before;
@@ -41,7 +42,7 @@ export function messageOf({ organization, resource, before, after, json, at }: C
 }
 
 /** The location segment of a record's routing key. */
-export function locationOf(resource: Resource, record: JsonRecord): string {
+function locationOf(resource: Resource, record: JsonRecord): string {
   const field = locationFieldOf(resource);
   const link = field && (record[field] as { id: number } | null | undefined);
   return link ? String(link.id) : NO_LOCATION;
@@ -57,7 +58,7 @@ function payloadOf(
   if (operation === 'DELETE') return picked(record, ['id', 'ledgerType']);
   const changed = changedFields(before ?? {}, record);
   if (changed.length === 0 || isReplacement(changed, record)) return undefined;
-  // Two changes in one millisecond give it the same value, and still it was set.
+  // Two changes within one millisecond set it to the same value.
   if (record.lastModified === at) changed.push('lastModified');
   return picked(record, ['id', 'type', 'ledgerType', ...changed]);
 }
@@ -73,7 +74,7 @@ function changedFields(before: JsonRecord, after: JsonRecord): string[] {
 
 const REPLACEMENT = ['isActive', 'replacedByTransaction', 'lastModified'];
 
-/** A correction is told by the CREATE of the new row alone: what it does to the original is not (D25). */
+/** A correction is reported by the CREATE of the new row only, not by what it does to the original (D25). */
 function isReplacement(changed: readonly string[], record: JsonRecord): boolean {
   const replaced = changed.includes('replacedByTransaction') && record.replacedByTransaction !== null;
   return replaced && changed.every((name) => REPLACEMENT.includes(name));

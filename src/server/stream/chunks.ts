@@ -12,32 +12,32 @@ import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { Delivery } from './deliverystore.ts';
 
-/** Messages of a chunk at most, and records looked through to find them: what one write does is bounded by both. */
-export const CHUNK_RECORDS = 500;
+/** Maximum messages of a chunk, and maximum records searched to find them: both bound the work of one write. */
+const CHUNK_RECORDS = 500;
 const CHUNK_SEARCHED = 4000;
 
-/** A part of what is delivered. */
+/** A part of a delivery. */
 export interface Chunk {
   readonly records: readonly ChunkRecord[];
-  /** Where the next chunk goes on; undefined: this was the last one. */
+  /** Where the next chunk begins; undefined: this was the last one. */
   readonly reachedId: number | undefined;
 }
 
-export interface ChunkRecord {
+interface ChunkRecord {
   /** JSON text. */
   readonly payload: string;
   /** Location id as text, or `*`. */
   readonly locationId: string;
 }
 
-/** What a delivery delivers, read again from what was asked. */
-export interface DeliveryQuestion {
+/** What a delivery delivers, parsed from the stored request. */
+export interface DeliveryQuery {
   readonly terms: readonly Term[];
   readonly fields: readonly string[] | undefined;
 }
 
-/** The checked question of a delivery; it was checked when it was asked. Throws a Refusal when it no longer holds. */
-export function questionOf(delivery: Delivery, operation: Operation, organization: Organization): DeliveryQuestion {
+/** The query of a delivery, which was valid when it was requested. Throws a Refusal if it no longer is. */
+function queryOf(delivery: Delivery, operation: Operation, organization: Organization): DeliveryQuery {
   return {
     terms: checkFilter(delivery.filter ?? '', operation.filters ?? {}, {
       instantOf: instantIn(organization.timezone),
@@ -54,14 +54,14 @@ export async function readChunk(
   organization: Organization,
   delivery: Delivery,
 ): Promise<Chunk> {
-  const question = questionOf(delivery, operation, organization);
+  const query = queryOf(delivery, operation, organization);
   if (resource.computed) {
     const after = delivery.reachedId ?? delivery.afterId;
-    return productionChunk(read, organization, question, after, CHUNK_RECORDS);
+    return productionChunk(read, organization, query, after, CHUNK_RECORDS);
   }
   return operation.order === 'descending'
-    ? storedChunk(read, resource, organization, delivery, question, 'DESC')
-    : storedChunk(read, resource, organization, delivery, question, 'ASC');
+    ? storedChunk(read, resource, organization, delivery, query, 'DESC')
+    : storedChunk(read, resource, organization, delivery, query, 'ASC');
 }
 
 async function storedChunk(
@@ -69,7 +69,7 @@ async function storedChunk(
   resource: Resource,
   { org }: Organization,
   { afterId, reachedId }: Delivery,
-  { terms, fields }: DeliveryQuestion,
+  { terms, fields }: DeliveryQuery,
   order: 'ASC' | 'DESC',
 ): Promise<Chunk> {
   const table = raw(tableOf(resource));
@@ -77,7 +77,7 @@ async function storedChunk(
   const descending = order === 'DESC';
   const [above, below] = descending ? [afterId, reachedId ?? Number.MAX_SAFE_INTEGER] : [reachedId ?? afterId, null];
   const limits = below === null ? sql`r.id > ${above}` : sql`r.id > ${above} AND r.id < ${below}`;
-  // Without a filter the next records are those that are delivered.
+  // Without a filter every record searched is delivered.
   const searched = terms.every(({ all }) => all) ? CHUNK_RECORDS : CHUNK_SEARCHED;
   const range = await read.get<{ low: number | null; high: number | null }>(
     sql`SELECT MIN(id) AS low, MAX(id) AS high FROM (SELECT r.id FROM ${table} r WHERE r.org = ${org} AND ${limits}

@@ -1,20 +1,31 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allOperations } from '../../catalog/catalog.ts';
+import type { Operation } from '../../catalog/define.ts';
 import { Refusal } from '../../catalog/failures.ts';
 import { type DELIVERY_OPERATIONS, domainTypeOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
+import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { appendAudit } from '../audit/entries.ts';
 import { findOrganizationByKey } from '../organizations.ts';
 import type { Clock } from '../service.ts';
+import { type Handler, nowOf } from '../service.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { readChunk } from './chunks.ts';
-import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
+import {
+  addDelivery,
+  advanceDelivery,
+  type Delivery,
+  findDelivery,
+  nextDelivery,
+  removeDelivery,
+} from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
 
-/** Pauses after a chunk that failed, longer each time: the store may be held by an import. */
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 30_000;
-/** How often deliveries that other servers accepted are looked for. */
-const SHARED_LOOK_MS = 5000;
+/** Delays before a failed chunk is retried, doubled each time: an import may be holding the store. */
+const FIRST_DELAY_MS = 200;
+const MAX_DELAY_MS = 30_000;
+/** Polling interval for deliveries that other servers accepted. */
+const SHARED_POLL_MS = 5000;
 
 type DeliveryOperation = (typeof DELIVERY_OPERATIONS)[number];
 
@@ -25,8 +36,8 @@ const ASYNC = new Map(
 );
 
 /**
- * Brings what async endpoints were asked for to the stream, in the background (D41): chunk by chunk, each in one write
- * with the note of how far it came, so a restart goes on where the last chunk ended. Deliveries take turns.
+ * Delivers the results of async endpoints to the stream, in the background (D41): in chunks, each written together with
+ * the position it reached, so that a restart resumes after the last chunk. Deliveries are served in turn.
  */
 export class Deliveries {
   /** Records delivered since the start. */
@@ -37,28 +48,28 @@ export class Deliveries {
   private readonly clock: Clock;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
-  private asked = false;
+  private isPending = false;
   private timer: NodeJS.Timeout | undefined;
-  private last = 0;
-  private fault: ((error: unknown) => void) | undefined;
+  private lastServedId = 0;
+  private onFault: ((error: unknown) => void) | undefined;
 
   constructor(store: Store, clock: Clock) {
     this.store = store;
     this.clock = clock;
   }
 
-  /** Begins to deliver what there is; `fault` hears of chunks that failed and are tried again. */
-  start(fault: (error: unknown) => void): void {
-    this.fault = fault;
-    // A server that has ended may have left some; its own restart is not waited for.
-    if (this.store.shared !== undefined) this.timer = setInterval(() => this.wake(), SHARED_LOOK_MS).unref();
+  /** Starts delivering; `onFault` is called with the error of each chunk that failed and will be retried. */
+  start(onFault: (error: unknown) => void): void {
+    this.onFault = onFault;
+    // A server that has ended may have left deliveries; they do not wait for its restart.
+    if (this.store.shared !== undefined) this.timer = setInterval(() => this.wake(), SHARED_POLL_MS).unref();
     this.wake();
   }
 
-  /** Looks for what there is to deliver; does nothing before `start`. */
+  /** Looks for deliveries; does nothing before `start`. */
   wake(): void {
-    if (this.fault === undefined || this.stopping.signal.aborted) return;
-    this.asked = true;
+    if (this.onFault === undefined || this.stopping.signal.aborted) return;
+    this.isPending = true;
     this.running ??= this.run();
   }
 
@@ -67,7 +78,7 @@ export class Deliveries {
     while (this.running !== undefined) await this.running;
   }
 
-  /** Ends after the chunk that is being written; the next start goes on behind it. */
+  /** Ends after the chunk that is being written; the next start resumes after it. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
@@ -76,20 +87,20 @@ export class Deliveries {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    let pause = FIRST_PAUSE_MS;
-    while (this.asked && !signal.aborted) {
-      this.asked = false;
+    let delay = FIRST_DELAY_MS;
+    while (this.isPending && !signal.aborted) {
+      this.isPending = false;
       try {
         while (!signal.aborted && (await this.step())) {
-          pause = FIRST_PAUSE_MS;
-          // Requests that came in meanwhile go first.
+          delay = FIRST_DELAY_MS;
+          // Requests that arrived meanwhile go first.
           await nextTurn();
         }
       } catch (error) {
-        this.fault?.(error);
-        this.asked = true;
-        await pauseFor(pause, signal);
-        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+        this.onFault?.(error);
+        this.isPending = true;
+        await delayFor(delay, signal);
+        delay = Math.min(delay * 2, MAX_DELAY_MS);
       }
     }
     this.running = undefined;
@@ -97,9 +108,9 @@ export class Deliveries {
 
   /** One chunk of the delivery whose turn it is; false when there is none. */
   private async step(): Promise<boolean> {
-    const next = await nextDelivery(this.store.read, this.last);
+    const next = await nextDelivery(this.store.read, this.lastServedId);
     if (next === undefined) return false;
-    this.last = next.id;
+    this.lastServedId = next.id;
     const { records, done } = await this.store
       .write((tx) => this.deliverChunk(tx, next.id), next.org)
       .catch((error: unknown) => this.abandon(next, error));
@@ -108,10 +119,10 @@ export class Deliveries {
     return true;
   }
 
-  /** Ends a delivery whose question is no longer understood, as after a change of the catalog; other faults pass. */
+  /** Ends a delivery whose query is no longer valid, as after a change of the catalog; rethrows other errors. */
   private async abandon(delivery: Delivery, error: unknown): Promise<{ records: number; done: boolean }> {
     if (!(error instanceof Refusal)) throw error;
-    this.fault?.(error);
+    this.onFault?.(error);
     await this.store.write((tx) => removeDelivery(tx, delivery.id));
     return { records: 0, done: true };
   }
@@ -122,7 +133,7 @@ export class Deliveries {
   }
 
   private async deliverChunk(tx: Transaction, id: number): Promise<{ records: number; done: boolean }> {
-    // Read again: another server may have delivered a chunk of it, or the last one, since it was chosen.
+    // Read again: another server may have delivered a chunk of it, or the last one, in the meantime.
     const delivery = await findDelivery(tx, id);
     if (delivery === undefined) return { records: 0, done: false };
     const found = ASYNC.get(delivery.operation);
@@ -158,7 +169,7 @@ export class Deliveries {
   }
 }
 
-function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+function delayFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
@@ -168,4 +179,28 @@ function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, milliseconds);
     signal.addEventListener('abort', done);
   });
+}
+
+/**
+ * An async endpoint: responds with its first records, and has all of them delivered to the stream under the correlation
+ * id in the response's header (D41). The delivery is on disk before the response is sent.
+ */
+export function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
+  return async (request) => {
+    const response = await firstRecords(request);
+    const { organization, query, service } = request;
+    const correlationId = randomUUID();
+    const delivery = {
+      org: organization.org,
+      correlationId,
+      operation: operation.id,
+      filter: query.filter ?? null,
+      responseFields: query.responseFields ?? null,
+      // Checked by now: absent, empty or a whole number.
+      afterId: Number(query.lastId ?? 0),
+    };
+    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
+    service.deliveries.wake();
+    return { ...response, headers: { [CORRELATION_HEADER]: correlationId } };
+  };
 }

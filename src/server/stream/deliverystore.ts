@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Reader, Transaction } from '../store/store.ts';
 
-/** What one call of an async endpoint still has to bring to the stream, and how far it has come (D41). */
+/** What one call of an async endpoint still has to deliver to the stream, and its position (D41). */
 export interface Delivery {
   readonly id: number;
   readonly org: number;
@@ -12,9 +12,9 @@ export interface Delivery {
   readonly responseFields: string | null;
   /** Records with an id above this are delivered. */
   readonly afterId: number;
-  /** Where the next chunk goes on; null: at the beginning. */
+  /** Where the next chunk begins; null: at the beginning. */
   readonly reachedId: number | null;
-  /** Messages so far. */
+  /** Messages delivered so far. */
   readonly total: number;
 }
 
@@ -42,7 +42,7 @@ export async function addDelivery(
 
 const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, after_id, reached_id, total`;
 
-/** The first delivery after another, beginning again with the oldest: they take turns. */
+/** The delivery after another, starting over with the oldest: deliveries are served in turn. */
 export async function nextDelivery(read: Reader, after: number): Promise<Delivery | undefined> {
   const row = await read.get<DeliveryRow>(
     sql`SELECT ${COLUMNS} FROM async_deliveries ORDER BY id <= ${after}, id LIMIT 1`,
@@ -50,7 +50,7 @@ export async function nextDelivery(read: Reader, after: number): Promise<Deliver
   return row && toDelivery(row);
 }
 
-/** A delivery as it is now; undefined when it is done. */
+/** A delivery in its current state; undefined when it is complete. */
 export async function findDelivery(read: Reader, id: number): Promise<Delivery | undefined> {
   const row = await read.get<DeliveryRow>(sql`SELECT ${COLUMNS} FROM async_deliveries WHERE id = ${id}`);
   return row && toDelivery(row);
@@ -70,7 +70,7 @@ function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** Keeps how far a delivery has come. */
+/** Saves the position of a delivery. */
 export async function advanceDelivery(tx: Transaction, id: number, reachedId: number, total: number): Promise<void> {
   await tx.run(sql`UPDATE async_deliveries SET reached_id = ${reachedId}, total = ${total} WHERE id = ${id}`);
 }

@@ -1,6 +1,7 @@
 import type { Reading } from '../metrics/recorder.ts';
 import type { Service } from '../service.ts';
 import { countDeliveries } from './deliverystore.ts';
+import type { Relay } from './relay/relay.ts';
 
 /** What GET /metrics tells of the stream. */
 export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
@@ -55,6 +56,36 @@ export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliverie
       help: 'Records that async deliveries have brought to the stream since the start.',
       kind: 'counter',
       read: () => deliveries.delivered,
+    },
+  ];
+}
+
+/** What a relay tells in the metrics. */
+export function relayReadings(relay: Relay): readonly Reading[] {
+  return [
+    {
+      name: 'molar_relay_connected',
+      help: 'Whether the broker is connected: 1 or 0.',
+      kind: 'gauge',
+      read: () => (relay.connected ? 1 : 0),
+    },
+    {
+      name: 'molar_relay_lag_messages',
+      help: 'Stream messages that the broker has not confirmed yet.',
+      kind: 'gauge',
+      read: () => relay.lag,
+    },
+    {
+      name: 'molar_relay_messages_total',
+      help: 'Stream messages that the broker has confirmed.',
+      kind: 'counter',
+      read: () => relay.relayed,
+    },
+    {
+      name: 'molar_relay_failures_total',
+      help: 'Connections to the broker that ended or could not be made.',
+      kind: 'counter',
+      read: () => relay.failures,
     },
   ];
 }

@@ -1,19 +1,18 @@
+import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Organization } from '../service.ts';
-import type { StreamFormat } from './formats.ts';
-import type { StreamPage } from './pages.ts';
-import { resyncMessage } from './resync.ts';
-import type { ListenerSocket } from './socket.ts';
+import { resyncMessage } from './outbox.ts';
+import type { StreamFormat, StreamPage } from './pages.ts';
 import type { Stream } from './stream.ts';
 
 /** Milliseconds of a listener's life. */
 export interface ListenerTimes {
   /** Silence after which a heartbeat is sent (D42). */
   readonly heartbeatMs: number;
-  /** A socket that takes nothing for so long is closed. */
+  /** A socket that accepts nothing for this long is closed. */
   readonly stallMs: number;
-  /** The token is looked at again before anything is sent, at most this often. */
+  /** Minimum time between two checks of the token; it is checked before anything is sent. */
   readonly checkMs: number;
 }
 
@@ -25,7 +24,7 @@ export interface Listening {
   readonly organization: Organization;
   readonly matches: RoutingKeyMatch;
   readonly format: StreamFormat;
-  /** Hears how many messages were written. */
+  /** Callback with the number of messages written. */
   readonly sent: (messages: number) => void;
   readonly socket: ListenerSocket;
   readonly times: ListenerTimes;
@@ -35,13 +34,13 @@ export interface Listening {
   readonly check: () => Promise<void>;
 }
 
-/** A listener that has no room for so long lets go of the page it has read, and reads it again later. */
-const PATIENCE_MS = 250;
+/** A listener without room for this long releases its page, and reads it again later. */
+const RELEASE_MS = 250;
 
 /**
  * Serves one listener until `signal` is aborted or its socket stalls: pulls pages after its position, so that replay
  * and live are the same, sends what matches, and waits at the end. `after`: its position, `requested` what it asked
- * for when that is not it. Resolves when nothing more is to be sent. Rejects with what `check` or the store rejects.
+ * for when that is not it. Resolves when there is nothing more to send. Rejects with what `check` or the store rejects.
  */
 export async function serveListener(
   listening: Listening,
@@ -65,10 +64,10 @@ export async function serveListener(
       const sent = await sendPage(listening, page, signal);
       position = sent.position;
       if (sent.anything) quietSince = performance.now();
-      // A long way without anything to send must not keep others waiting.
+      // A long stretch with nothing to send must not block other requests.
       else await nextTurn();
     } else {
-      // All messages up to the newest known were there to be read.
+      // All messages up to the newest known one have been read.
       position = Math.max(position, newest);
       const silence = Math.max(0, quietSince + times.heartbeatMs - performance.now());
       if (silence > 0 && (await stream.beyond(position, silence, signal))) continue;
@@ -90,16 +89,59 @@ async function sendPage(
 ): Promise<{ position: number; anything: boolean }> {
   let position = 0;
   let anything = false;
-  for (const piece of page) {
-    position = piece.last;
-    const { bytes, messages } = piece.matching(matches);
+  for (const frame of page) {
+    position = frame.last;
+    const { bytes, messages } = frame.matching(matches);
     if (messages === 0) continue;
     anything = true;
     sent(messages);
     socket.write(bytes);
-    // Others have their turn; a socket that has taken it all says so by then.
+    // Yields to other requests; a socket that has flushed everything reports it by then.
     await nextTurn();
-    if (!(await socket.drained(PATIENCE_MS, signal))) break;
+    if (!(await socket.drained(RELEASE_MS, signal))) break;
   }
   return { position, anything };
+}
+
+/** The connection of a listener, with back-pressure: a slow one occupies no more than the response's own buffer. */
+export class ListenerSocket {
+  private readonly response: ServerResponse;
+  private full = false;
+
+  constructor(response: ServerResponse) {
+    this.response = response;
+    response.on('drain', () => {
+      this.full = false;
+    });
+  }
+
+  /** False: wait for `drained` before writing more. */
+  write(content: string | Uint8Array): boolean {
+    this.full = !this.response.write(content);
+    return !this.full;
+  }
+
+  /** Resolves true when there is room again, false after `milliseconds`, or when the connection or `signal` ended. */
+  async drained(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+    if (!this.full) return true;
+    if (signal.aborted) return false;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.response.off('drain', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      this.response.on('drain', done);
+      signal.addEventListener('abort', done);
+    });
+    return !this.full;
+  }
+
+  /** Ends the response; a stalled one is destroyed, since its end would not get through either. */
+  end(text = ''): void {
+    if (this.full) this.response.destroy();
+    else this.response.end(text);
+  }
 }

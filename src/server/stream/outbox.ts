@@ -1,4 +1,5 @@
 import sql, { empty } from 'sql-template-tag';
+import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 
@@ -25,12 +26,12 @@ export interface StoredMessage {
   readonly text: string;
 }
 
-/** Rows of one statement, and bytes after which no further statement is run: together they bound a page. */
+/** Rows per statement, and bytes after which no further statement is run: together they bound a page. */
 const ROWS = 50;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Writes a message in the transaction of what it tells, so that neither is there without the other. Its number follows
+ * Writes a message in the transaction of the change it reports, so that neither exists without the other. Numbers follow
  * the order of commits: a reader never sees a number before a lower one.
  */
 export function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
@@ -39,7 +40,7 @@ export function appendMessage(tx: Transaction, message: NewMessage): Promise<voi
 }
 
 /**
- * Messages after a number, ascending: at most `limit`, and fewer when they are large; none only when there are none.
+ * Messages after a number, ascending: at most `limit`, fewer when they are large; empty only when there are none.
  * Read by index range; of one organization when `org` is given, of all otherwise.
  */
 export async function readMessages(
@@ -64,7 +65,7 @@ export async function readMessages(
   return messages;
 }
 
-/** The numbers of the oldest and the newest message there are; undefined when there are none. */
+/** The numbers of the oldest and the newest message; undefined when there are none. */
 export async function messageBounds(read: Reader): Promise<{ oldest: number; newest: number } | undefined> {
   const row = await read.get<{ oldest: number | null; newest: number | null }>(
     sql`SELECT (SELECT MIN(id) FROM stream_messages) AS oldest, (SELECT MAX(id) FROM stream_messages) AS newest`,
@@ -88,4 +89,20 @@ function toMessage(row: MessageRow): StoredMessage {
   const head = { id, routingKey, organizationId, locationId, domainType, operation, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
   return { id, routingKey, operation, text: `${JSON.stringify(head).slice(0, -1)},"payload":${row.payload}}` };
+}
+
+/**
+ * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`.
+ * `sendTime`: `YYYY-MM-DDTHH:mm:ss.SSSZ`.
+ */
+export function resyncMessage(
+  organizationId: string,
+  { requested, resumedAfter }: { readonly requested: number; readonly resumedAfter: number },
+  sendTime: string,
+): StoredMessage {
+  const key = { organizationId, locationId: NO_LOCATION, domainType: '*', operation: RESYNC };
+  const routingKey = formatRoutingKey(key);
+  const payload = { requested, resumedAfter };
+  const envelope = { id: resumedAfter, routingKey, ...key, sendTime, correlationId: null, payload };
+  return { id: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
 }

@@ -1,10 +1,10 @@
 import type { Store } from '../store/store.ts';
 import { messageBounds } from './outbox.ts';
 
-/** Commits that follow each other are looked at together: this long after the last look at the earliest. */
+/** Minimum time between two refreshes, so that commits in quick succession share one. */
 const SPACING_MS = 10;
 
-/** How often the store is looked at while somebody waits: another process, an import, may have written. */
+/** Polling interval while somebody waits: another process, such as an import, may have written. */
 const POLL_MS = 1000;
 
 interface Waiter {
@@ -13,26 +13,26 @@ interface Waiter {
 }
 
 /**
- * The end of the stream: knows the number of the newest message, and wakes those who wait for a newer one. One look at
- * the store serves all of them, and what a waiter costs does not depend on how much is written.
+ * The head of the outbox: knows the number of the newest message, and wakes those who wait for a newer one. One query
+ * serves all of them, and the cost of a waiter does not depend on how much is written.
  */
-export class Tip {
+export class OutboxHead {
   /** Number of the newest message that is known; it may lag behind the store by a few milliseconds. */
   newest: number;
   private readonly store: Store;
   private readonly waiters = new Set<Waiter>();
-  private readonly forget: () => void;
+  private readonly unsubscribe: () => void;
   private poll: NodeJS.Timeout | undefined;
-  private planned: NodeJS.Timeout | undefined;
-  private lookedAt = 0;
+  private scheduled: NodeJS.Timeout | undefined;
+  private refreshedAt = 0;
   private closed = false;
-  /** Called before waiters wake. */
+  /** Callback that runs before waiters are woken. */
   onAdvance: () => void = () => {};
 
   constructor(store: Store, newest: number) {
     this.store = store;
     this.newest = newest;
-    this.forget = store.onCommit(() => this.plan());
+    this.unsubscribe = store.onCommit(() => this.schedule());
   }
 
   /** Resolves true when there is a message after `seen`, false after `milliseconds`, on abort, or when this is closed. */
@@ -50,16 +50,16 @@ export class Tip {
       const waiter = { seen, wake };
       signal?.addEventListener('abort', wake);
       this.waiters.add(waiter);
-      this.poll ??= setInterval(() => this.waiters.size > 0 && this.plan(), POLL_MS).unref();
+      this.poll ??= setInterval(() => this.waiters.size > 0 && this.schedule(), POLL_MS).unref();
     });
     return this.newest > seen;
   }
 
   /** Reads the number of the newest message from the store, and wakes those who waited for it. */
-  async look(): Promise<number> {
-    clearTimeout(this.planned);
-    this.planned = undefined;
-    this.lookedAt = performance.now();
+  async refresh(): Promise<number> {
+    clearTimeout(this.scheduled);
+    this.scheduled = undefined;
+    this.refreshedAt = performance.now();
     const newest = (await messageBounds(this.store.read))?.newest ?? 0;
     if (newest <= this.newest) return this.newest;
     this.newest = newest;
@@ -70,16 +70,16 @@ export class Tip {
 
   close(): void {
     this.closed = true;
-    this.forget();
+    this.unsubscribe();
     clearInterval(this.poll);
-    clearTimeout(this.planned);
+    clearTimeout(this.scheduled);
     for (const waiter of [...this.waiters]) waiter.wake();
   }
 
-  private plan(): void {
-    if (this.closed || this.planned !== undefined) return;
-    const wait = Math.max(0, this.lookedAt + SPACING_MS - performance.now());
-    // A look that fails is made again at the next commit, or by the poll.
-    this.planned = setTimeout(() => this.look().catch(() => {}), wait);
+  private schedule(): void {
+    if (this.closed || this.scheduled !== undefined) return;
+    const wait = Math.max(0, this.refreshedAt + SPACING_MS - performance.now());
+    // A refresh that fails is retried at the next commit, or by the poll.
+    this.scheduled = setTimeout(() => this.refresh().catch(() => {}), wait);
   }
 }

@@ -1,30 +1,30 @@
-import type { StreamFormat } from './formats.ts';
-import { type Piece, piecesOf } from './frames.ts';
+import { EVENT_STREAM_TYPE, NDJSON_TYPE } from '../../catalog/stream/messages.ts';
+import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { StoredMessage } from './outbox.ts';
 
-/** Bytes of pages held at most, so that those who replay together share them also when some are a good way behind. */
-const HELD_BYTES = 16 * 1024 * 1024;
+/** Maximum bytes of cached pages: listeners that replay together share them even when some lag behind. */
+const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 
-/** A page that nobody has asked for in so long is let go of. */
+/** A page that was not requested for this long is evicted. */
 const UNUSED_MS = 1000;
 
 /** Messages that listeners read at once, as they are written; none when there are no messages. */
-export type StreamPage = readonly Piece[];
+export type StreamPage = readonly Frame[];
 
-interface Shared {
+interface CachedPage {
   readonly page: Promise<StreamPage>;
-  /** 0 until it has come. One that has messages cannot be made wrong by what is written later. */
+  /** 0 until the page is read. A page with messages is not invalidated by later writes. */
   bytes: number;
   /** Of the process's clock, milliseconds. */
   usedAt: number;
 }
 
-/** The pages that listeners are reading, each read and framed once for all who stand at the same place. */
+/** A cache of the pages that listeners are reading: each is read and framed once for all listeners at that position. */
 export class SharedPages {
   private readonly read: (org: number, after: number) => Promise<readonly StoredMessage[]>;
-  /** Those used last are the last ones. */
-  private readonly pages = new Map<string, Shared>();
-  private held = 0;
+  /** The least recently used come first. */
+  private readonly pages = new Map<string, CachedPage>();
+  private cachedBytes = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(read: (org: number, after: number) => Promise<readonly StoredMessage[]>) {
@@ -42,20 +42,20 @@ export class SharedPages {
     return shared.page;
   }
 
-  /** There are newer messages: a page that has none, or is still being read, may lack them. */
+  /** There are newer messages: a page without messages, or still being read, may lack them. */
   advance(): void {
     for (const [name, { bytes }] of this.pages) if (bytes === 0) this.pages.delete(name);
   }
 
-  private started(name: string, org: number, after: number, format: StreamFormat): Shared {
-    const page = this.read(org, after).then((messages) => piecesOf(messages, format));
-    const shared: Shared = { page, bytes: 0, usedAt: 0 };
+  private started(name: string, org: number, after: number, format: StreamFormat): CachedPage {
+    const page = this.read(org, after).then((messages) => framesOf(messages, format));
+    const shared: CachedPage = { page, bytes: 0, usedAt: 0 };
     page.then(
-      (pieces) => {
+      (frames) => {
         if (this.pages.get(name) !== shared) return;
-        shared.bytes = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-        this.held += shared.bytes;
-        this.makeRoom();
+        shared.bytes = frames.reduce((sum, { bytes }) => sum + bytes.length, 0);
+        this.cachedBytes += shared.bytes;
+        this.trim();
       },
       () => {
         if (this.pages.get(name) === shared) this.pages.delete(name);
@@ -64,11 +64,11 @@ export class SharedPages {
     return shared;
   }
 
-  /** Lets go of those used longest ago; one that is still being read takes none. */
-  private makeRoom(): void {
+  /** Evicts the least recently used pages; one that is still being read has no bytes yet. */
+  private trim(): void {
     for (const [name, shared] of this.pages) {
-      if (this.held <= HELD_BYTES) return;
-      if (shared.bytes > 0) this.letGo(name, shared);
+      if (this.cachedBytes <= MAX_CACHED_BYTES) return;
+      if (shared.bytes > 0) this.evict(name, shared);
     }
   }
 
@@ -76,13 +76,115 @@ export class SharedPages {
     const since = performance.now() - UNUSED_MS;
     for (const [name, shared] of this.pages) {
       if (shared.usedAt > since) break;
-      this.letGo(name, shared);
+      this.evict(name, shared);
     }
     this.sweeping = this.pages.size === 0 ? undefined : this.sweeping?.refresh();
   }
 
-  private letGo(name: string, { bytes }: Shared): void {
+  private evict(name: string, { bytes }: CachedPage): void {
     this.pages.delete(name);
-    this.held -= bytes;
+    this.cachedBytes -= bytes;
   }
+}
+
+/** Characters written to a listener at once: about what a slow one occupies in memory, instead of a whole page. */
+const FRAME_CHARACTERS = 64 * 1024;
+
+/** Some messages as they are written to listeners, framed once whoever they are written to. */
+export class Frame {
+  readonly bytes: Buffer;
+  /** Number of its last message. */
+  readonly last: number;
+  /** Each routing key that its messages have, once. */
+  private readonly distinctKeys: readonly string[];
+  private readonly routingKeys: readonly string[];
+  private readonly messageEnd: string;
+
+  constructor(messages: readonly StoredMessage[], framed: readonly string[], { messageEnd }: StreamFormat) {
+    this.bytes = Buffer.from(framed.join(''));
+    this.last = (messages.at(-1) as StoredMessage).id;
+    this.routingKeys = messages.map(({ routingKey }) => routingKey);
+    this.distinctKeys = [...new Set(this.routingKeys)];
+    this.messageEnd = messageEnd;
+  }
+
+  /** The messages that match, and how many they are: all of its own bytes when all do, as for most listeners. */
+  matching(matches: RoutingKeyMatch): { readonly bytes: Buffer; readonly messages: number } {
+    const wanted = new Set(this.distinctKeys.filter(matches));
+    if (wanted.size === this.distinctKeys.length) return { bytes: this.bytes, messages: this.routingKeys.length };
+    if (wanted.size === 0) return { bytes: Buffer.alloc(0), messages: 0 };
+    const parts = [...this.parts()].filter((_, index) => wanted.has(this.routingKeys[index] as string));
+    return { bytes: Buffer.concat(parts), messages: parts.length };
+  }
+
+  /** The bytes of each message: an envelope has no line break, so its end cannot be within it. */
+  private *parts(): Generator<Buffer> {
+    for (let begin = 0; begin < this.bytes.length; ) {
+      const end = this.bytes.indexOf(this.messageEnd, begin) + this.messageEnd.length;
+      yield this.bytes.subarray(begin, end);
+      begin = end;
+    }
+  }
+}
+
+/** Frames messages in a format. */
+export function framesOf(messages: readonly StoredMessage[], format: StreamFormat): Frame[] {
+  const frames: Frame[] = [];
+  let first = 0;
+  let characters = 0;
+  let framed: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const text = format.message(message);
+    framed.push(text);
+    characters += text.length;
+    if (characters < FRAME_CHARACTERS && index < messages.length - 1) continue;
+    frames.push(new Frame(messages.slice(first, index + 1), framed, format));
+    [first, characters, framed] = [index + 1, 0, []];
+  }
+  return frames;
+}
+
+/** How messages are written to a listener (D42). */
+export interface StreamFormat {
+  readonly type: string;
+  /** What comes before the first message: where the stream begins, and warnings where the format has room for them. */
+  readonly opening: (position: number, warnings: readonly string[]) => string;
+  readonly message: (message: StoredMessage) => string;
+  /** How each message ends, and what is nowhere within one. */
+  readonly messageEnd: string;
+  /** Says that the connection lives, and up to which message the listener has seen all that it asked for. */
+  readonly heartbeat: (position: number) => string;
+  /** What comes last when the server ends the stream and says why. */
+  readonly ending: (why: string) => string;
+}
+
+/** Milliseconds after which a browser connects again. */
+const RETRY_MS = 1000;
+
+/** Server-Sent Events: `id` is the position to resume from, `event` the operation, `data` the envelope on one line. */
+export const EVENTS: StreamFormat = {
+  type: `${EVENT_STREAM_TYPE}; charset=utf-8`,
+  opening: (position, warnings) =>
+    `: from ${position}\n${warnings.map((warning) => `: warning: ${warning}\n`).join('')}retry: ${RETRY_MS}\n\n`,
+  message: ({ id, operation, text }) => `id: ${id}\nevent: ${operation}\ndata: ${text}\n\n`,
+  messageEnd: '\n\n',
+  heartbeat: (position) => `: heartbeat ${position}\n\n`,
+  ending: (why) => `: ${why}\n\n`,
+};
+
+/** One envelope a line; a heartbeat is an empty line, which readers skip. */
+export const LINES: StreamFormat = {
+  type: NDJSON_TYPE,
+  opening: () => '',
+  message: ({ text }) => `${text}\n`,
+  messageEnd: '\n',
+  heartbeat: () => '\n',
+  ending: () => '',
+};
+
+/** The format that an Accept header asks for: lines when it names them before events, or without. */
+export function formatFor(accept: string | undefined): StreamFormat {
+  const types = (accept ?? '').split(',').map((part) => part.split(';')[0]?.trim().toLowerCase());
+  const wanted = types.find((type) => type === NDJSON_TYPE || type === EVENT_STREAM_TYPE);
+  return wanted === NDJSON_TYPE ? LINES : EVENTS;
 }

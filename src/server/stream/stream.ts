@@ -1,18 +1,17 @@
+import sql from 'sql-template-tag';
 import { Hourly } from '../scheduler.ts';
 import type { Clock } from '../service.ts';
-import type { Store } from '../store/store.ts';
-import type { StreamFormat } from './formats.ts';
+import type { Reader, Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
-import { Tip } from './outboxhead.ts';
-import { SharedPages, type StreamPage } from './pages.ts';
-import { DAY_MS, deleteOldMessages, readFloor } from './retention.ts';
+import { OutboxHead } from './outboxhead.ts';
+import { SharedPages, type StreamFormat, type StreamPage } from './pages.ts';
 
-/** Messages in a page that listeners read at once. */
+/** Messages per page of a listener. */
 const PAGE_MESSAGES = 500;
 
 /**
- * The stream of an open store, for everybody who reads it: listeners over HTTP and relays alike. A reader keeps the
- * number of the last message it has dealt with and pulls: `readMessages(after, limit)` until a page is empty, then
+ * The stream of an open store, for all its readers: listeners over HTTP and relays alike. A reader remembers the number
+ * of the last message it has processed and pulls: `readMessages(after, limit)` until a page is empty, then
  * `beyond(after)` until there is more. Nothing is queued for a reader, so a slow one costs nothing.
  *
  *     let after = position;
@@ -28,9 +27,9 @@ export class Stream {
   listeners = 0;
   private readonly store: Store;
   private readonly clock: Clock;
-  private readonly keptMs: number;
-  private readonly tip: Tip;
-  private lowest: number;
+  private readonly retentionMs: number;
+  private readonly head: OutboxHead;
+  private deletedUpTo: number;
   private readonly began: number;
   private readonly pages: SharedPages;
   private readonly tidying: Hourly;
@@ -38,44 +37,44 @@ export class Stream {
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
     this.store = store;
     this.clock = clock;
-    this.keptMs = retentionDays * DAY_MS;
-    this.lowest = floor;
+    this.retentionMs = retentionDays * DAY_MS;
+    this.deletedUpTo = floor;
     this.began = newest;
     this.tidying = new Hourly(store, 'stream', (signal) => this.tidy(signal));
-    this.tip = new Tip(store, newest);
+    this.head = new OutboxHead(store, newest);
     this.pages = new SharedPages((org, after) => this.pageAfter(after, PAGE_MESSAGES, org));
-    this.tip.onAdvance = () => this.pages.advance();
+    this.head.onAdvance = () => this.pages.advance();
   }
 
-  /** Opens the stream of a store. `retentionDays`: how long messages are kept. */
+  /** Opens the stream of a store. `retentionDays`: how long messages are retained. */
   static async open(store: Store, clock: Clock, retentionDays: number): Promise<Stream> {
     const floor = await readFloor(store.read);
     const newest = (await messageBounds(store.read))?.newest ?? floor;
     return new Stream(store, clock, retentionDays, floor, newest);
   }
 
-  /** The highest number that is no longer kept: a reader that stands below it has missed messages. */
+  /** The highest number that was deleted: a reader below it has missed messages. */
   get floor(): number {
-    return this.lowest;
+    return this.deletedUpTo;
   }
 
   /** Number of the newest message known; messages written since are at most a moment away (`beyond`). */
   get newest(): number {
-    return Math.max(this.tip.newest, this.lowest);
+    return Math.max(this.head.newest, this.deletedUpTo);
   }
 
-  /** Messages written since this was opened, those of other processes included. */
+  /** Messages written since this was opened, including those of other processes. */
   get written(): number {
     return this.newest - this.began;
   }
 
-  /** Where the stream ends now: messages after this number come from commits after the call. */
+  /** The current end of the stream: messages after this number come from commits after the call. */
   async position(): Promise<number> {
-    await this.tip.look();
+    await this.head.refresh();
     return this.newest;
   }
 
-  /** Number of the oldest message kept; undefined when none is. */
+  /** Number of the oldest message; undefined when there is none. */
   async oldest(): Promise<number | undefined> {
     return (await messageBounds(this.store.read))?.oldest;
   }
@@ -88,25 +87,25 @@ export class Stream {
     return this.pageAfter(after, limit);
   }
 
-  /** As `readMessages`, of one organization and as it is written, shared between all who stand at the same place. */
+  /** As `readMessages`, of one organization and framed for writing, shared between all readers at that position. */
   page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {
     return this.pages.page(org, after, format);
   }
 
   private async pageAfter(after: number, limit: number, org?: number): Promise<readonly StoredMessage[]> {
     const page = await readMessages(this.store.read, after, limit, org);
-    // Another server on the same database may have deleted messages that this page would have had.
-    this.lowest = Math.max(this.lowest, await readFloor(this.store.read));
+    // Another server on the same database may have deleted messages of this page.
+    this.deletedUpTo = Math.max(this.deletedUpTo, await readFloor(this.store.read));
     return page;
   }
 
   /**
-   * Waits until there is a message of whichever organization after `seen`. Resolves false after `milliseconds`, when
+   * Waits for a message of any organization after `seen`. Resolves false after `milliseconds`, when
    * `signal` is aborted, and when the stream is closed.
    */
   beyond(seen: number, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
     if (this.newest > seen) return Promise.resolve(true);
-    return this.tip.beyond(seen, milliseconds, signal);
+    return this.head.beyond(seen, milliseconds, signal);
   }
 
   /** Deletes what is older than the retention, now and every hour until this is closed. */
@@ -116,15 +115,58 @@ export class Stream {
 
   /** Deletes what is older than the retention. */
   tidy(signal?: AbortSignal): Promise<void> {
-    const raise = (floor: number) => {
-      this.lowest = floor;
+    const onFloor = (floor: number) => {
+      this.deletedUpTo = floor;
     };
-    return deleteOldMessages(this.store, this.clock, this.keptMs, raise, signal);
+    return deleteOldMessages(this.store, this.clock, this.retentionMs, onFloor, signal);
   }
 
-  /** Wakes everybody who waits, and ends tidying; the store may be closed afterwards. */
+  /** Wakes all waiters and ends tidying; the store may be closed afterwards. */
   async close(): Promise<void> {
-    this.tip.close();
+    this.head.close();
     await this.tidying.close();
+  }
+}
+
+/** Default retention of messages, in days. */
+export const DEFAULT_RETENTION_DAYS = 7;
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+const FLOOR = 'stream_floor';
+
+/** Messages deleted per write, so that other writes do not wait long. */
+const CHUNK = 1000;
+
+/** The highest number that may have been deleted: a reader below it has missed messages. */
+export async function readFloor(read: Reader): Promise<number> {
+  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${FLOOR}`);
+  return Number(row?.value ?? 0);
+}
+
+/**
+ * Deletes messages older than `retentionMs`, oldest first. `onFloor` is called with each new floor before anything up to
+ * it is deleted, so that no reader mistakes a gap for the end. Stops early when `signal` is aborted.
+ */
+async function deleteOldMessages(
+  store: Store,
+  clock: Clock,
+  retentionMs: number,
+  onFloor: (floor: number) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const cutoff = new Date(clock() - retentionMs).toISOString();
+  while (!signal?.aborted) {
+    const { old } = (await store.read.get<{ old: number | null }>(
+      sql`SELECT MAX(id) AS old FROM (SELECT id, sent_at FROM stream_messages ORDER BY id LIMIT ${CHUNK}) AS first
+        WHERE sent_at < ${cutoff}`,
+    )) as { old: number | null };
+    if (old === null) return;
+    onFloor(old);
+    await store.write(async (tx) => {
+      await tx.run(sql`INSERT INTO settings (name, value) VALUES (${FLOOR}, ${String(old)})
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+      await tx.run(sql`DELETE FROM stream_messages WHERE id <= ${old}`);
+    });
   }
 }

@@ -21,7 +21,7 @@ describe('domain types', () => {
   });
 });
 
-describe('what is told of transactions (specification, Transaction sub-type operations)', () => {
+describe('what is told of transactions (specification, Events: transaction sub-types)', () => {
   it.each([
     ['PatientChargeAdjustment', ['CREATE', 'UPDATE']],
     ['PatientCreditAdjustment', ['CREATE', 'UPDATE', 'DELETE']],

@@ -1,7 +1,7 @@
 import { Config } from '@oclif/core/config';
 import { describe, expect, it } from 'vitest';
 import { helpText } from '../../../src/cli/help/commandhelp.ts';
-import { PAGES } from '../../../src/core/help/pages.ts';
+import { PAGES } from '../../../src/cli/help/pages.ts';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
 import { ROOT } from '../../house/tree.ts';
 

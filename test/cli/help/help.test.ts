@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { PAGES, type Page, parsePage, readPage } from '../../../src/cli/help/pages.ts';
 import { pagesText, pageText } from '../../../src/cli/help/text.ts';
 import HelpOnCommands from '../../../src/commands/help.ts';
-import type { Page } from '../../../src/core/help/page.ts';
-import { PAGES } from '../../../src/core/help/pages.ts';
 import { manifestCommands } from '../../house/commands.ts';
 import { commandLinesOf, wrongCommandLine } from '../../house/docs.ts';
-import { filesBelow } from '../../house/tree.ts';
+import { filesBelow, ROOT } from '../../house/tree.ts';
 import { runCommand } from '../runcommand.ts';
 
 const help = (...argv: string[]) => runCommand('help', HelpOnCommands, argv);
-const pageNamed = (name: string) => pageText(PAGES.find((page) => page.name === name)!, 1000);
+const pages = PAGES.map((page) => readPage(ROOT, page));
+const pageNamed = (name: string) => pageText(pages.find((page) => page.name === name)!, 1000);
 
 describe('molar help', () => {
   it.each([
@@ -18,6 +18,8 @@ describe('molar help', () => {
     ['exit-codes', ['130', 'Interrupted (SIGINT).', 'auth.token_missing', '(401, exit 3)', 'local.file', 'Exit 9.']],
     ['environment', ['MOLAR_URL', 'HTTPS_PROXY', 'pageSize']],
     ['paging', ['1 to 500', 'appointmenthistories', 'transactionDate']],
+    ['exports', ['documents, ', 'scheduletemplatereasons']],
+    ['stream', ['PatientV1, ', 'READ_COMPLETE']],
     ['recurrence', ['FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE', 'FIRST, SECOND, THIRD, FOURTH, LAST']],
   ])('shows the page %s', async (name, texts) => {
     const ran = await help(name);
@@ -38,8 +40,31 @@ describe('molar help', () => {
   });
 });
 
+describe('parsePage', () => {
+  it('reads headings, paragraphs, tables, code and generated parts', () => {
+    const text =
+      '# Title\n\n## One\n\nA `b`\nc.\n\n| T | M |\n| --- | --- |\n| `a` | b `c` |\n\n```sh\nx | y\n  z\n```\n\n## Two\n\n<!-- domain-types -->\n';
+    const [one, two] = parsePage(text);
+    expect(one).toEqual({
+      heading: 'One',
+      blocks: ['A b c.', { rows: [['a', 'b c']] }, { code: ['x | y', '  z'] }],
+    });
+    expect(two?.blocks).toEqual([expect.stringContaining('PatientV1, ')]);
+  });
+});
+
 describe('every page', () => {
-  it.each(PAGES.map((page) => [page.name, page] as const))(
+  it('has its file, and no file is without its page', () => {
+    const files = filesBelow('docs/help', /\.md$/).map(({ path }) => path.replace(/^.*\/|\.md$/g, ''));
+    expect(files.sort()).toEqual(PAGES.map(({ name }) => name as string).sort());
+  });
+
+  it('leaves no mark of Markdown in the terminal', () => {
+    const texts = pages.map((page) => pageText(page, 80)).join('\n');
+    expect(texts.match(/`|<!--|\]\(|\*\*|^\s*#|^\s*\|/gm)).toBeNull();
+  });
+
+  it.each(pages.map((page) => [page.name, page] as const))(
     '%s fits 80 columns, but for lines to be typed',
     (_, page) => {
       const wide = pageText(page, 80).split('\n');
@@ -49,7 +74,7 @@ describe('every page', () => {
 
   it('shows command lines that exist', () => {
     const manifest = Object.fromEntries(manifestCommands().map((command) => [command.id, command]));
-    const lines = PAGES.flatMap((page) =>
+    const lines = pages.flatMap((page) =>
       page.sections.flatMap(({ blocks }) =>
         blocks.flatMap((block) => (typeof block === 'object' && 'code' in block ? block.code : [])),
       ),

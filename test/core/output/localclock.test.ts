@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LocalClock, minuteText, secondText } from '../../../src/core/output/localclock.ts';
-import { zoneClock } from '../../../src/server/recurrence/zoneclock.ts';
+import { zoneClock } from '../../../src/server/wallclock.ts';
 
 describe('LocalClock', () => {
   it.each([

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecurrenceRule } from '../../../src/catalog/recurrence/rule.ts';
-import { occurrenceStarts } from '../../../src/server/recurrence/occurrences.ts';
-import { zoneClock } from '../../../src/server/recurrence/zoneclock.ts';
+import { occurrenceStarts, zoneClock } from '../../../src/server/wallclock.ts';
 import { instantOfWall, walkedDates } from './calendarwalk.ts';
 import { rules, TRIED_ZONES, timesOfDay } from './generatedrules.ts';
 

@@ -123,7 +123,7 @@ describe('appointment histories (D26)', () => {
   });
 });
 
-describe('missed appointments (specification, States; D28)', () => {
+describe('missed appointments (specification, States and transitions; D28)', () => {
   const summary = async () => (await missed()).map(({ status, rescheduledOn }) => [status, rescheduledOn]);
 
   it('begin when an appointment becomes BROKEN or NO_SHOW, by POST too', async () => {

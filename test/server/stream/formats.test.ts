@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EVENTS, formatFor, LINES } from '../../../src/server/stream/formats.ts';
+import { EVENTS, formatFor, LINES } from '../../../src/server/stream/pages.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';

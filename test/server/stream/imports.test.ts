@@ -37,7 +37,7 @@ const row = (id: number, ledgerType: string, changes: WireRecord = {}) =>
   });
 const gone = (type: string, id: number) => line(type, { id, deleted: true });
 
-describe('transactions (specification, Transaction sub-type operations)', () => {
+describe('transactions (specification, Events: transaction sub-types)', () => {
   // What the stream tells of a new row, of one that is changed in place, and of one that is deleted.
   it.each([
     ['PatientChargeAdjustment', true, true, false],

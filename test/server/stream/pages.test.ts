@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EVENTS, LINES } from '../../../src/server/stream/formats.ts';
-import { type Piece, piecesOf } from '../../../src/server/stream/frames.ts';
 import type { StoredMessage } from '../../../src/server/stream/outbox.ts';
-import { SharedPages } from '../../../src/server/stream/pages.ts';
+import { EVENTS, type Frame, framesOf, LINES, SharedPages } from '../../../src/server/stream/pages.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -13,7 +11,7 @@ function message(id: number, characters = 10): StoredMessage {
   return { id, routingKey: `o.${id}.PatientV1.CREATE`, operation: 'CREATE', text: 'é'.repeat(characters) };
 }
 
-const read = (piece: Piece) => piece.bytes.toString();
+const read = (piece: Frame) => piece.bytes.toString();
 
 describe('the pieces of a page', () => {
   it.each([
@@ -24,7 +22,7 @@ describe('the pieces of a page', () => {
     ['messages larger than a piece', [message(1, 100_000), message(2), message(3, 100_000)]],
   ])('are all of %s, as they are written', (_name, messages) => {
     for (const format of [EVENTS, LINES]) {
-      const pieces = piecesOf(messages, format);
+      const pieces = framesOf(messages, format);
       expect(pieces.map(read).join('')).toBe(messages.map((one) => format.message(one)).join(''));
       const known = pieces.map(({ last }) => last);
       expect(known).toEqual(known.toSorted((a, b) => a - b));
@@ -34,7 +32,7 @@ describe('the pieces of a page', () => {
 
   it('are at most one message larger than 65,536 characters', () => {
     const messages = Array.from({ length: 300 }, (_, index) => message(index + 1, 500));
-    const sizes = piecesOf(messages, LINES).map((piece) => read(piece).length);
+    const sizes = framesOf(messages, LINES).map((piece) => read(piece).length);
     expect(sizes.length).toBeGreaterThan(1);
     expect(Math.max(...sizes)).toBeLessThan(65_536 + 501);
   });
@@ -49,7 +47,7 @@ describe('what matches of a piece', () => {
       fc.property(texts, formats, fc.integer({ min: 0, max: 15 }), (payloads, format, wanted) => {
         const messages = payloads.map((text, id) => ({ ...message(id + 1), routingKey: `k${id % 4}`, text }));
         const matches = (routingKey: string) => (wanted & (1 << Number(routingKey.slice(1)))) !== 0;
-        const [piece] = piecesOf(messages, format);
+        const [piece] = framesOf(messages, format);
         const some = messages.filter(({ routingKey }) => matches(routingKey));
         const found = piece?.matching(matches);
         expect(found?.bytes.toString()).toBe(some.map((one) => format.message(one)).join(''));
@@ -59,7 +57,7 @@ describe('what matches of a piece', () => {
   });
 
   it('is its own bytes when all of them do', () => {
-    const [piece] = piecesOf([message(1), message(2)], EVENTS);
+    const [piece] = framesOf([message(1), message(2)], EVENTS);
     expect(piece?.matching(() => true).bytes).toBe(piece?.bytes);
   });
 });

@@ -5,7 +5,7 @@ import { type Files, fileName } from '../../files/files.ts';
 import { VARIANTS } from '../../files/signing.ts';
 import { FilesUnavailable } from '../../files/unavailable.ts';
 import type { Reader } from '../../store/store.ts';
-import { DAY_MS } from '../../stream/retention.ts';
+import { DAY_MS } from '../../stream/stream.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { DAY_MS, readFloor } from '../../stream/retention.ts';
+import { DAY_MS, readFloor } from '../../stream/stream.ts';
 import type { CheckContext } from './context.ts';
 import type { Book } from './findings.ts';
 

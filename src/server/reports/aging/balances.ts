@@ -1,6 +1,5 @@
 import type { Term } from '../../../catalog/filter/check.ts';
-import { BUCKETS } from './ages.ts';
-import { CREDITS, type OpenSum } from './opensums.ts';
+import { BUCKETS, CREDITS, type OpenSum } from './openamounts.ts';
 
 /** An outstanding amount, split by who is to pay it. Cents. */
 export interface Split {

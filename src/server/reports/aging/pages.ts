@@ -15,9 +15,9 @@ interface Directory {
   readonly pages: ReadonlyMap<number, GuarantorRange>;
 }
 
-/** Directories of one store, the least recently asked for first. */
+/** Directories of one store, the least recently used first. */
 const directories = new WeakMap<Store, Map<string, Directory>>();
-const KEPT = 256;
+const MAX_DIRECTORIES = 256;
 
 /** The rows of the ledger that a location, or ALL, means; `l` is the alias of the table. */
 export function ledgerOf(org: number, location: number | 'ALL'): Sql {
@@ -32,18 +32,18 @@ export function ledgerOf(org: number, location: number | 'ALL'): Sql {
 export async function pagesOf(request: OperationRequest, location: number | 'ALL'): Promise<Directory> {
   const { service, organization } = request;
   const { read } = service.store;
-  const kept = directories.get(service.store) ?? new Map<string, Directory>();
-  directories.set(service.store, kept);
+  const cache = directories.get(service.store) ?? new Map<string, Directory>();
+  directories.set(service.store, cache);
   const name = `${organization.org} ${location} ${service.agingPageLimit}`;
   const version = await versionOf(read, organization.org);
-  const known = kept.get(name);
+  const known = cache.get(name);
   const directory =
     known?.version === version
       ? known
       : await makeDirectory(read, organization.org, location, service.agingPageLimit, version);
-  kept.delete(name);
-  kept.set(name, directory);
-  if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
+  cache.delete(name);
+  cache.set(name, directory);
+  if (cache.size > MAX_DIRECTORIES) cache.delete(cache.keys().next().value as string);
   return directory;
 }
 

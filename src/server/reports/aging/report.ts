@@ -1,19 +1,19 @@
+import sql, { join } from 'sql-template-tag';
 import { ownTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
+import type { Reader } from '../../store/store.ts';
 import { locationZones } from '../places.ts';
-import { BUCKETS, sameDays } from './ages.ts';
 import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
-import { openSums } from './opensums.ts';
+import { BUCKETS, openSums, sameDays } from './openamounts.ts';
 import { pagesOf } from './pages.ts';
-import { type GuarantorFacts, guarantorFacts } from './people.ts';
-import { readAgingQuestion } from './question.ts';
+import { readAgingQuery } from './query.ts';
 
 /** GET `/agingbalances/report`: what guarantors owe by age, for a page of a location or for named guarantors (D34, D35). */
 export const agingHandler: Handler = async (request) => {
   const { service, organization } = request;
   const { read } = service.store;
-  const { location, guarantors, page, terms } = await readAgingQuestion(request);
+  const { location, guarantors, page, terms } = await readAgingQuery(request);
   const directory = guarantors === undefined ? await pagesOf(request, location) : undefined;
   const chosen = guarantors ?? directory?.pages.get(page) ?? [];
   const zones = await locationZones(read, organization.org);
@@ -34,7 +34,7 @@ export const agingHandler: Handler = async (request) => {
   await ownTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
-  // Only the first page tells how many there are (specification, Paging rules 1 and 3).
+  // Only the first page tells how many there are (specification, Aging balances report, Paging rules 1 and 3).
   if (directory === undefined || page > 1) return { data };
   return { data, meta: { pagination: { limit: service.agingPageLimit, total: directory.total } } };
 };
@@ -93,4 +93,40 @@ function named<T>(
   value: (split: Split) => T,
 ): Record<string, T> {
   return Object.fromEntries(splits.map((split, index) => [name(BUCKETS[index] ?? ''), value(split)]));
+}
+
+/** Name of a guarantor and how many insurance claims of their patients are pending. */
+interface GuarantorFacts {
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly claimsPending: number;
+}
+
+/** Ids that one statement takes: a page may hold more guarantors than a statement may have values. */
+const MAX_IDS = 500;
+
+/** What the report tells of guarantors beside money, by id. */
+export async function guarantorFacts(
+  read: Reader,
+  org: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, GuarantorFacts>> {
+  const facts = new Map<number, GuarantorFacts>();
+  for (let from = 0; from < ids.length; from += MAX_IDS) {
+    const rows = await read.all<{
+      id: number;
+      first_name: string | null;
+      last_name: string | null;
+      pending: number;
+    }>(sql`
+      SELECT p.id, json_extract(p.json, '$.firstName') AS first_name, json_extract(p.json, '$.lastName') AS last_name,
+        (SELECT COUNT(*) FROM patients m
+          JOIN reference_records c ON c.org = m.org AND c.type = 'InsuranceClaim' AND c.filed_under = m.id
+          WHERE m.org = p.org AND m.primary_guarantor_id = p.id) AS pending
+      FROM patients p WHERE p.org = ${org} AND p.id IN (${join(ids.slice(from, from + MAX_IDS))})`);
+    for (const { id, first_name, last_name, pending } of rows) {
+      facts.set(id, { firstName: first_name, lastName: last_name, claimsPending: pending });
+    }
+  }
+  return facts;
 }

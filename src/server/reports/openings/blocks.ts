@@ -4,8 +4,8 @@ import { WEEKDAYS } from '../../../catalog/resources/events.ts';
 import type { Reader } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { addDays, wallAt } from '../days.ts';
-import type { Interval } from './free.ts';
-import type { OpeningsQuestion } from './question.ts';
+import type { Interval } from './busytimes.ts';
+import type { OpeningsQuery } from './query.ts';
 
 /** Hours of a provider in an operatory on a day of the week (contract §7); `validFrom` and `validTo` are inclusive. */
 interface Template {
@@ -29,18 +29,16 @@ export interface Block extends Interval {
   readonly template: Template;
 }
 
-/** The blocks asked for: by day, provider, operatory, then start. */
-export async function blocksOf(read: Reader, org: number, zone: string, asked: OpeningsQuestion): Promise<Block[]> {
+/** The requested blocks: by day, provider, operatory, then start. */
+export async function blocksOf(read: Reader, org: number, zone: string, query: OpeningsQuery): Promise<Block[]> {
   const rows = await read.all<{ json: string }>(
-    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'ScheduleTemplateV1' AND filed_under = ${asked.location}`,
+    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'ScheduleTemplateV1' AND filed_under = ${query.location}`,
   );
-  const templates = rows
-    .map((row) => JSON.parse(row.json) as Template)
-    .filter((template) => isAskedFor(template, asked));
+  const templates = rows.map((row) => JSON.parse(row.json) as Template).filter((template) => matches(template, query));
   const instantOf = instantIn(zone);
   const blocks: Block[] = [];
-  for (let index = 0; index < asked.days; index++) {
-    const day = addDays(asked.startDate, index);
+  for (let index = 0; index < query.days; index++) {
+    const day = addDays(query.startDate, index);
     for (const template of templates.filter((candidate) => isOn(candidate, day))) {
       const from = instantOf(wallAt(day, minutesOf(template.start)));
       const to = instantOf(wallAt(day, minutesOf(template.end)));
@@ -50,8 +48,8 @@ export async function blocksOf(read: Reader, org: number, zone: string, asked: O
   return blocks.sort(byPlace);
 }
 
-function isAskedFor(template: Template, asked: OpeningsQuestion): boolean {
-  const { operatories, providers, bookingTypes, reasons } = asked;
+function matches(template: Template, query: OpeningsQuery): boolean {
+  const { operatories, providers, bookingTypes, reasons } = query;
   return (
     (operatories?.has(template.operatory.id) ?? true) &&
     (providers?.has(template.provider.id) ?? true) &&

@@ -5,29 +5,28 @@ import { instantIn } from '../../zones.ts';
 import { wallAt } from '../days.ts';
 import { groupsOf } from '../groups.ts';
 import { type Block, blocksOf } from './blocks.ts';
-import { type BusyTimes, busyTimes } from './busy.ts';
-import { freeParts, type Interval } from './free.ts';
-import { readOpeningsQuestion } from './question.ts';
+import { type BusyTimes, busyTimes, freeParts, type Interval } from './busytimes.ts';
+import { readOpeningsQuery } from './query.ts';
 
 /** GET `/scheduleopenings`: free slots by day, provider and operatory (D32). */
 export const openingsHandler: Handler = async (request) => {
   const { service, organization } = request;
   const { read } = service.store;
-  const asked = readOpeningsQuestion(request);
-  const zone = (await zoneOfLocation(read, organization.org, asked.location)) ?? organization.timezone;
-  const blocks = await blocksOf(read, organization.org, zone, asked);
+  const query = readOpeningsQuery(request);
+  const zone = (await zoneOfLocation(read, organization.org, query.location)) ?? organization.timezone;
+  const blocks = await blocksOf(read, organization.org, zone, query);
   if (blocks.length === 0) return { data: '[]' };
   const instantOf = instantIn(zone);
   const busyOf = await busyTimes(read, organization.org, {
-    location: asked.location,
+    location: query.location,
     operatories: [...new Set(blocks.map(({ operatory }) => operatory))],
     providers: [...new Set(blocks.map(({ provider }) => provider))],
-    from: instantOf(wallAt(asked.startDate, 0)),
-    to: instantOf(wallAt(asked.startDate, asked.days * 1440)),
+    from: instantOf(wallAt(query.startDate, 0)),
+    to: instantOf(wallAt(query.startDate, query.days * 1440)),
   });
   const groups = groupsOf(blocks, ({ day, provider, operatory }) => `${day} ${provider} ${operatory}`);
   const items = [...groups.values()]
-    .map((group) => itemOf(group, busyOf, asked.minMinutes * 60_000))
+    .map((group) => itemOf(group, busyOf, query.minMinutes * 60_000))
     .filter(({ slots }) => slots.length > 0);
   request.found.count = items.length;
   return { data: JSON.stringify(items) };

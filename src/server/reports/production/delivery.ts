@@ -2,19 +2,19 @@ import { NO_LOCATION } from '../../../catalog/stream/domains.ts';
 import { projectRecord } from '../../rendering.ts';
 import type { Organization } from '../../service.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Chunk, DeliveryQuestion } from '../../stream/chunks.ts';
-import { questionOfTerms } from './question.ts';
+import type { Chunk, DeliveryQuery } from '../../stream/chunks.ts';
+import { queryOfTerms } from './query.ts';
 import { productionItem, scheduled } from './scheduled.ts';
 
 /** The next items of the asynchronous report, by appointment id; `after`: the id of the last one delivered. */
 export async function productionChunk(
   read: Reader,
   organization: Organization,
-  { terms, fields }: DeliveryQuestion,
+  { terms, fields }: DeliveryQuery,
   after: number,
   limit: number,
 ): Promise<Chunk> {
-  const rows = await scheduled(read, organization, questionOfTerms(terms));
+  const rows = await scheduled(read, organization, queryOfTerms(terms));
   const left = rows.filter(({ id }) => id > after).sort((a, b) => a.id - b.id);
   const taken = left.slice(0, limit);
   return {

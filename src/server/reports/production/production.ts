@@ -4,7 +4,7 @@ import { production } from '../../../catalog/resources/reports.ts';
 import { projectRecord } from '../../rendering.ts';
 import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
 import type { Handler, OperationRequest } from '../../service.ts';
-import { type ProductionQuestion, readProductionQuestion } from './question.ts';
+import { type ProductionQuery, readProductionQuery } from './query.ts';
 import { productionItem, type ScheduledRow, scheduled } from './scheduled.ts';
 
 /** GET `/locationproductionnetschedule`: net production of every scheduled appointment, by start (D33). */
@@ -13,7 +13,7 @@ export const productionHandler: Handler = async (request) => {
   const problems: Problem[] = [];
   gather(problems, () => readTerms(request, operation));
   const selected = gather(problems, () => readSelection(request, operation));
-  const rows = await scheduledOrNone(request, readProductionQuestion(request, operation, problems));
+  const rows = await scheduledOrNone(request, readProductionQuery(request, operation, problems));
   return { data: wireItems(rows, selected) };
 };
 
@@ -22,15 +22,15 @@ export const productionAsyncHandler: Handler = async (request) => {
   const operation = operationOf(production, 'async');
   const problems: Problem[] = [];
   const query = gather(problems, () => readBulkQuery(request, operation));
-  const rows = await scheduledOrNone(request, readProductionQuestion(request, operation, problems));
+  const rows = await scheduledOrNone(request, readProductionQuery(request, operation, problems));
   const { lastId = 0, byCursor = false, page = 1, limit = 0, fields } = query ?? {};
   const ordered = byCursor ? rows.filter(({ id }) => id > lastId).sort((a, b) => a.id - b.id) : rows;
   return { data: wireItems(ordered.slice((page - 1) * limit, page * limit), fields) };
 };
 
 /** Throws 404 when there are no such appointments. */
-async function scheduledOrNone(request: OperationRequest, asked: ProductionQuestion): Promise<ScheduledRow[]> {
-  const rows = await scheduled(request.service.store.read, request.organization, asked);
+async function scheduledOrNone(request: OperationRequest, query: ProductionQuery): Promise<ScheduledRow[]> {
+  const rows = await scheduled(request.service.store.read, request.organization, query);
   request.found.count = rows.length;
   if (rows.length > 0) return rows;
   throw refusal('record.not_found', 'filter', 'No scheduled appointment matches the filter.');

@@ -7,9 +7,9 @@ import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { DAY_MS, wallAt } from '../days.ts';
-import { remembered } from '../memoize.ts';
+import { memoize } from '../memoize.ts';
 import { zonesOfLocations } from '../places.ts';
-import type { ProductionQuestion } from './question.ts';
+import type { ProductionQuery } from './query.ts';
 
 /** A scheduled appointment as the report sees it; `start` is UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
 export interface ScheduledRow {
@@ -24,9 +24,9 @@ export interface ScheduledRow {
 export async function scheduled(
   read: Reader,
   organization: Organization,
-  asked: ProductionQuestion,
+  query: ProductionQuery,
 ): Promise<ScheduledRow[]> {
-  const { fromDate, days, zone, terms } = asked;
+  const { fromDate, days, zone, terms } = query;
   // No zone is more than a day away from UTC.
   const [from, to] = [Date.parse(fromDate) - DAY_MS, Date.parse(fromDate) + (days + 1) * DAY_MS];
   const rows = await read.all<ScheduledRow>(sql`
@@ -36,7 +36,7 @@ export async function scheduled(
       AND r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')${conditionsOf(organization.org, appointments, terms)}
     ORDER BY r.start, r.id`);
   const zoneOf = zone === undefined ? await zonesOfLocations(read, organization) : () => zone;
-  const windowIn = remembered((name: string) => {
+  const windowIn = memoize((name: string) => {
     const instantOf = instantIn(name);
     return { from: instantOf(wallAt(fromDate, 0)), to: instantOf(wallAt(fromDate, days * 1440)) };
   });

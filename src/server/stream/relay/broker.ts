@@ -2,20 +2,20 @@ import type { ConfirmChannel } from 'amqplib';
 import { DEFAULT_EXCHANGE } from '../../../catalog/stream/messages.ts';
 import type { StoredMessage } from '../outbox.ts';
 
-/** Where a relay brings messages: a topic exchange of a broker. */
+/** Where a relay publishes messages: a topic exchange of a broker. */
 export interface RelayTarget {
-  /** As given: it may hold a password, so it is never logged. */
+  /** As given: it may contain a password, so it is never logged. */
   readonly url: string;
   readonly exchange: string;
-  /** The broker for people and for the relay's own notes: host, port and virtual host. */
+  /** The broker in logs and in the saved position: host, port and virtual host. */
   readonly name: string;
 }
 
-/** A connection to a broker that takes messages. */
+/** A connection to a broker that accepts messages. */
 export interface Broker {
   /** Aborted when the connection is gone; the reason is an Error. */
   readonly broken: AbortSignal;
-  /** Sends a message; `settled` hears once whether the broker has it. False when it should be given time to drain. */
+  /** Sends a message; `settled` is called once with whether the broker has it. False: wait for `drained`. */
   publish(message: StoredMessage, settled: (taken: boolean) => void): boolean;
   /** Resolves when there is room again, or the connection is gone. */
   drained(): Promise<void>;
@@ -23,10 +23,10 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** Connects. When `cut` is aborted the connection goes at once, whatever it is doing: a broker may never answer. */
+/** Connects. Aborting `cut` destroys the connection at once, whatever it is doing: a broker may never respond. */
 export type OpenBroker = (target: RelayTarget, cut: AbortSignal) => Promise<Broker>;
 
-/** Seconds between heartbeats, so that a broker that is gone without a word is noticed. */
+/** Seconds between heartbeats, which detect a broker that has silently gone. */
 const HEARTBEAT = 10;
 const CONNECT_MS = 10_000;
 
@@ -79,7 +79,7 @@ export async function openBroker({ url, exchange }: RelayTarget, cut: AbortSigna
   }
 }
 
-/** What `work` comes to, or a rejection when `ended` is aborted first: calls on a socket that is gone stay open for ever. */
+/** The result of `work`, or a rejection when `ended` is aborted first: calls on a dead socket never settle. */
 function before<T>(ended: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(ended.reason);

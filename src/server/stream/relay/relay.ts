@@ -1,36 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import sql from 'sql-template-tag';
 import { Lease } from '../../lease.ts';
+import type { Reader, Store } from '../../store/store.ts';
+import { readFloor } from '../stream.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';
-import { nameOf, noteFirstPosition, readPosition, writePosition } from './position.ts';
 import { type Relayed, Session } from './session.ts';
 
-/** Milliseconds between two notes of the position: what a kill sends again is no more than this. */
-const NOTE_MS = 250;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 15_000;
-/** Of several servers one relays, as long as it renews its lease; how soon another one takes over when it dies. */
+/** Milliseconds between two saves of the position, which bounds what is sent again after a kill. */
+const SAVE_MS = 250;
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 15_000;
+/** Of several servers one relays, as long as it renews its lease; when it dies, another one takes over. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 3000;
 const TAKEOVER_MS = 1000;
-/** How long a connection may take to end when the server stops: a broker may never answer. */
-const FAREWELL_MS = 3000;
+/** How long a connection may take to close when the server stops: a broker may never respond. */
+const CLOSE_MS = 3000;
 
-/** What a relay tells of itself. `failed`: a connection ended or could not be made, and another is tried in a while. */
-export interface RelayEvents {
+/** Callbacks of a relay. `failed`: a connection ended or could not be made, and will be retried. */
+interface RelayEvents {
   readonly connected: (target: string) => void;
   readonly failed: (target: string, reason: string) => void;
 }
 
 /**
- * Brings every message of the stream to a topic exchange, in order and at least once (D42): it pulls like any reader,
- * keeps several hundred in flight, and notes how far all are confirmed. While the broker is away messages stay in the
- * outbox and are brought later; those that are older than the retention by then are told by a resync message. Of
- * several servers on one database one relays at a time; when it dies, another goes on where it had noted to be.
+ * Publishes every message of the stream to a topic exchange, in order and at least once (D42): it pulls like any reader,
+ * keeps several hundred messages in flight, and saves the position up to which all are confirmed. While the broker is
+ * unavailable, messages stay in the outbox; those that expire there are replaced by a resync message. Of several
+ * servers on one database one relays at a time; when it dies, another resumes from the saved position.
  */
 export class Relay {
   /** Messages that the broker has confirmed since the start. */
   relayed = 0;
-  /** Connections that ended or could not be made. */
+  /** Connections that ended or failed. */
   failures = 0;
   connected = false;
   private readonly service: Relayed;
@@ -39,13 +41,13 @@ export class Relay {
   private readonly open: OpenBroker;
   private readonly lease: Lease;
   private readonly stopping = new AbortController();
-  /** Cuts the connection off. */
+  /** Aborts the connection. */
   private readonly cutting = new AbortController();
   private readonly running: Promise<void>;
   private position: number;
-  private noted: number;
-  private noting: Promise<void> = Promise.resolve();
-  private notedAt = 0;
+  private savedPosition: number;
+  private saving: Promise<void> = Promise.resolve();
+  private savedAt = 0;
 
   private constructor(service: Relayed, target: RelayTarget, events: RelayEvents, open: OpenBroker, position: number) {
     this.service = service;
@@ -53,12 +55,12 @@ export class Relay {
     this.events = events;
     this.open = open;
     this.position = position;
-    this.noted = position;
+    this.savedPosition = position;
     this.lease = new Lease(service.store, nameOf(target), LEASE_MS);
     this.running = this.run();
   }
 
-  /** Starts to relay; a broker that has not been relayed to gets everything that is kept. */
+  /** Starts relaying; a new broker gets every message in the outbox. */
   static async start(
     service: Relayed,
     target: RelayTarget,
@@ -66,26 +68,26 @@ export class Relay {
     open: OpenBroker = openBroker,
   ): Promise<Relay> {
     const position = await readPosition(service.store.read, target);
-    if (service.store.shared !== undefined) await noteFirstPosition(service.store, target, position);
+    if (service.store.shared !== undefined) await saveFirstPosition(service.store, target, position);
     return new Relay(service, target, events, open, position);
   }
 
-  /** Messages that wait to be brought or confirmed, by their numbers. */
+  /** Messages not yet published or confirmed, by their numbers. */
   get lag(): number {
     return Math.max(0, this.service.stream.newest - this.position);
   }
 
-  /** Ends after the messages in flight are confirmed, for a moment at most; the next start goes on behind them. */
+  /** Waits briefly for messages in flight to be confirmed, then ends; the next start resumes after them. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    const timer = setTimeout(() => this.cutting.abort(), this.connected ? FAREWELL_MS : 0);
+    const timer = setTimeout(() => this.cutting.abort(), this.connected ? CLOSE_MS : 0);
     await this.running;
     clearTimeout(timer);
   }
 
   private async run(): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !this.stopping.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      if (!(await this.takesTurn())) {
+    for (let delay = FIRST_DELAY_MS; !this.stopping.signal.aborted; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+      if (!(await this.acquireLease())) {
         await wait(TAKEOVER_MS, this.stopping.signal);
         continue;
       }
@@ -96,30 +98,30 @@ export class Relay {
         this.events.failed(this.target.name, reasonOf(cause));
       });
       this.connected = false;
-      if (this.position > before) pause = FIRST_PAUSE_MS;
-      await wait(pause, this.stopping.signal);
+      if (this.position > before) delay = FIRST_DELAY_MS;
+      await wait(delay, this.stopping.signal);
     }
-    await this.noting;
-    await this.note();
+    await this.saving;
+    await this.savePosition();
     await this.lease.release().catch(() => undefined);
   }
 
-  /** Whether this server is the one that relays; where others can be, how far they have come is read again. */
-  private async takesTurn(): Promise<boolean> {
+  /** Whether this server holds the lease; the position that another server may have saved is read again. */
+  private async acquireLease(): Promise<boolean> {
     if (!this.lease.isShared) return true;
     try {
       const isOurs = await this.lease.take();
       this.position = await readPosition(this.service.store.read, this.target);
-      this.noted = this.position;
+      this.savedPosition = this.position;
       return isOurs;
     } catch {
-      // A store that is away: whose turn it is shows when it is back.
+      // The store is unavailable: who holds the lease shows when it is back.
       return false;
     }
   }
 
   /** Renews the lease until the signal is aborted; aborts `lost` when another server has it. */
-  private async keepTurn(lost: AbortController, signal: AbortSignal): Promise<void> {
+  private async renewLease(lost: AbortController, signal: AbortSignal): Promise<void> {
     if (!this.lease.isShared) return;
     for (let failed = 0; !signal.aborted; ) {
       await wait(RENEW_MS, signal);
@@ -138,12 +140,12 @@ export class Relay {
     try {
       this.connected = true;
       this.events.connected(this.target.name);
-      void this.keepTurn(lost, over.signal);
+      void this.renewLease(lost, over.signal);
       const ending = AbortSignal.any([this.stopping.signal, lost.signal]);
       await new Session(this.service, broker, this.position, ending, (confirmed) => {
         this.relayed += confirmed.messages;
         this.position = confirmed.upTo;
-        this.noteSoon();
+        this.savePositionSoon();
       }).pump();
     } finally {
       over.abort();
@@ -151,27 +153,27 @@ export class Relay {
     }
   }
 
-  private noteSoon(): void {
+  private savePositionSoon(): void {
     const now = performance.now();
-    if (now - this.notedAt < NOTE_MS) return;
-    this.notedAt = now;
-    this.noting = this.noting.then(() => this.note());
+    if (now - this.savedAt < SAVE_MS) return;
+    this.savedAt = now;
+    this.saving = this.saving.then(() => this.savePosition());
   }
 
-  /** A store that is busy for long is told with the next note. */
-  private async note(): Promise<void> {
-    if (this.position === this.noted) return;
+  /** A save that fails is made up for by the next one. */
+  private async savePosition(): Promise<void> {
+    if (this.position === this.savedPosition) return;
     const { position } = this;
-    await writePosition(this.service.store, this.target, position).then(
+    await savePosition(this.service.store, this.target, position).then(
       () => {
-        this.noted = position;
+        this.savedPosition = position;
       },
       () => undefined,
     );
   }
 }
 
-/** What went wrong, in words that hold no part of the address: the library repeats it in some of its messages. */
+/** The reason of a failure without any part of the address, which the library repeats in some of its messages. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown';
   const { code } = cause as { code?: unknown };
@@ -181,4 +183,34 @@ function reasonOf(cause: unknown): string {
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}
+
+/** Up to where a target has every message; if none was saved, right before the oldest message. */
+async function readPosition(read: Reader, target: RelayTarget): Promise<number> {
+  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${nameOf(target)}`);
+  return row == null ? readFloor(read) : Number(row.value);
+}
+
+/**
+ * Saves the position of a target unless one is saved: servers that take over from each other must not begin with the
+ * oldest message at that time, or messages deleted in between would go unreported.
+ */
+async function saveFirstPosition(store: Store, target: RelayTarget, position: number): Promise<void> {
+  await store.write((tx) =>
+    tx.run(
+      sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)}) ON CONFLICT DO NOTHING`,
+    ),
+  );
+}
+
+async function savePosition(store: Store, target: RelayTarget, position: number): Promise<void> {
+  await store.write((tx) =>
+    tx.run(sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)})
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
+  );
+}
+
+/** The name of a target in the store. */
+function nameOf({ name, exchange }: RelayTarget): string {
+  return `relay ${name} ${exchange}`;
 }

@@ -1,28 +1,28 @@
 import { organizationIds } from '../../organizations.ts';
 import { nowOf, type Service } from '../../service.ts';
 import type { StoredMessage } from '../outbox.ts';
-import { resyncMessage } from '../resync.ts';
+import { resyncMessage } from '../outbox.ts';
 import type { Broker } from './broker.ts';
 import { ConfirmWindow } from './window.ts';
 
-/** What a relay needs of the service. */
+/** The parts of the service that a relay uses. */
 export type Relayed = Pick<Service, 'store' | 'stream' | 'clock'>;
 
-/** Messages sent and not yet confirmed at most: enough to keep a broker busy, few enough to send again. */
+/** Maximum messages sent and not yet confirmed: enough to keep a broker busy, few enough to send again. */
 const IN_FLIGHT = 500;
 const PAGE = 500;
-/** A reader looks again after so long, whether or not it was told of anything new. */
-const LOOK_MS = 60_000;
-/** How long confirms are waited for when the server stops. */
+/** Polling interval, whether or not a new message was signalled. */
+const POLL_MS = 60_000;
+/** How long to wait for confirms when the server stops. */
 const LAST_CONFIRMS_MS = 2000;
 
-/** How far a broker has everything, and how many messages more than before. */
-export interface Confirmed {
+/** Up to where a broker has every message, and how many messages were newly confirmed. */
+interface Confirmed {
   readonly upTo: number;
   readonly messages: number;
 }
 
-/** One connection of a relay: sends from a position on, and tells what has been confirmed without a gap. */
+/** One connection of a relay: sends from a position on, and reports what has been confirmed without a gap. */
 export class Session {
   private readonly service: Relayed;
   private readonly broker: Broker;
@@ -56,7 +56,7 @@ export class Session {
     for (let after = this.window.confirmed; !this.ending.aborted; ) {
       const page = await stream.readMessages(after, PAGE);
       if (after < stream.floor) {
-        await this.tellGap(after, stream.floor);
+        await this.sendResync(after, stream.floor);
         after = stream.floor;
         continue;
       }
@@ -64,14 +64,14 @@ export class Session {
         if (!(await this.send(message))) break;
         after = message.id;
       }
-      if (page.length === 0) await stream.beyond(after, LOOK_MS, this.ending);
+      if (page.length === 0) await stream.beyond(after, POLL_MS, this.ending);
     }
     if (this.stopping.aborted) return this.lastConfirms();
     throw this.ending.reason;
   }
 
-  /** Messages up to the floor are gone: every organization is told, once. */
-  private async tellGap(requested: number, resumedAfter: number): Promise<void> {
+  /** Messages up to the floor are gone: sends every organization a resync message. */
+  private async sendResync(requested: number, resumedAfter: number): Promise<void> {
     const sendTime = nowOf(this.service);
     const gap = { requested, resumedAfter };
     for (const id of await organizationIds(this.service.store.read)) {
@@ -79,25 +79,25 @@ export class Session {
     }
   }
 
-  /** Sends a message when there is room for it; false when the session ends. */
+  /** Sends a message once there is room for it; false when the session ends. */
   private async send(message: StoredMessage): Promise<boolean> {
     while (this.window.size >= IN_FLIGHT && !this.ending.aborted) await this.settledOne();
     if (this.ending.aborted) return false;
-    const place = this.window.add(message.id);
-    const roomy = this.broker.publish(message, (taken) => this.settled(place, taken));
+    const index = this.window.add(message.id);
+    const roomy = this.broker.publish(message, (taken) => this.settled(index, taken));
     if (!roomy) await this.broker.drained();
     return true;
   }
 
-  private settled(place: number, taken: boolean): void {
-    // What a broken connection leaves open is sent again on the next one.
+  private settled(index: number, taken: boolean): void {
+    // What a broken connection leaves unconfirmed is sent again on the next one.
     if (this.broker.broken.aborted) return;
     if (!taken) {
       this.refusing.abort(new Error('The broker refused a message.'));
       return;
     }
     const { size } = this.window;
-    this.window.confirm(place);
+    this.window.confirm(index);
     const messages = size - this.window.size;
     if (messages > 0) this.onConfirmed({ upTo: this.window.confirmed, messages });
     this.wake();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketOf, sameDays } from '../../../../src/server/reports/aging/ages.ts';
+import { bucketOf, sameDays } from '../../../../src/server/reports/aging/openamounts.ts';
 
 const ZONES = new Map([
   [5, 'America/Denver'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeParts, merged } from '../../../../src/server/reports/openings/free.ts';
+import { freeParts, merged } from '../../../../src/server/reports/openings/busytimes.ts';
 
 type Pair = readonly [from: number, to: number];
 const intervals = (pairs: readonly Pair[]) => pairs.map(([from, to]) => ({ from, to }));
