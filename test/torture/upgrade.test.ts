@@ -19,16 +19,16 @@ const KILLED_AFTER_MS = 4000;
 /** Patients that are stored one by one; the others are copies of their rows. */
 const FIRST = 1000;
 
-/** Copies patients and their phone numbers, with the ids that follow. */
-function copies(added: number): string {
+/** Copies the first patients, with ids that are higher by `added`. */
+function copies(count: number, added: number): string {
   return `INSERT INTO patients (org, id, first_name, first_name_fold, gender, patient_status, preferred_location_id, json)
       SELECT org, id + ${added}, first_name, first_name_fold, gender, patient_status, preferred_location_id,
-        '{"id":' || (id + ${added}) || substr(json, instr(json, ',')) FROM patients WHERE org = 1 AND id <= ${added}`;
+        '{"id":' || (id + ${added}) || substr(json, instr(json, ',')) FROM patients WHERE org = 1 AND id <= ${count}`;
 }
 
 async function enlarge(home: Home): Promise<void> {
   for (let rows = FIRST; rows < ROWS; rows *= 2) {
-    const text = copies(Math.min(rows, ROWS - rows));
+    const text = copies(Math.min(rows, ROWS - rows), rows);
     await home.script({ sqlite: `PRAGMA synchronous = OFF; ${text}`, postgres: text });
   }
 }
