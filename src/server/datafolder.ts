@@ -8,7 +8,7 @@ import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { openFiles } from './files/open.ts';
 import { requireFiles } from './files/present.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
-import { refuseUnfinished } from './maintenance/copy/unfinished.ts';
+import { refuseUnfinished } from './maintenance/copy/state.ts';
 import { Hourly } from './scheduler.ts';
 import type { Clock, Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';

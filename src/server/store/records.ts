@@ -225,11 +225,3 @@ export async function removeRecord(tx: Transaction, org: number, resource: Resou
   for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
   await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
 }
-
-/** Keeps an imported id from ever being given again. */
-export async function raiseSequence(tx: Transaction, org: number, type: string, id: number): Promise<void> {
-  await tx.run(
-    sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, ${id})
-      ON CONFLICT (org, type) DO UPDATE SET last_id = excluded.last_id WHERE excluded.last_id > sequences.last_id`,
-  );
-}

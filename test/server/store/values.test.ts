@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boundValues } from '../../../src/server/store/values.ts';
+import { boundValues } from '../../../src/server/store/statement.ts';
 
 it.each([
   [true, 1],

@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag';
 import { SCOPES } from '../../../catalog/scopes.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { Book, CheckContext } from './context.ts';
 
 interface GrantRow {
   readonly id: string;

@@ -25,3 +25,80 @@ export interface CheckContext {
   /** Between pages: tells the progress, lets signals in, and throws when the work is to end. */
   readonly turn: (what: string, count: number) => Promise<void>;
 }
+
+/** Something that is not as it must be. Never holds values of records: only where to look. */
+export interface CheckProblem {
+  readonly table: string | null;
+  /** Organization on the wire; null where it concerns none. */
+  readonly organization: string | null;
+  /** Id of the record, or what stands for one in this table. */
+  readonly id: number | string | null;
+  readonly message: string;
+}
+
+/** Problems of one check that are kept to be listed; the others are counted. */
+const KEPT = 1000;
+
+/** What one check has looked at and found. */
+export class Findings {
+  readonly check: string;
+  checked = 0;
+  problems = 0;
+  readonly listed: CheckProblem[] = [];
+  /** Why it was not made, where it was not. */
+  skipped: string | null = null;
+
+  constructor(check: string) {
+    this.check = check;
+  }
+
+  looked(count: number): void {
+    this.checked += count;
+  }
+
+  report(problem: CheckProblem): void {
+    this.problems++;
+    if (this.listed.length < KEPT) this.listed.push(problem);
+  }
+}
+
+/** Checks by name, and what each looks at, in the order in which they are listed. */
+export const CHECKS = {
+  database: 'Pages and indexes of the database',
+  schema: 'Tables, columns, indexes',
+  records: 'Records: JSON, id, filter columns',
+  values: 'Phone numbers and tags to find by',
+  links: 'Links lead to records',
+  ledger: 'Ledger that follows from transactions',
+  sequences: 'Ids given so far',
+  uniqueness: 'What may stand only once',
+  series: 'Occurrences of recurring events',
+  stream: 'Stream messages without gaps',
+  audit: 'Audit log, an unbroken chain',
+  deliveries: 'Async deliveries that wait',
+  access: 'Tokens and API clients',
+  files: 'Files of documents',
+} as const;
+
+export type CheckName = keyof typeof CHECKS;
+
+/** The findings of all checks. */
+export class Book {
+  private readonly findings = new Map<CheckName, Findings>();
+
+  of(name: CheckName): Findings {
+    const known = this.findings.get(name);
+    if (known !== undefined) return known;
+    const made = new Findings(name);
+    this.findings.set(name, made);
+    return made;
+  }
+
+  all(): readonly Findings[] {
+    return (Object.keys(CHECKS) as CheckName[]).map((name) => this.of(name));
+  }
+
+  get problems(): number {
+    return this.all().reduce((sum, { problems }) => sum + problems, 0);
+  }
+}

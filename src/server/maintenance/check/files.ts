@@ -6,8 +6,7 @@ import { VARIANTS } from '../../files/signing.ts';
 import { FilesUnavailable } from '../../files/unavailable.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/stream.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { Book, CheckContext } from './context.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';
 
 /** A document as its files need it. */

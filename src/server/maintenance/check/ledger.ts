@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag';
 import { cents } from '../../money.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { Book, CheckContext } from './context.ts';
 import { orgsOf, type RecordPage, recordPages, within } from './pages.ts';
 
 interface TransactionRow {

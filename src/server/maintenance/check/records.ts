@@ -3,11 +3,9 @@ import type { Resource } from '../../../catalog/define.ts';
 import { foldText } from '../../../catalog/filter/values.ts';
 import { layoutOf, type Side } from '../../store/layout.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { CheckContext } from './context.ts';
-import type { Book, CheckProblem } from './findings.ts';
-import { checkLinks, type LinkedRecord } from './links.ts';
+import type { Book, CheckContext, CheckProblem } from './context.ts';
+import { checkLinks, checkReferrals, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE, type RecordPage, recordPages, within } from './pages.ts';
-import { checkReferrals } from './referrals.ts';
 
 type Stored = Readonly<Record<string, unknown>> & { readonly id: number; readonly json: string };
 

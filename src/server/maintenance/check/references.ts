@@ -3,8 +3,7 @@ import { RECORD_KINDS, type RecordKind } from '../../import/kinds.ts';
 import { filedUnder } from '../../reports/filing.ts';
 import type { JsonRecord } from '../../store/layout.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { Book, CheckContext } from './context.ts';
 import { checkLinks, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE } from './pages.ts';
 

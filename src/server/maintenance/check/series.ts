@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag';
 import type { JsonRecord } from '../../store/layout.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { Book, CheckContext } from './context.ts';
 import { orgsOf, PAGE } from './pages.ts';
 
 const RECURRENCE = [

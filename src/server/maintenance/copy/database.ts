@@ -6,8 +6,7 @@ import type { Snapshot } from '../snapshot.ts';
 import { contentTables } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { readCounters, writeCounters } from './counters.ts';
-import { digestOf, pagesOf } from './digest.ts';
-import { insertRows, keyOf } from './rows.ts';
+import { digestOf, insertRows, keyOf, pagesOf } from './rows.ts';
 import { beginCopy, endCopy, identityOf, readTableState, STATE_TABLE, writeTableState } from './state.ts';
 
 /** A store to copy into, and what it is called in messages. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
-import type { DatabaseSchema } from '../../store/schema/introspection.ts';
-import type { Reader, Transaction } from '../../store/store.ts';
-import { StoreUnusable } from '../../store/store.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
+import { type Reader, StoreUnusable, type Transaction } from '../../store/store.ts';
 import { contentTables } from '../tables.ts';
 import type { Values } from './rows.ts';
 
@@ -82,4 +82,14 @@ async function readState(read: Reader, name: string): Promise<string | undefined
 async function writeState(tx: Transaction, name: string, value: string): Promise<void> {
   await tx.run(sql`INSERT INTO ${raw(STATE_TABLE)} (name, value) VALUES (${name}, ${value})
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+}
+
+/** Refuses a store into which a copy was begun and not completed: it has some of the records. Throws `StoreUnusable`. */
+export async function refuseUnfinished(read: Reader, dialect: Dialect): Promise<void> {
+  const { tables } = await readSchema(read, dialect);
+  if (!tables.some(({ name }) => name === STATE_TABLE)) return;
+  throw new StoreUnusable(
+    'The database has the beginning of a copy, which was not completed.',
+    'Run the same molar server migrate or molar server restore again: it goes on where it was.',
+  );
 }

@@ -1,15 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { StoreUnusable, type Transaction } from '../store.ts';
-import { FIRST } from './0001-first.ts';
-import { STREAM } from './0002-stream.ts';
-import { LOGS } from './0003-logs.ts';
-import { SHARING } from './0004-sharing.ts';
-import { AGING } from './0005-aging.ts';
-import { SCHEMA_STATE } from './0006-schema.ts';
-import { type Dialect, type Migration, type SchemaStatement, textFor } from './dialects.ts';
-
-/** Whatever is no table of a resource: those follow from the catalog (store/schema). */
-const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING, SCHEMA_STATE];
+import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
+import { MIGRATIONS } from './steps.ts';
 
 const VERSIONS =
   'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)';

@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResult } from 'pg';
+import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
-import { boundValues } from '../values.ts';
 import { storeFault } from './faults.ts';
 
 /** Prepared statements kept on one connection. */

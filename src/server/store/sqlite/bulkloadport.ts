@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { Filler } from './bulkload.ts';
-import type { Answer, Batch } from './bulkloadbatch.ts';
+import { type Answer, type Batch, Filler } from './bulkload.ts';
 
 /** The way to a filler, which answers batches in order. */
 export interface Port {

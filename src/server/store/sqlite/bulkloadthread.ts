@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Filler } from './bulkload.ts';
-import type { Batch } from './bulkloadbatch.ts';
+import { type Batch, Filler } from './bulkload.ts';
 
 // The thread of a transaction that fills tables: answers batches in order until it is told that there are no more.
 const filler = new Filler(workerData as string);

@@ -1,10 +1,10 @@
 import type { Sql } from 'sql-template-tag';
 import type { LogRow } from '../logs.ts';
-import { nextId } from '../nextid.ts';
+import { nextId } from '../sequences.ts';
 import type { Statement, Transaction } from '../store.ts';
-import type { Question, Text } from './bulkloadbatch.ts';
-import type { Port } from './bulkloadport.ts';
-import { takeLock } from './busy.ts';
+import type { Question, Text } from './bulkload.ts';
+import type { Place, Port } from './bulkloadport.ts';
+import { takeLock } from './lock.ts';
 import { KeptRows } from './logbuffer.ts';
 import { writtenTables } from './tablenumbers.ts';
 
@@ -133,5 +133,31 @@ export class FillingTransaction implements Transaction {
     const answer = await this.port.send({ texts, calls, values, ...(question && { question }) });
     if ('fault' in answer) throw Object.assign(new Error(answer.fault.message), answer.fault);
     return answer.found;
+  }
+}
+
+/**
+ * Runs a work that fills tables in a transaction on a connection of its own; nothing is left of it when it fails.
+ * `begun` is called when it has the write lock. Resolves, when it is on disk, with what the work gave and the tables
+ * that it has written to.
+ */
+export async function fillTables<T>(
+  file: string,
+  place: Place,
+  work: (tx: Transaction) => Promise<T>,
+  begun: () => void,
+): Promise<{ readonly value: T; readonly written: ReadonlySet<string> }> {
+  // A file by itself, which finds that of the thread beside it.
+  const { openPort } = await import('./bulkloadport.ts');
+  const port = openPort(file, place);
+  try {
+    const tx = new FillingTransaction(port);
+    await tx.begin();
+    begun();
+    const value = await work(tx);
+    await tx.commit();
+    return { value, written: tx.written };
+  } finally {
+    await port.close();
   }
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
+import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
-import { boundValues } from '../values.ts';
 import type { Connection } from './open.ts';
 
 /** Prepared statements of one connection, kept by their text. */

@@ -4,11 +4,10 @@ import { SCHEMA } from '../schema/schema.ts';
 import { FINGERPRINT_TEXT } from '../schema/state.ts';
 import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
-import { lockFolder } from './lock.ts';
+import { writeStatistics } from './indexes.ts';
+import { lockFolder, ReadLock } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
-import { ReadLock } from './readlock.ts';
 import { Statements } from './statements.ts';
-import { writeStatistics } from './statistics.ts';
 import { TableNumbers } from './tablenumbers.ts';
 import { type CommitWatcher, GroupWriter } from './writer.ts';
 

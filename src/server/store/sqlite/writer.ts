@@ -1,8 +1,8 @@
 import { ownTurn } from '../../fairscheduling.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
-import { fillTables } from './bulkloadtables.ts';
-import { takeLock } from './busy.ts';
+import { fillTables } from './bulkloadtransaction.ts';
 import { isEmpty } from './indexes.ts';
+import { takeLock } from './lock.ts';
 import { KeptRows } from './logbuffer.ts';
 import type { Connection } from './open.ts';
 import { Sequences } from './sequences.ts';

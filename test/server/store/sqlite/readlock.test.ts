@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReadLock } from '../../../../src/server/store/sqlite/lock.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
-import { ReadLock } from '../../../../src/server/store/sqlite/readlock.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 
 let folder: string;
