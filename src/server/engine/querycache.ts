@@ -26,7 +26,7 @@ const KEPT = 200;
 
 /** How many records a question selects: counted once for all pages that are read while no such record is written. */
 export async function countOnce(store: Store, question: Question): Promise<number> {
-  const known = store.whileUnchanged(tableOf(question.resource));
+  const known = store.countCache(tableOf(question.resource));
   const name = `count ${nameOf(question)}`;
   const total = known.get(name) ?? (await countNow(store, question));
   keep(known, name, total);
@@ -49,7 +49,7 @@ export async function readNumberedPage(
   read: (slice: Slice) => Promise<ReadPage>,
 ): Promise<ReadPage> {
   if (slice.order !== undefined || slice.lastId > 0) return read(slice);
-  const unchanged = () => store.whileUnchanged(tableOf(question.resource));
+  const unchanged = () => store.countCache(tableOf(question.resource));
   const known = unchanged();
   const name = nameOf(question);
   const before = slice.offset === 0 ? undefined : known.get(`end ${slice.offset} ${name}`);

@@ -37,7 +37,7 @@ export async function lookUpOrganization(
  */
 export function knownNow(store: Store): Known {
   if (store.shared !== undefined) return none();
-  const unchanged = store.whileUnchanged();
+  const unchanged = store.countCache();
   const known = kept.get(unchanged) ?? none();
   kept.set(unchanged, known);
   return known;

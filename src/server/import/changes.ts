@@ -9,7 +9,7 @@ import { findOrganizationByKey } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import type { Organization } from '../service.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
-import { Rows } from '../store/rows.ts';
+import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
 
 const PAGE = 500;
@@ -47,14 +47,14 @@ export class ChangeBook {
   private noted = 0;
 
   /** Records that were not there before. */
-  private readonly fresh: Rows;
+  private readonly fresh: RowBuffer;
   private indexed = false;
   private readonly runs: Run[] = [];
   private readonly organizations = new Map<number, Organization | undefined>();
 
   constructor(tx: Transaction) {
     this.tx = tx;
-    this.fresh = new Rows(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
+    this.fresh = new RowBuffer(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
   }
 
   async open(): Promise<void> {

@@ -81,7 +81,7 @@ async function importInto(
     counts: {},
     deleted: 0,
   };
-  const indexes = await tx.fillFast(STORED_RESOURCES.map(tableOf));
+  const indexes = await tx.beginBulkLoad(STORED_RESOURCES.map(tableOf));
   await state.links.open();
   await state.corrections.open();
   await state.changes?.open();

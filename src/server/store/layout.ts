@@ -178,10 +178,10 @@ function folded(value: unknown): string | null {
 }
 
 /** Longest text that a column keeps whole, in UTF-16 units: PostgreSQL takes some 2,700 bytes into an index. */
-const WHOLE = 500;
+const MAX_COLUMN_TEXT = 500;
 
 /** The form of a text in columns: what is longer than any name keeps its beginning, and tells itself from others by a hash. */
 export function columnText(text: string): string {
-  if (text.length <= WHOLE) return text;
-  return text.slice(0, WHOLE) + createHash('sha256').update(text).digest('hex');
+  if (text.length <= MAX_COLUMN_TEXT) return text;
+  return text.slice(0, MAX_COLUMN_TEXT) + createHash('sha256').update(text).digest('hex');
 }

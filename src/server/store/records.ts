@@ -1,7 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
-import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
+import { type AccessPath, conditionsOf, rangeTerms } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
@@ -21,8 +21,8 @@ export interface Slice {
   readonly order?: 'descending' | { readonly newestBy: string };
 }
 
-/** At most so many rows are picked by an index and then sorted by id; more are found along the ids. */
-const SORTED_ROWS = 1000;
+/** Maximum rows that are found by an index and then sorted by id; more are found by scanning the ids. */
+const MAX_SORTED_ROWS = 1000;
 
 export async function listRecords<T extends StoredRecord>(
   read: Reader,
@@ -44,7 +44,7 @@ async function selectPage(
 ): Promise<Sql> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
-  const conditions = conditionsOf(org, resource, terms, await wayOf(read, org, resource, terms, slice));
+  const conditions = conditionsOf(org, resource, terms, await accessPathOf(read, org, resource, terms, slice));
   return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
 }
 
@@ -76,25 +76,25 @@ export async function readPageText(
 }
 
 /**
- * A range that selects few records is read by its index and sorted; one that selects many is checked along the ids,
- * where a page is full soon. A look at the index, which ends after a bounded number of rows, tells which it is.
+ * A range that selects few records is read by its index and sorted; one that selects many is checked by scanning the ids,
+ * where a page is soon full. A bounded read of the index tells which it is.
  */
-async function wayOf(
+async function accessPathOf(
   read: Reader,
   org: number,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-): Promise<Way> {
+): Promise<AccessPath> {
   const ranges = rangeTerms(terms);
   if (ranges.length === 0 || typeof slice.order === 'object') return 'indexes';
   const exact = terms.some((term) => term.operator === '==' && !term.all);
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(
     sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS looked_at`,
+      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${MAX_SORTED_ROWS + 1}) AS looked_at`,
   );
-  return (row?.found ?? 0) > SORTED_ROWS ? 'ids' : 'indexes';
+  return (row?.found ?? 0) > MAX_SORTED_ROWS ? 'ids' : 'indexes';
 }
 
 export async function countRecords(
@@ -168,8 +168,7 @@ function readColumns(resource: Resource): string {
 
 /**
  * Inserts a record, or replaces the one with its id. `record` is the whole wire record, without computed parts.
- * `fresh`: no record ever had this id, so there is nothing of it to clear away. `json`: the record's text, where it is
- * known already.
+ * `fresh`: no record ever had this id, so nothing of it has to be cleared. `json`: the record's text, where it is known.
  */
 export async function putRecord(
   tx: Transaction,

@@ -4,7 +4,7 @@ import type { Statement } from './store.ts';
 /** The texts of a statement. */
 export type Texts = Pick<Statement, 'sql' | 'text'>;
 
-const kept = new WeakMap<TemplateStringsArray, Texts>();
+const cache = new WeakMap<TemplateStringsArray, Texts>();
 
 /**
  * A statement whose text is always the same, written as with `sql`, but with values alone in its places: the text is
@@ -14,11 +14,11 @@ export function statement(
   strings: TemplateStringsArray,
   ...values: readonly (string | number | boolean | null)[]
 ): Statement {
-  let texts = kept.get(strings);
+  let texts = cache.get(strings);
   if (texts === undefined) {
     const { sql, text } = new Sql(strings, values);
     texts = { sql, text };
-    kept.set(strings, texts);
+    cache.set(strings, texts);
   }
   return bound(texts, values);
 }

@@ -6,7 +6,7 @@ import type { Snapshot } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { checkAccess } from './access.ts';
-import { Book, CHECKS, type CheckContext, type CheckName, type CheckProblem } from './context.ts';
+import { CHECKS, type CheckContext, CheckFindings, type CheckName, type CheckProblem } from './context.ts';
 import { checkFiles } from './files.ts';
 import { checkLedger } from './ledger.ts';
 import { checkOrganizations, organizationNames } from './links.ts';
@@ -62,7 +62,7 @@ export async function checkPlace(place: Place, options: CheckOptions): Promise<C
   }
 }
 
-async function repairPlace(opened: OpenPlace, options: CheckOptions, book: Book): Promise<Repaired[]> {
+async function repairPlace(opened: OpenPlace, options: CheckOptions, book: CheckFindings): Promise<Repaired[]> {
   // Another schema is not for this molar to mend, and opening the store would change it; damaged pages get no better.
   if (book.of('schema').problems > 0 || book.of('database').problems > 0) return [];
   const store = await opened.store();
@@ -108,7 +108,7 @@ async function contextOf(
   };
 }
 
-function reportOf({ name, served }: OpenPlace, book: Book, repaired: readonly Repaired[] | null): CheckReport {
+function reportOf({ name, served }: OpenPlace, book: CheckFindings, repaired: readonly Repaired[] | null): CheckReport {
   return {
     ok: book.problems === 0,
     place: name,
@@ -125,12 +125,13 @@ function reportOf({ name, served }: OpenPlace, book: Book, repaired: readonly Re
   };
 }
 
-type Pass = (context: CheckContext, book: Book) => Promise<void>;
+type Pass = (context: CheckContext, book: CheckFindings) => Promise<void>;
 
 /** What is done in one go, and the check to which a table counts that cannot be read. */
 const PASSES: readonly (readonly [CheckName, Pass])[] = [
   ...STORED_RESOURCES.map(
-    (resource) => ['records', (context: CheckContext, book: Book) => checkRecords(context, book, resource)] as const,
+    (resource) =>
+      ['records', (context: CheckContext, book: CheckFindings) => checkRecords(context, book, resource)] as const,
   ),
   ['records', checkReferences],
   ['ledger', checkLedger],
@@ -145,8 +146,8 @@ const PASSES: readonly (readonly [CheckName, Pass])[] = [
 ];
 
 /** Runs every check. Memory does not grow with the data. */
-export async function runChecks(context: CheckContext): Promise<Book> {
-  const book = new Book();
+export async function runChecks(context: CheckContext): Promise<CheckFindings> {
+  const book = new CheckFindings();
   await guarded('database', book, () => checkDatabase(context, book));
   const own = await ownSchema();
   const whole = await guarded('schema', book, () => checkSchema(context, book, own));
@@ -170,7 +171,7 @@ const OWNED = [
 ];
 
 /** A part of a damaged database that cannot be read is a finding, and the rest is checked all the same. */
-async function guarded<T>(name: CheckName, book: Book, pass: () => Promise<T>): Promise<T | undefined> {
+async function guarded<T>(name: CheckName, book: CheckFindings, pass: () => Promise<T>): Promise<T | undefined> {
   try {
     return await pass();
   } catch (error) {

@@ -37,7 +37,7 @@ export interface CheckProblem {
 }
 
 /** Problems of one check that are kept to be listed; the others are counted. */
-const KEPT = 1000;
+const MAX_LISTED = 1000;
 
 /** What one check has looked at and found. */
 export class Findings {
@@ -52,13 +52,13 @@ export class Findings {
     this.check = check;
   }
 
-  looked(count: number): void {
+  counted(count: number): void {
     this.checked += count;
   }
 
   report(problem: CheckProblem): void {
     this.problems++;
-    if (this.listed.length < KEPT) this.listed.push(problem);
+    if (this.listed.length < MAX_LISTED) this.listed.push(problem);
   }
 }
 
@@ -83,7 +83,7 @@ export const CHECKS = {
 export type CheckName = keyof typeof CHECKS;
 
 /** The findings of all checks. */
-export class Book {
+export class CheckFindings {
   private readonly findings = new Map<CheckName, Findings>();
 
   of(name: CheckName): Findings {

@@ -6,7 +6,7 @@ import { VARIANTS } from '../../files/signing.ts';
 import { FilesUnavailable } from '../../files/unavailable.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/stream.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';
 
 /** A document as its files need it. */
@@ -22,7 +22,7 @@ export interface FileOwner {
 export const OWNER_COLUMNS = ['id', 'guid', 'variants', 'size', 'sha256'] as const;
 
 /** Files that are looked at together: in a bucket each look is a request. */
-const TOGETHER = 16;
+const MAX_PARALLEL_FILES = 16;
 
 /** How long a removal may be under way on a server that runs, milliseconds. */
 const REMOVING_MS = 2000;
@@ -31,7 +31,7 @@ const REMOVING_MS = 2000;
 const FILES = 'files';
 
 /** Every document has its files, and every file its document. */
-export async function checkFiles(context: CheckContext, book: Book): Promise<void> {
+export async function checkFiles(context: CheckContext, book: CheckFindings): Promise<void> {
   await checkOwners(context, book);
   await checkOrphans(context, book);
   for (const name of await unfinishedRemovals(context)) {
@@ -39,14 +39,14 @@ export async function checkFiles(context: CheckContext, book: Book): Promise<voi
   }
 }
 
-async function checkOwners(context: CheckContext, book: Book): Promise<void> {
+async function checkOwners(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('files');
   const orgs = await orgsOf(context.read, 'documents');
   for await (const { org, rows } of recordPages<FileOwner>(context.read, 'documents', OWNER_COLUMNS, orgs)) {
     const organization = context.organization(org);
-    for (let at = 0; at < rows.length; at += TOGETHER) {
+    for (let at = 0; at < rows.length; at += MAX_PARALLEL_FILES) {
       await Promise.all(
-        rows.slice(at, at + TOGETHER).map(async (owner) => {
+        rows.slice(at, at + MAX_PARALLEL_FILES).map(async (owner) => {
           for (const message of await wrongFiles(context, owner)) {
             // On a running server it may have been deleted since.
             if (!(await isThere(context.live, owner.guid))) return;
@@ -54,9 +54,9 @@ async function checkOwners(context: CheckContext, book: Book): Promise<void> {
           }
         }),
       );
-      await context.turn('documents', Math.min(TOGETHER, rows.length - at));
+      await context.turn('documents', Math.min(MAX_PARALLEL_FILES, rows.length - at));
     }
-    findings.looked(rows.reduce((sum, { variants }) => sum + variants.split(',').length, 0));
+    findings.counted(rows.reduce((sum, { variants }) => sum + variants.split(',').length, 0));
   }
 }
 
@@ -103,7 +103,7 @@ async function isThere(read: Reader, guid: string): Promise<boolean> {
   return (await read.get(sql`SELECT 1 AS found FROM documents WHERE guid = ${guid}`)) !== undefined;
 }
 
-async function checkOrphans(context: CheckContext, book: Book): Promise<void> {
+async function checkOrphans(context: CheckContext, book: CheckFindings): Promise<void> {
   for await (const name of orphans(context)) {
     book.of('files').report({ table: FILES, organization: null, id: name, message: 'belongs to no document' });
   }

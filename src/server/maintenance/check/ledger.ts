@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { cents } from '../../money.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, type RecordPage, recordPages, within } from './pages.ts';
 
 interface TransactionRow {
@@ -31,7 +31,7 @@ const COLUMNS = [
 ];
 
 /** What follows from transactions and is kept for the aging report (D34): worked out anew and compared. */
-export async function checkLedger(context: CheckContext, book: Book): Promise<void> {
+export async function checkLedger(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('ledger');
   const orgs = new Set<number>();
   for (const table of ['transactions', 'distributions', 'ledger']) {
@@ -48,7 +48,7 @@ export async function checkLedger(context: CheckContext, book: Book): Promise<vo
     };
     compare('distributions', distributionTexts(distributionsOf(page.rows)), await keptDistributions(context, page));
     compare('ledger', await ledgerOf(context, page), await keptLedger(context, page));
-    findings.looked(page.rows.length);
+    findings.counted(page.rows.length);
     await context.turn('transactions', page.rows.length);
   }
   const waiting = await context.read.get<{ waiting: number }>(sql`SELECT COUNT(*) AS waiting FROM ledger_changes`);

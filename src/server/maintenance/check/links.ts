@@ -3,7 +3,7 @@ import type { Fields } from '../../../catalog/record.ts';
 import { existingIds, linksOf } from '../../references.ts';
 import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, PAGE, type RecordPage, within } from './pages.ts';
 
 /** A record whose JSON can be read. */
@@ -22,13 +22,13 @@ interface LinkedPage {
 /** Links lead to records of the same organization, those apart that outlive what they lead to. */
 export async function checkLinks(
   context: CheckContext,
-  book: Book,
+  book: CheckFindings,
   { org, table, fields, records }: LinkedPage,
 ): Promise<void> {
   const findings = book.of('links');
   const bound = Object.fromEntries(Object.entries(fields).filter(([, field]) => field.kind.survives !== true));
   const links = records.flatMap(({ id, record }) => linksOf(bound, record).map((link) => ({ ...link, from: id })));
-  findings.looked(links.length);
+  findings.counted(links.length);
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
     const known = await existing(context, org, target, [...new Set(group.map((link) => link.id))]);
@@ -55,7 +55,11 @@ export async function organizationNames(read: Reader): Promise<ReadonlyMap<numbe
 }
 
 /** Rows of organizations that there are none of. */
-export async function checkOrganizations(context: CheckContext, book: Book, tables: readonly string[]): Promise<void> {
+export async function checkOrganizations(
+  context: CheckContext,
+  book: CheckFindings,
+  tables: readonly string[],
+): Promise<void> {
   const findings = book.of('links');
   for (const table of tables) {
     for (const org of await orgsOf(context.read, table)) {
@@ -73,7 +77,7 @@ export async function checkOrganizations(context: CheckContext, book: Book, tabl
 /** `referredPatients` lists, in the order of ids, the patients whose `referredByPatient` is this one. */
 export async function checkReferrals(
   { read, organization }: CheckContext,
-  book: Book,
+  book: CheckFindings,
   page: RecordPage<unknown>,
   records: readonly LinkedRecord[],
 ): Promise<void> {

@@ -3,14 +3,14 @@ import type { Resource } from '../../../catalog/define.ts';
 import { foldText } from '../../../catalog/filter/values.ts';
 import { layoutOf, type Side } from '../../store/layout.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
-import type { Book, CheckContext, CheckProblem } from './context.ts';
+import type { CheckContext, CheckFindings, CheckProblem } from './context.ts';
 import { checkLinks, checkReferrals, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE, type RecordPage, recordPages, within } from './pages.ts';
 
 type Stored = Readonly<Record<string, unknown>> & { readonly id: number; readonly json: string };
 
 /** The records of a resource: what is stored beside their JSON agrees with it, and their links lead somewhere. */
-export async function checkRecords(context: CheckContext, book: Book, resource: Resource): Promise<void> {
+export async function checkRecords(context: CheckContext, book: CheckFindings, resource: Resource): Promise<void> {
   const { table, columns, sides } = layoutOf(resource);
   const following = columns.flatMap(({ name, of }) => (of === undefined ? [] : [{ name, of }]));
   const selected = ['id', ...following.map(({ name }) => name), 'json'];
@@ -29,7 +29,7 @@ export async function checkRecords(context: CheckContext, book: Book, resource: 
         if (!same(row[name], of(record))) report(`column ${name} does not agree with its JSON`);
       }
     }
-    book.of('records').looked(page.rows.length);
+    book.of('records').counted(page.rows.length);
     for (const side of sides) await checkSide(context, book, { page, side, readable, place });
     if (table === 'documents') await checkTags(context, book, page.org, readable);
     if (table === 'patients') await checkReferrals(context, book, page, readable);
@@ -50,7 +50,7 @@ interface SideOfPage {
 }
 
 /** The values by which records are found, both ways: none is missing, and none is of a record that does not have it. */
-async function checkSide({ read }: CheckContext, book: Book, { page, side, readable, place }: SideOfPage) {
+async function checkSide({ read }: CheckContext, book: CheckFindings, { page, side, readable, place }: SideOfPage) {
   const findings = book.of('values');
   const kept = new Map<number, Set<string>>();
   const rows = await read.all<{ id: number; value: string }>(
@@ -60,7 +60,7 @@ async function checkSide({ read }: CheckContext, book: Book, { page, side, reada
   for (const { id, record } of readable) {
     const expected = side.of(record);
     const found = kept.get(id) ?? new Set();
-    findings.looked(expected.length);
+    findings.counted(expected.length);
     if (found.size === expected.length && expected.every((value) => found.has(value))) continue;
     findings.report({ ...place, table: side.table, id, message: `does not agree with ${place.table}` });
   }
@@ -72,7 +72,7 @@ async function checkSide({ read }: CheckContext, book: Book, { page, side, reada
 }
 
 /** Each tag of a document is kept among the tags of its organization. */
-async function checkTags(context: CheckContext, book: Book, org: number, readable: readonly LinkedRecord[]) {
+async function checkTags(context: CheckContext, book: CheckFindings, org: number, readable: readonly LinkedRecord[]) {
   const tagged = readable.map(({ id, record }) => ({ id, tags: Array.isArray(record.tags) ? record.tags : [] }));
   const folds = [...new Set(tagged.flatMap(({ tags }) => tags.map((tag) => foldText(String(tag)))))];
   const known = new Set<string>();

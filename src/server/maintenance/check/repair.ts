@@ -4,7 +4,7 @@ import { removeScheduled } from '../../files/recovery.ts';
 import { settleLedger } from '../../reports/aging/ledger.ts';
 import { raiseSequence } from '../../store/sequences.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orphans, unfinishedRemovals } from './files.ts';
 import { distributionsOf } from './ledger.ts';
 import { recordPages } from './pages.ts';
@@ -19,7 +19,7 @@ export interface Repaired {
 /** What is repaired with: the findings, and what may be changed. */
 interface Repair {
   readonly context: CheckContext;
-  readonly book: Book;
+  readonly book: CheckFindings;
   readonly store: Store;
   readonly files: Files;
 }

@@ -1,15 +1,19 @@
 import sql from 'sql-template-tag';
 import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
 import { STATE_TABLE } from '../copy/state.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 
 /** Compares the schema with that of this molar; false when other checks would not find what they read. */
-export async function checkSchema({ read, dialect }: CheckContext, book: Book, own: DatabaseSchema): Promise<boolean> {
+export async function checkSchema(
+  { read, dialect }: CheckContext,
+  book: CheckFindings,
+  own: DatabaseSchema,
+): Promise<boolean> {
   const findings = book.of('schema');
   const report = (table: string | null, id: string | null, message: string) =>
     findings.report({ table, organization: null, id, message });
   const there = await readSchema(read, dialect);
-  findings.looked(own.tables.length);
+  findings.counted(own.tables.length);
   if (there.version === 0) {
     report(null, null, 'there are no tables of molar');
     return false;
@@ -47,9 +51,9 @@ export async function checkSchema({ read, dialect }: CheckContext, book: Book, o
 }
 
 /** What the engine itself says of its pages and indexes; SQLite stops after a hundred lines. */
-export async function checkDatabase({ read, dialect }: CheckContext, book: Book): Promise<void> {
+export async function checkDatabase({ read, dialect }: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('database');
-  findings.looked(1);
+  findings.counted(1);
   const told =
     dialect === 'sqlite'
       ? await read.all<{ message: string }>(

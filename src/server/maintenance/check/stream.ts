@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { allOperations } from '../../../catalog/catalog.ts';
 import { verifyChain } from '../../audit/verify.ts';
 import { DAY_MS, readFloor } from '../../stream/stream.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 
 const TABLE = 'stream_messages';
 
@@ -20,7 +20,7 @@ interface MessageRow {
  * Numbers of messages have no gaps between the floor, up to which they may have been deleted, and the head. Times may
  * go back a little, since an import tells of the time it began, but not by more than a day.
  */
-export async function checkStream(context: CheckContext, book: Book): Promise<void> {
+export async function checkStream(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('stream');
   const report = (id: number | null, message: string, organization: string | null = null) =>
     findings.report({ table: TABLE, organization, id, message });
@@ -47,7 +47,7 @@ export async function checkStream(context: CheckContext, book: Book): Promise<vo
       else if (at < latest - DAY_MS) report(id, 'was sent more than a day before the one before it', organization);
       latest = Number.isNaN(at) ? latest : at;
     }
-    findings.looked(rows.length);
+    findings.counted(rows.length);
     await context.turn('stream messages', rows.length);
     if (rows.length < ROWS) break;
     after = rows.at(-1)?.id ?? after;
@@ -63,7 +63,7 @@ function gap(first: number, last: number): string {
 }
 
 /** What has been relayed is not beyond what there is. */
-async function checkPositions(context: CheckContext, book: Book, head: number): Promise<void> {
+async function checkPositions(context: CheckContext, book: CheckFindings, head: number): Promise<void> {
   const rows = await context.read.all<{ name: string; value: string }>(
     sql`SELECT name, value FROM settings WHERE name LIKE 'relay %' ORDER BY name`,
   );
@@ -75,10 +75,10 @@ async function checkPositions(context: CheckContext, book: Book, head: number): 
 }
 
 /** Nobody changed the audit log behind its back. */
-export async function checkAudit({ read, turn }: CheckContext, book: Book): Promise<void> {
+export async function checkAudit({ read, turn }: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('audit');
   const { entries, problems } = await verifyChain(read);
-  findings.looked(entries);
+  findings.counted(entries);
   for (const { id, problem } of problems) {
     findings.report({ table: 'audit_entries', organization: null, id, message: problem });
   }
@@ -94,13 +94,13 @@ interface DeliveryRow {
 }
 
 /** Deliveries of async endpoints that wait: of an organization and an operation that exist. */
-export async function checkDeliveries(context: CheckContext, book: Book): Promise<void> {
+export async function checkDeliveries(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('deliveries');
   const operations = new Set(allOperations().map(({ operation }) => operation.id));
   const rows = await context.read.all<DeliveryRow>(
     sql`SELECT id, org, operation, total, created_at FROM async_deliveries ORDER BY id`,
   );
-  findings.looked(rows.length);
+  findings.counted(rows.length);
   for (const row of rows) {
     const organization = context.organization(row.org);
     const report = (message: string) =>

@@ -3,7 +3,7 @@ import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import { layoutOf, tableOf } from '../../store/layout.ts';
 import { duplicates } from '../../store/schema/faults.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Book, CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf } from './pages.ts';
 
 /** What may stand once: the rules that unique indexes guard, and one that follows from how files are named. */
@@ -18,11 +18,11 @@ const RULES: readonly { readonly table: string; readonly columns: readonly strin
 const LISTED = 1000;
 
 /** Looks at the rows themselves, since an index that is to guard a rule may be the damage. */
-export async function checkUniqueness(context: CheckContext, book: Book): Promise<void> {
+export async function checkUniqueness(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('uniqueness');
   for (const { table, columns, message } of RULES) {
     const counted = await context.read.get<{ rows: number }>(sql`SELECT COUNT(*) AS rows FROM ${raw(table)}`);
-    findings.looked(counted?.rows ?? 0);
+    findings.counted(counted?.rows ?? 0);
     const rows = await duplicates(context.read, { table, columns }, LISTED);
     for (const { org, id } of rows) {
       findings.report({ table, organization: context.organization(org), id, message });
@@ -39,10 +39,10 @@ export interface Highest {
 }
 
 /** An id that was given once is never given again (D15): the last one given is not below the highest that is there. */
-export async function checkSequences(context: CheckContext, book: Book): Promise<void> {
+export async function checkSequences(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('sequences');
   for (const { org, type, id } of await highestIds(context.read)) {
-    findings.looked(1);
+    findings.counted(1);
     const row = await context.read.get<{ last_id: number }>(
       sql`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`,
     );

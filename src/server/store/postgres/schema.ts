@@ -10,7 +10,7 @@ import { PostgresTransaction } from './transaction.ts';
 /** Servers that start together meet here; whoever is second finds the work done. */
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
 
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 /** Oldest release of PostgreSQL itself; others that speak its protocol are told by their name. */
 const OLDEST = 14;
@@ -35,7 +35,7 @@ async function transact<T>(pool: Pool, sessions: boolean, work: (tx: Transaction
     } catch (error) {
       // Without the lock, servers that make the same table at once get in each other's way.
       const again = isTransient(error) || sqlState(error) === DUPLICATE_TABLE;
-      if (!again || attempt >= ATTEMPTS) throw error;
+      if (!again || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }

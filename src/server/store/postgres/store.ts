@@ -29,7 +29,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
   const writing = makePool(driver, address, address.writers, '');
   const listeners = new Set<() => void>();
-  const numbers = new KeptNumbers();
+  const numbers = new CountCache();
   const tell = () => {
     numbers.drop();
     for (const listener of listeners) listener();
@@ -49,7 +49,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     shared: reader(writing, runIn(timeoutMs, sessions)),
-    whileUnchanged: () => numbers.get(heard?.hears === true),
+    countCache: () => numbers.get(heard?.isListening === true),
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -81,7 +81,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   };
 }
 
-/** How long connections that lay idle are tried, one after another. */
+/** Maximum time for trying idle connections, one after another. */
 const BROKEN_IDLE_MS = 1000;
 
 type Run = (pool: Pool, statement: Statement) => Promise<unknown[]>;
@@ -94,7 +94,7 @@ function reader(pool: Pool, run: Run): Reader {
       try {
         return await run(pool, statement);
       } catch (error) {
-        // A connection that broke while it lay idle says so at its next use, and the others beside it may be as broken.
+        // A connection that broke while idle fails at its next use, and the others of the pool may be as broken.
         const again = tries === 1 || (wasIdle && performance.now() - began < BROKEN_IDLE_MS);
         if (!isLost(error) || !again) throw error;
       }
@@ -146,26 +146,26 @@ function pooledIn(timeoutMs: number): Run {
   };
 }
 
-/** A connection that has died without a word tells of nothing any more: numbers are kept no longer than this. */
-const LONGEST_MS = 5000;
+/** Maximum age of cached counts: a connection that died silently reports no commits. */
+const MAX_AGE_MS = 5000;
 
 /**
- * Numbers worked out of what is committed, until anybody is known to have committed (`Store.whileUnchanged`). Of commits
- * of other processes word comes a moment later: a number may be as old as that.
+ * Caches counts until anybody is known to have committed (`Store.countCache`). Commits of other processes are reported a
+ * moment later: a count may be as old as that.
  */
-export class KeptNumbers {
-  private kept = new Map<string, number>();
+export class CountCache {
+  private counts = new Map<string, number>();
   private since = 0;
 
-  /** The numbers; nothing is kept while commits of others are not heard of. */
+  /** The cached counts; none while commits of others are not reported. */
   get(hears: boolean): Map<string, number> {
-    if (!hears || performance.now() - this.since > LONGEST_MS) this.drop();
-    return this.kept;
+    if (!hears || performance.now() - this.since > MAX_AGE_MS) this.drop();
+    return this.counts;
   }
 
   /** Somebody committed. */
   drop(): void {
-    this.kept = new Map();
+    this.counts = new Map();
     this.since = performance.now();
   }
 }

@@ -8,7 +8,7 @@ interface IndexRow {
 
 /**
  * Drops the plain indexes of tables that are still empty and returns how to make them again. Filling a table and then
- * building its indexes takes a fraction of keeping them up to date row by row. Unique indexes stay: they guard rules.
+ * building its indexes takes a fraction of the time of updating them row by row. Unique indexes stay: they guard rules.
  */
 export function suspendIndexes(connection: Connection, tables: readonly string[]): () => void {
   const dropped: IndexRow[] = [];
@@ -22,7 +22,7 @@ export function suspendIndexes(connection: Connection, tables: readonly string[]
   }
   return () => {
     for (const { sql } of dropped) connection.exec(sql);
-    // What the planner was told of an index went with it.
+    // Statistics of an index were dropped with it.
     writeStatistics(connection);
   };
 }
@@ -31,7 +31,7 @@ export function isEmpty(connection: Connection, table: string): boolean {
   return connection.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined;
 }
 
-/** Rows of a large table: what the planner is told of every table, so that its plans are those that last. */
+/** Rows of a large table: the figure for every table, so that plans stay good as it grows. */
 const ROWS = 1_000_000;
 /** Rows that share a value: of a column with few values, and of one with many. */
 const SHARED_BY_FEW = 20_000;
@@ -51,10 +51,10 @@ interface IndexInfo {
 }
 
 /**
- * Tells the planner what only the schema's author knows: all rows of a table may belong to one organization, so the
- * leading `org` of every index narrows nothing. Without it SQLite takes an index that is led by `org` alone for a
- * good one. The figures are fixed, so plans do not change with the data. Nothing is told of stream messages: those of
- * one organization are to be found by its index however few they are. Runs inside a write.
+ * Writes planner statistics that only the schema's author knows: all rows of a table may belong to one organization, so the
+ * leading `org` of every index narrows nothing. Without them SQLite takes an index that is led by `org` alone for a good
+ * one. The figures are fixed, so plans do not change with the data. Stream messages have none: those of one organization
+ * are to be found by its index however few they are. Runs inside a write.
  */
 export function writeStatistics(connection: Connection, schema = SCHEMA): void {
   const wanted = statistics(connection, schema);

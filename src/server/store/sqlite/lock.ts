@@ -5,7 +5,7 @@ import { type Connection, isBusy, openConnection } from './open.ts';
 
 /**
  * Keeps a data folder for one server. The lock is the operating system's own lock on a small database file, so it
- * is gone the moment the process is, however it died. Returns how to let go.
+ * is gone the moment the process is, however it died. Returns how to release it.
  */
 export function lockFolder(folder: string): () => void {
   let connection: Connection | undefined;
@@ -31,12 +31,12 @@ function release(connection: Connection): void {
   connection.close();
 }
 
-/** How long a write waits for another process, such as an import. */
-const LIMIT_MS = 50_000;
+/** Maximum time that a write waits for another process, such as an import. */
+const MAX_WAIT_MS = 50_000;
 
 /** Takes the write lock with `begin`, again and again while another process holds it. */
 export async function takeLock(begin: () => unknown): Promise<void> {
-  const until = Date.now() + LIMIT_MS;
+  const until = Date.now() + MAX_WAIT_MS;
   for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
     try {
       await begin();
@@ -49,17 +49,17 @@ export async function takeLock(begin: () => unknown): Promise<void> {
 }
 
 /**
- * The lock of the database file that every read takes and lets go of again: two calls of the system, which take longer
- * than to find a record. Connections of one process share it, so while this one holds it the others make no such calls,
- * and each of their reads still sees all that is committed when it begins. It is let go at the end of the turn, and before
- * a commit: the journal is not begun anew while anybody holds it, and would grow without end.
+ * The lock of the database file that every read takes and releases: two system calls, which take longer than finding a
+ * record. Connections of one process share it, so while this one holds it the others make no such calls, and each of their
+ * reads still sees all that is committed when it begins. It is released at the end of the event-loop turn, and before a
+ * commit: the journal is not reset while anybody holds it, and would grow without end.
  */
 export class ReadLock {
   private readonly connection: Connection;
   private readonly take: () => void;
   private readonly leave: () => void;
 
-  /** `connection`: for this alone; it is closed by whoever opened it, after `release`. */
+  /** `connection`: used by nothing else; whoever opened it closes it, after `release`. */
   constructor(connection: Connection) {
     this.connection = connection;
     const [begin, look, end] = ['BEGIN', 'SELECT 1 FROM schema_migrations', 'COMMIT'].map((text) =>
@@ -79,7 +79,7 @@ export class ReadLock {
       this.take();
       setImmediate(() => this.release());
     } catch {
-      // Then each read takes the lock by itself, or tells why it cannot.
+      // Then each read takes the lock by itself, or says why it cannot.
       this.release();
     }
   }

@@ -4,11 +4,11 @@ import { SCHEMA } from '../schema/schema.ts';
 import { FINGERPRINT_TEXT } from '../schema/state.ts';
 import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
+import { TableCountCache } from './countcache.ts';
 import { writeStatistics } from './indexes.ts';
 import { lockFolder, ReadLock } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
-import { TableNumbers } from './tablenumbers.ts';
 import { type CommitWatcher, GroupWriter } from './writer.ts';
 
 /**
@@ -63,7 +63,7 @@ async function opened(
   const reading = openConnection(file, { readonly: true });
   const holding = openConnection(file, { readonly: true });
   const lock = new ReadLock(holding);
-  const tables = new TableNumbers(reading);
+  const tables = new TableCountCache(reading);
   const watcher: CommitWatcher = {
     begun: () => tables.begun(),
     committing: () => lock.release(),
@@ -83,7 +83,7 @@ async function opened(
   let unchanged = { version: -1, known: new Map<string, number>() };
   return {
     read,
-    whileUnchanged(table) {
+    countCache(table) {
       if (table !== undefined) return tables.of(table);
       // Asked at the beginning of a request, which reads more in the same turn.
       lock.hold();

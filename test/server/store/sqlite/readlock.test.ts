@@ -78,7 +78,7 @@ it('a store that is read all the time begins its journal anew', async () => {
   for (let round = 0; round < 60; round++) {
     // As requests do that come in while others are written.
     await store.write(async (tx) => {
-      store.whileUnchanged();
+      store.countCache();
       await tx.run(sql`INSERT INTO settings (name, value) VALUES ('large', ${String(round % 10).repeat(1_000_000)})
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
     });
