@@ -162,7 +162,7 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   '/healthz': open('healthz', 'Tell whether the process runs', { '200': state('It runs.', 'ok') }),
   '/readyz': open('readyz', 'Tell whether the store answers', {
     '200': state('It answers.', 'ready'),
-    '503': state('It does not answer now.', 'not ready'),
+    '503': state('It does not answer now, or its tables are those of another version (`reason`).', 'not ready'),
   }),
   '/metrics': open('metrics', 'Metrics in the Prometheus text format', {
     '200': text('The metrics.', 'text/plain'),

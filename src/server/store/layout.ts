@@ -114,9 +114,13 @@ function indexesOf(table: string, { key, value, index }: FilterKey): Index[] {
 
 function compositeOf(table: string, { keys, present, unless }: CompositeIndex): Index {
   const columns = keys.map(columnName);
-  const values = unless?.values.map((value) => `'${value}'`).join(', ');
-  const except = unless && `${columnName(unless.key)} NOT IN (${values})`;
+  const except = unless && noneOf(columnName(unless.key), unless.values);
   return indexOver(table, columns, present === true ? `${columns[0]} IS NOT NULL` : except);
+}
+
+/** The condition that a column has none of some values: SQLite takes an index with a condition by its very words. */
+export function noneOf(column: string, values: readonly string[]): string {
+  return `${column} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
 }
 
 function indexOver(table: string, columns: readonly string[], where: string | undefined): Index {

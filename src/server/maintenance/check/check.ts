@@ -48,7 +48,7 @@ export interface CheckReport {
   readonly repaired: readonly Repaired[] | null;
 }
 
-/** Checks what a server keeps, and repairs what can safely be when it is told to. Throws `StoreUnusable`. */
+/** Checks a server's data, and on request repairs what can be repaired safely. Throws `StoreUnusable`. */
 export async function checkPlace(place: Place, options: CheckOptions): Promise<CheckReport> {
   const opened = await openPlace(place);
   try {

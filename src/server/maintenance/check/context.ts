@@ -10,7 +10,7 @@ export interface CheckContext {
   /** What is committed now. */
   readonly live: Reader;
   readonly files: Files;
-  /** A server runs on it: some of what looks unfinished is only under way. */
+  /** A server runs on it: some of what looks unfinished is in progress. */
   readonly served: boolean;
   /** Files may stand there before their records are committed: one that no record names is left alone for a day. */
   readonly keepsYoung: boolean;
@@ -20,13 +20,13 @@ export interface CheckContext {
   readonly now: number;
   /** The organization on the wire of a key in the store; null where there is none. */
   readonly organization: (org: number) => string | null;
-  /** Told how many more of what have been looked at. */
+  /** Called with how many more of what have been checked. */
   readonly progress: (what: string, count: number) => void;
-  /** Between pages: tells the progress, lets signals in, and throws when the work is to end. */
+  /** Between pages: reports progress, lets signals be handled, and throws when the work is interrupted. */
   readonly turn: (what: string, count: number) => Promise<void>;
 }
 
-/** Something that is not as it must be. Never holds values of records: only where to look. */
+/** A defect. Never holds values of records: only where to look. */
 export interface CheckProblem {
   readonly table: string | null;
   /** Organization on the wire; null where it concerns none. */
@@ -36,10 +36,10 @@ export interface CheckProblem {
   readonly message: string;
 }
 
-/** Problems of one check that are kept to be listed; the others are counted. */
+/** Maximum listed problems of one check; further ones are only counted. */
 const MAX_LISTED = 1000;
 
-/** What one check has looked at and found. */
+/** What one check has counted and found. */
 export class Findings {
   readonly check: string;
   checked = 0;
@@ -62,7 +62,7 @@ export class Findings {
   }
 }
 
-/** Checks by name, and what each looks at, in the order in which they are listed. */
+/** Checks by name, and what each covers, in the order of a report. */
 export const CHECKS = {
   database: 'Pages and indexes of the database',
   schema: 'Tables, columns, indexes',

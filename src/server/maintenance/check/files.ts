@@ -21,7 +21,7 @@ export interface FileOwner {
 /** The columns of a `FileOwner`. */
 export const OWNER_COLUMNS = ['id', 'guid', 'variants', 'size', 'sha256'] as const;
 
-/** Files that are looked at together: in a bucket each look is a request. */
+/** Maximum files checked in parallel: in a bucket each check is a request. */
 const MAX_PARALLEL_FILES = 16;
 
 /** How long a removal may be under way on a server that runs, milliseconds. */
@@ -86,13 +86,13 @@ export async function sizeOf(files: Files, name: string): Promise<number | undef
   return (await files.size(name)) ?? files.size(name);
 }
 
-/** SHA-256 of a kept file, hexadecimal; undefined where it cannot be read to its end. */
+/** SHA-256 of a stored file, hexadecimal; undefined where it cannot be read to its end. */
 export async function hashOf(files: Files, name: string): Promise<string | undefined> {
   const hash = createHash('sha256');
   try {
     for await (const chunk of await files.open(name)) hash.update(chunk as Uint8Array);
   } catch (error) {
-    // A storage that is away says nothing about the file.
+    // An unavailable storage says nothing about the file.
     if (error instanceof FilesUnavailable) throw error;
     return undefined;
   }

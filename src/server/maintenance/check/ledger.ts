@@ -30,7 +30,7 @@ const COLUMNS = [
   'estimated_write_off_cents',
 ];
 
-/** What follows from transactions and is kept for the aging report (D34): worked out anew and compared. */
+/** What follows from transactions and is stored for the aging report (D34): computed again and compared. */
 export async function checkLedger(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('ledger');
   const orgs = new Set<number>();

@@ -71,7 +71,7 @@ async function checkSide({ read }: CheckContext, book: CheckFindings, { page, si
   }
 }
 
-/** Each tag of a document is kept among the tags of its organization. */
+/** Each tag of a document is among the tags of its organization. */
 async function checkTags(context: CheckContext, book: CheckFindings, org: number, readable: readonly LinkedRecord[]) {
   const tagged = readable.map(({ id, record }) => ({ id, tags: Array.isArray(record.tags) ? record.tags : [] }));
   const folds = [...new Set(tagged.flatMap(({ tags }) => tags.map((tag) => foldText(String(tag)))))];

@@ -18,7 +18,7 @@ interface MessageRow {
 
 /**
  * Numbers of messages have no gaps between the floor, up to which they may have been deleted, and the head. Times may
- * go back a little, since an import tells of the time it began, but not by more than a day.
+ * go back a little, since an import sends the time at which it began, but not by more than a day.
  */
 export async function checkStream(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('stream');

@@ -17,7 +17,7 @@ const RULES: readonly { readonly table: string; readonly columns: readonly strin
 /** Of each rule so many are listed, of those with the same the one with the highest id. */
 const LISTED = 1000;
 
-/** Looks at the rows themselves, since an index that is to guard a rule may be the damage. */
+/** Reads the rows themselves, since the index that guards a rule may be what is damaged. */
 export async function checkUniqueness(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('uniqueness');
   for (const { table, columns, message } of RULES) {

@@ -22,7 +22,7 @@ export async function readCounters(read: Reader, dialect: Dialect, tables: reado
   return counters;
 }
 
-/** Goes on where another store left off. Every row must be there already. */
+/** Continues the counters of another store. Every row must be there already. */
 export async function writeCounters(
   tx: Transaction,
   dialect: Dialect,

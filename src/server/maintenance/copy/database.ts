@@ -20,7 +20,7 @@ export interface Target {
 export type TableCounts = Readonly<Record<string, number>>;
 
 /**
- * Copies all content into an empty store, page by page; a copy that was interrupted goes on where it was. In the end
+ * Copies all content into an empty store, page by page; an interrupted copy is resumed. At the end
  * both sides are read and compared, table by table. `completeCopy` is what follows. Throws `StoreUnusable`.
  */
 export async function copyDatabase(source: Snapshot, target: Target, work: Work): Promise<TableCounts> {
@@ -34,7 +34,7 @@ export async function copyDatabase(source: Snapshot, target: Target, work: Work)
   return compare(source, target, tables, work);
 }
 
-/** Says in the target that the copy is complete: until then no server takes it for its data, and a further run goes on. */
+/** Marks the copy in the target as complete: until then no server starts on it, and another run resumes it. */
 export function completeCopy({ store }: Target): Promise<void> {
   return store.write(endCopy);
 }

@@ -12,7 +12,7 @@ const TOGETHER = 4;
 /** One file of a document. */
 export interface NamedFile {
   readonly name: string;
-  /** What the record tells of an original; null for images made from one. */
+  /** The size that the record has of an original; null for images made from one. */
   readonly size: number | null;
   readonly sha256: string | null;
 }
@@ -32,8 +32,8 @@ export async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFi
 }
 
 /**
- * Copies the files that documents name and that are not there yet; answers the names of those that the source does not
- * have. Each arrives whole or not at all, so a copy that was interrupted goes on with the next one.
+ * Copies the files that documents name and that are not there yet; returns the names of those that the source does not
+ * have. Each is copied completely or not at all, so an interrupted copy resumes with the next one.
  */
 export async function copyFiles(read: Reader, source: Files, target: Files, work: Work): Promise<string[]> {
   const missing: string[] = [];
@@ -50,9 +50,9 @@ export async function copyFiles(read: Reader, source: Files, target: Files, work
   return missing;
 }
 
-/** False when the file went away while it was to be read. */
+/** False when the file was removed before it could be read. */
 async function copyFile(name: string, source: Files, target: Files): Promise<boolean> {
-  // Left of a copy that was interrupted, or of another size: neither is whole.
+  // Left by an interrupted copy, or of another size: neither is complete.
   await target.remove(name);
   const content = await openFile(name, source);
   if (content === undefined) return false;
@@ -99,14 +99,14 @@ export async function* hashedFiles(read: Reader, files: Files, work: Work): Asyn
   }
 }
 
-/** How many files were copied, and those that are not what their documents tell. */
+/** How many files were copied, and those that do not agree with their documents. */
 export interface TransferredFiles {
   readonly count: number;
   readonly bytes: number;
   readonly problems: readonly string[];
 }
 
-/** Copies the files of a state, then reads them back and compares their SHA-256 with what documents tell. */
+/** Copies the files of a state, then reads them back and compares their SHA-256 with that of their documents. */
 export async function transferFiles(
   snapshot: Snapshot,
   source: Files,

@@ -13,7 +13,7 @@ export type Values = readonly Value[];
 /** Rows read and written at once. */
 export const ROWS = 500;
 
-/** Rows of one statement: few sizes, so that few statements have to be kept. */
+/** Rows of one statement: few sizes, so that few statements are prepared. */
 const SIZES = [100, 10, 1] as const;
 
 /** The next rows of a table by its primary key, after the key given; fewer than `ROWS` at the end. */

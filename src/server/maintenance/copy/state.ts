@@ -6,7 +6,7 @@ import { type Reader, StoreUnusable, type Transaction } from '../../store/store.
 import { contentTables } from '../tables.ts';
 import type { Values } from './rows.ts';
 
-/** The table in a target that tells how far a copy has come; it is there as long as the copy is not complete. */
+/** The table in a target with the progress of a copy; it exists until the copy is complete. */
 export const STATE_TABLE = 'copy_state';
 
 /** How far a table has been copied. */
@@ -15,13 +15,13 @@ export interface TableState {
   readonly done: boolean;
 }
 
-/** Name of the row that tells which source is copied. */
+/** Name of the row that identifies the source. */
 const SOURCE = 'source';
 
 /** What a store without content has all the same: heads of logs, and what it made when it was first opened. */
 const MADE_AT_ONCE = new Set(['log_heads', 'settings']);
 
-/** Tells a source apart from others: by its own key, hashed, and the time it was made. */
+/** Identifies a source: by its own key and the time it was made, hashed. */
 export async function identityOf(read: Reader): Promise<string> {
   const key = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'signing_key'`);
   const first = await read.get<{ applied_at: string }>(sql`SELECT applied_at FROM schema_migrations WHERE version = 1`);
@@ -30,7 +30,7 @@ export async function identityOf(read: Reader): Promise<string> {
     .digest('hex');
 }
 
-/** Begins a copy in an empty target, or goes on with one of the same source. Throws `StoreUnusable`. */
+/** Begins a copy in an empty target, or resumes one of the same source. Throws `StoreUnusable`. */
 export async function beginCopy(tx: Transaction, schema: DatabaseSchema, source: string, name: string): Promise<void> {
   if (!schema.tables.some((table) => table.name === STATE_TABLE)) {
     const full = await firstFullTable(tx, schema);
@@ -58,13 +58,13 @@ async function firstFullTable(read: Reader, schema: DatabaseSchema): Promise<str
   return undefined;
 }
 
-/** How far a table has come; at its beginning when nothing is noted. */
+/** The progress of a table; at its start when nothing is noted. */
 export async function readTableState(read: Reader, table: string): Promise<TableState> {
   const text = await readState(read, `table ${table}`);
   return text === undefined ? { after: null, done: false } : (JSON.parse(text) as TableState);
 }
 
-/** Notes how far a table has come, in the transaction of its rows. */
+/** Notes the progress of a table, in the transaction of its rows. */
 export function writeTableState(tx: Transaction, table: string, state: TableState): Promise<void> {
   return writeState(tx, `table ${table}`, JSON.stringify(state));
 }
@@ -90,6 +90,6 @@ export async function refuseUnfinished(read: Reader, dialect: Dialect): Promise<
   if (!tables.some(({ name }) => name === STATE_TABLE)) return;
   throw new StoreUnusable(
     'The database has the beginning of a copy, which was not completed.',
-    'Run the same molar server migrate or molar server restore again: it goes on where it was.',
+    'Run the same molar server migrate or molar server restore again: it resumes.',
   );
 }

@@ -29,9 +29,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
   const writing = makePool(driver, address, address.writers, '');
   const listeners = new Set<() => void>();
-  const numbers = new CountCache();
-  const tell = () => {
-    numbers.drop();
+  const counts = new CountCache();
+  const notify = () => {
+    counts.drop();
     for (const listener of listeners) listener();
   };
   try {
@@ -41,15 +41,15 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     throw error;
   }
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: tell });
-  const heard = sessions ? new NoticeListener(driver, address, CHANNEL, tell) : undefined;
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
+  const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
   const read = sessions ? reader(reading, runIn(timeoutMs)) : reader(reading, pooledIn(timeoutMs));
   return {
     read,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     shared: reader(writing, runIn(timeoutMs, sessions)),
-    countCache: () => numbers.get(heard?.isListening === true),
+    countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -75,7 +75,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     counts: writer.counts,
     async close() {
       await writer.idle();
-      await heard?.stop();
+      await notices?.stop();
       await Promise.all([reading.end(), writing.end()]);
     },
   };
@@ -158,8 +158,8 @@ export class CountCache {
   private since = 0;
 
   /** The cached counts; none while commits of others are not reported. */
-  get(hears: boolean): Map<string, number> {
-    if (!hears || performance.now() - this.since > MAX_AGE_MS) this.drop();
+  get(isListening: boolean): Map<string, number> {
+    if (!isListening || performance.now() - this.since > MAX_AGE_MS) this.drop();
     return this.counts;
   }
 

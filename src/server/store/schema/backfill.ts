@@ -1,9 +1,10 @@
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { blankRecord } from '../../rendering.ts';
 import type { JsonRecord, Layout, Side } from '../layout.ts';
 import type { Dialect } from '../migrations/dialects.ts';
 import type { ColumnValue } from '../owncolumns.ts';
-import { StoreUnusable, type Transaction } from '../store.ts';
+import { bound, manyRows, type Texts } from '../statement.ts';
+import { type Statement, StoreUnusable, type Transaction } from '../store.ts';
 
 /** The key of a row. */
 export interface RowKey {
@@ -111,10 +112,21 @@ function changesOf({ columns, fields, resource }: Layout, row: StoredRow, record
   return [...changes, ['json', JSON.stringify({ ...ordered, ...record })]];
 }
 
+const updates = new Map<string, Texts>();
+
 /** Sets what changes and nothing else: an index of a column that is not named is left alone. */
-function updateOf(table: string, { org, id }: RowKey, changes: readonly Change[]) {
-  const set = join(changes.map(([column, value]) => sql`${raw(column)} = ${value}`));
-  return sql`UPDATE ${raw(table)} SET ${set} WHERE org = ${org} AND id = ${id}`;
+function updateOf(table: string, { org, id }: RowKey, changes: readonly Change[]): Statement {
+  const names = changes.map(([column]) => column);
+  const key = `${table} ${names}`;
+  const known = updates.get(key);
+  const values = [...changes.map(([, value]) => value), org, id];
+  if (known !== undefined) return bound(known, values);
+  const made = (place: (index: number) => string) =>
+    `UPDATE ${table} SET ${names.map((name, index) => `${name} = ${place(index)}`).join(', ')}
+      WHERE org = ${place(names.length)} AND id = ${place(names.length + 1)}`;
+  const texts = { sql: made(() => '?'), text: made((index) => `$${index + 1}`) };
+  updates.set(key, texts);
+  return bound(texts, values);
 }
 
 async function backfillSide(
@@ -130,12 +142,13 @@ async function backfillSide(
   const known = new Map<number, Set<string>>();
   for (const { id, value } of stored) known.set(id, (known.get(id) ?? new Set()).add(value));
   const writes: Promise<unknown>[] = [];
+  const inserts = manyRows(`INSERT INTO ${table} (org, value, id)`, 3, 1);
   for (const { id, record } of records) {
     const values = of(record);
     const had = known.get(id) ?? new Set();
     for (const value of values) {
       if (had.delete(value)) continue;
-      writes.push(tx.run(sql`INSERT INTO ${name} (org, value, id) VALUES (${org}, ${value}, ${id})`));
+      writes.push(tx.run(bound(inserts, [org, value, id])));
     }
     for (const value of had) {
       writes.push(tx.run(sql`DELETE FROM ${name} WHERE org = ${org} AND value = ${value} AND id = ${id}`));
