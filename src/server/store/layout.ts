@@ -51,20 +51,24 @@ export function columnName(key: string): string {
   return key.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** The column of the folded form of a text, by which it is found in any letter case. */
 export function foldColumn(key: string): string {
   return `${columnName(key)}_fold`;
 }
 
+/** The table of a resource. */
 export function tableOf(resource: Resource): string {
   return resource.name;
 }
 
+/** The side table of a key with many values. */
 export function sideTable(resource: Resource, key: string): string {
   return identifier(`${tableOf(resource)}_${columnName(key)}`);
 }
 
 const layouts = new Map<Resource, Layout>();
 
+/** The layout of a resource, made once. */
 export function layoutOf(resource: Resource): Layout {
   const known = layouts.get(resource);
   if (known !== undefined) return known;
@@ -73,10 +77,13 @@ export function layoutOf(resource: Resource): Layout {
   const single = keys.filter((key) => key.value.match !== 'many');
   const sides = keys.filter((key) => key.value.match === 'many').map((key) => sideOf(resource, key));
   const own = OWN_PARTS[resource.name] ?? {};
+  const keyed = single.flatMap(columnsOf);
+  // A key that the catalog has got meanwhile has the column.
+  const unkeyed = (own.columns ?? []).filter(({ name }) => keyed.every((column) => column.name !== name));
   const layout: Layout = {
     resource,
     table,
-    columns: [...single.flatMap(columnsOf), ...(own.columns ?? [])],
+    columns: [...keyed, ...unkeyed],
     sides,
     indexes: [
       ...single.flatMap((key) => indexesOf(table, key)),

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { filterKeys, key } from '../../../../src/catalog/define.ts';
-import { exactTextValue } from '../../../../src/catalog/filter/values.ts';
+import { exactTextValue, yesNoValue } from '../../../../src/catalog/filter/values.ts';
 import { EQUALS } from '../../../../src/catalog/operators.ts';
 import { imageAttachments } from '../../../../src/catalog/resources/imageattachments.ts';
+import { transactions } from '../../../../src/catalog/resources/transactions.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import { SCHEMA, schemaOf, tableRecord } from '../../../../src/server/store/schema/schema.ts';
 import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
@@ -124,6 +125,15 @@ it('another key, field or index makes another schema', () => {
     schemaOf([{ ...imageAttachments, indexes: [{ keys: ['insuranceClaim.id', 'id'] }] }]),
   ];
   expect(new Set(schemas.map(({ fingerprint }) => fingerprint)).size).toBe(schemas.length);
+});
+
+it('a key for a column that the server has of its own takes it over', () => {
+  const filters = filterKeys({ isActive: key(EQUALS, yesNoValue, 'Active'), ...transactions.filters });
+  const [layout] = schemaOf([{ ...transactions, filters }]).layouts;
+  const columns = layout?.columns.filter(({ name }) => name === 'is_active') ?? [];
+  expect(columns.map(({ type, of }) => [type, of?.({ isActive: true }), of?.({ isActive: false })])).toEqual([
+    ['INTEGER', 1, 0],
+  ]);
 });
 
 it('an index whose name PostgreSQL would cut gets a shorter one of its own', () => {
