@@ -12,17 +12,21 @@ const SERVER = ['events', 'import', 'recurrence', 'reports', 'resources', 'strea
 export default defineConfig(async () => ({
   test: {
     reporters: ['default', './test/support/reporter.ts'],
+    globalSetup: './test/support/setup.ts',
+    setupFiles: './test/support/worker.ts',
+    // Under load, to remove what a run has made takes a while.
+    teardownTimeout: 60 * SECOND,
     maxWorkers: 2,
     projects: [
       project(
         'unit',
-        ['test/{catalog,core,cli,commands,server,house,faithful}/**/*.test.ts'],
-        { seconds: 60, exclude: ALONE },
+        ['test/{catalog,core,cli,commands,demo,server,house,faithful}/**/*.test.ts'],
+        { seconds: 240, exclude: ALONE },
         0,
       ),
-      project('alone', ALONE, { seconds: 60, isolate: true }, 1),
-      project('contract', ['test/contract/**/*.test.ts'], { seconds: 60 }, 2),
-      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 120 }, 3),
+      project('alone', ALONE, { seconds: 900, isolate: true }, 1),
+      project('contract', ['test/contract/**/*.test.ts'], { seconds: 240 }, 2),
+      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 600 }, 3),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
   },
@@ -39,12 +43,12 @@ const onPostgres = project(
     'test/server/store/{,migrations/}*.test.ts',
     `test/server/{${SERVER.join(',')}}/**/*.test.ts`,
   ],
-  { seconds: 90, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ALONE },
+  { seconds: 360, env: { MOLAR_TEST_STORE: 'postgres' }, exclude: ALONE },
   4,
 );
 
 interface Settings {
-  /** What a test, or what is done before it, may take. */
+  /** What a test, or what is done before it, may take: so that one that hangs ends, on a machine ten times too busy. */
   readonly seconds: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly exclude?: readonly string[];
@@ -65,6 +69,7 @@ function project(name: string, include: string[], settings: Settings, order: num
       isolate,
       testTimeout: seconds * SECOND,
       hookTimeout: seconds * SECOND,
+      expect: { poll: { timeout: 60 * SECOND } },
       sequence: { groupOrder: order },
     },
   };

@@ -128,7 +128,7 @@ describe('a practice whose every text is a canary', () => {
     for (let at = 0; at < COMMANDS.length; at += 4) await Promise.all(COMMANDS.slice(at, at + 4).map(tried));
     // The canaries are there to be found.
     expect(canariesIn(printed).length).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   test('is in no argument list of any process', async () => {
     await readArguments();
@@ -160,7 +160,7 @@ describe('a practice whose every text is a canary', () => {
         } else await answer.arrayBuffer();
       }
     }
-  }, 60_000);
+  });
 
   test('is in no problem of an import, and in nothing that the commands of the server print', async () => {
     const bad = canaryPractice()
@@ -177,7 +177,7 @@ describe('a practice whose every text is a canary', () => {
       ]);
       if (text === 'audit export') expect(ended.stdout.split('\n').length).toBeGreaterThan(20);
     }
-  }, 60_000);
+  });
 
   test('is in no log line and no metric, after faults and after a command line that holds it itself', async () => {
     clearInterval(watching);
@@ -201,7 +201,7 @@ describe('a practice whose every text is a canary', () => {
     expect(log).toContain('"level":50');
     expect(canariesIn(log)).toEqual([]);
     for (const token of [TOKENS.full, SECRET]) expect(log + metrics).not.toContain(token);
-  }, 60_000);
+  });
 
   test('is in no temporary file, and in what was kept for its owner alone', async () => {
     await readTemporary();

@@ -38,11 +38,11 @@ async function sha256(name: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Waits for something that a process is about to do; gives up with the process, or after a minute. */
+/** Waits for something that a process is about to do; gives up with the process, or after five minutes at the earliest. */
 async function until(child: ChildProcess, holds: () => Promise<boolean>): Promise<void> {
   for (let looked = 0; !(await holds().catch(() => false)); looked++) {
     if (child.exitCode !== null) throw new Error(`The command ended with ${child.exitCode} before that.`);
-    if (looked > 6000) throw new Error('The command does not get there.');
+    if (looked > 30_000) throw new Error('The command does not get there.');
     await sleep(10);
   }
 }

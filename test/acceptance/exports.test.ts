@@ -1,8 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   connection,
@@ -40,6 +43,19 @@ afterAll(async () => {
 const at = (...names: string[]) => join(place.path, ...names);
 const run = (...args: string[]) => molar(place.path, args, env);
 const beside = async (name: string) => (await readdir(place.path)).filter((each) => each.startsWith(name)).toSorted();
+
+/** Kills a process at a moment when the files beside a name are those: between two of its writes. */
+async function killBetweenWrites(child: ChildProcess, name: string, files: readonly string[]): Promise<void> {
+  const ended = exit(child);
+  for (let looked = 0; looked < 3000; looked++) {
+    child.kill('SIGSTOP');
+    if (isDeepStrictEqual(await beside(name), files)) break;
+    child.kill('SIGCONT');
+    await sleep(20);
+  }
+  child.kill('SIGKILL');
+  await ended;
+}
 
 /** The CSV of all patients of the fixture, by hand. */
 function expectedCsv(): string {
@@ -92,17 +108,12 @@ describe('list --out', () => {
     const line = ['patients', 'list', ...FIELDS, '--out', 'killed.csv', '--page-size', '100'];
     const child = start(place.path, line, { ...env, MOLAR_URL: url });
     await stalled;
-    child.kill('SIGKILL');
-    await exit(child);
+    const left = ['killed.csv', 'killed.csv.part', 'killed.csv.part.json', 'killed.csv.part.lock'];
+    await killBetweenWrites(child, 'killed', left);
     server.closeAllConnections();
     server.close();
     expect(await readFile(at('killed.csv'), 'utf8')).toBe('before\n');
-    expect(await beside('killed')).toEqual([
-      'killed.csv',
-      'killed.csv.part',
-      'killed.csv.part.json',
-      'killed.csv.part.lock',
-    ]);
+    expect(await beside('killed')).toEqual(left);
     const elsewhere = await run(...line, '--resume');
     expect(elsewhere.code).toBe(2);
     expect(elsewhere.stderr).toContain(`the URL was ${url} and is now ${served.url}`);

@@ -40,9 +40,9 @@ afterEach(async () => {
   await place.remove();
 });
 
-/** Waits until something is so, a minute at most. */
+/** Waits until something is so, five minutes at most. */
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 300_000;
   while (!(await what())) {
     if (Date.now() > end) throw new Error('It did not come to be.');
     await sleep(5);

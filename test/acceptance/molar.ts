@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const RUN = resolve(import.meta.dirname, '../../bin/run.js');
 
@@ -58,6 +60,17 @@ export function exit(child: ChildProcess): Promise<number | null> {
     if (child.exitCode !== null || child.signalCode !== null) done(child.exitCode);
     child.once('close', (code) => done(code));
   });
+}
+
+/** Waits until a process treats signals itself. Which it does is asked of Linux: nothing is to be seen from outside. */
+export async function treatsSignals(child: ChildProcess): Promise<void> {
+  if (!existsSync('/proc/self/status')) return sleep(10_000);
+  const caught = async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+    return BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(status)?.[1] ?? '0'}`);
+  };
+  // The first bit is SIGHUP, which Node leaves alone until somebody listens.
+  while (child.exitCode === null && ((await caught()) & 1n) === 0n) await sleep(20);
 }
 
 /** A `molar serve` that listens. */

@@ -62,7 +62,7 @@ describe('molar serve --amqp', () => {
     }
   });
 
-  it('stops although the broker has fallen silent', { timeout: 60_000 }, async (context) => {
+  it('stops although the broker has fallen silent', async (context) => {
     const broker = await testBroker();
     if (broker === undefined) return context.skip('needs a broker');
     const exchange = `molar-test-${randomUUID()}`;
@@ -94,7 +94,7 @@ describe('molar serve --amqp', () => {
     }
   });
 
-  it('starts while the broker is away, and refuses what is no broker', { timeout: 60_000 }, async () => {
+  it('starts while the broker is away, and refuses what is no broker', async () => {
     const served = await serve(place.path, ['--data', 'away', '--log-level', 'silent', '--amqp', 'amqp://127.0.0.1:9']);
     const metrics = await (await fetch(`${served.url}/metrics`)).text();
     expect(await served.stop()).toBe(0);

@@ -37,12 +37,12 @@ export function listener(folder: string, args: readonly string[], env: Env): Lis
   return { child, lines, errors: () => errors, ended: exit(child) };
 }
 
-/** Waits until something holds; fails with `what` when it does not for 40 s. */
+/** Waits until something holds; fails with `what` when it does not for five minutes. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 40_000; Date.now() < end; await sleep(50)) {
+  for (const end = Date.now() + 300_000; Date.now() < end; await sleep(50)) {
     if (await holds()) return;
   }
-  throw new Error(`Not within 40 s: ${what}`);
+  throw new Error(`Not within five minutes: ${what}`);
 }
 
 /** Waits until so many listeners are connected, as the server counts them. */

@@ -89,7 +89,7 @@ async function end(broker: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Pr
   }
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 async function listening(port: number, broker: ChildProcess): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(100)) {

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { it } from 'vitest';
+import { runName } from './rundatabases.ts';
+import { TEST_POSTGRES } from './services.ts';
 
 /** A schema of its own in the database of the tests. */
 export interface TestDatabase {
@@ -11,14 +12,11 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The database that tests may use: MOLAR_TEST_POSTGRES, else the usual one of this machine. */
-export const TEST_POSTGRES = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-
 const WITHOUT = 'needs PostgreSQL: start it on this machine, or give its address in MOLAR_TEST_POSTGRES';
 
 /** A test with a schema of its own: without PostgreSQL it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
-export function postgresTest(name: string, run: (database: TestDatabase) => Promise<void>, seconds = 60): void {
-  it(name, { timeout: seconds * 1000 }, async (context) => {
+export function postgresTest(name: string, run: (database: TestDatabase) => Promise<void>): void {
+  it(name, async (context) => {
     if (!(await answers())) {
       if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
       return context.skip(WITHOUT);
@@ -52,7 +50,7 @@ export async function onPostgres<T>(work: (client: pg.Client) => Promise<T>, url
 
 /** Makes a schema for one service. Nothing of it has to last, so commits do not wait for the disk. */
 export async function testDatabase(): Promise<TestDatabase> {
-  const schema = `molar_test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  const schema = runName();
   await onPostgres((client) => client.query(`CREATE SCHEMA ${schema}`));
   const url = new URL(TEST_POSTGRES);
   url.search += `${url.search === '' ? '?' : '&'}options=${encodeURIComponent(`-c search_path=${schema} -c synchronous_commit=off`)}`;

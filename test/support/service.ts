@@ -66,7 +66,7 @@ export async function testService(
   const faults: unknown[] = [];
   const app = await buildApp(folder.service, {
     log: { answered() {}, failed: (_id, error) => faults.push(error) },
-    timeouts: { requestMs: 20_000 },
+    timeouts: { requestMs: 120_000 },
     behindProxy: options.behindProxy ?? false,
     rateLimit: options.rateLimit ?? 0,
     failedAttempts: options.failedAttempts ?? 0,

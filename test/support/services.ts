@@ -1,5 +1,8 @@
 import { connect } from 'node:net';
 
+/** Where PostgreSQL is for tests: MOLAR_TEST_POSTGRES, else the usual one of this machine. */
+export const TEST_POSTGRES = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
 /**
  * The broker that tests may use: MOLAR_TEST_AMQP, else the usual one of this machine. Undefined, and said so, where
  * none answers; in CI that is a failure.
@@ -13,14 +16,10 @@ export async function testBroker(): Promise<string | undefined> {
   return undefined;
 }
 
-/**
- * The PostgreSQL that tests may use: MOLAR_TEST_POSTGRES, else the usual one of this machine. Undefined, and said so,
- * where none answers; in CI that is a failure.
- */
+/** The PostgreSQL that tests may use. Undefined, and said so, where none answers; in CI that is a failure. */
 export async function testPostgres(): Promise<string | undefined> {
-  const address = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-  const { hostname, port, host } = new URL(address);
-  if (await answers(hostname, Number(port || 5432))) return address;
+  const { hostname, port, host } = new URL(TEST_POSTGRES);
+  if (await answers(hostname, Number(port || 5432))) return TEST_POSTGRES;
   if (process.env.CI === 'true') throw new Error(`No PostgreSQL answers at ${host}; CI needs one.`);
   process.stderr.write(`Not tested: no PostgreSQL answers at ${host}. Start it, or set MOLAR_TEST_POSTGRES.\n`);
   return undefined;

@@ -6,6 +6,8 @@ export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
   test: {
     reporters: ['default', './test/support/reporter.ts'],
+    globalSetup: './test/support/setup.ts',
+    setupFiles: './test/support/worker.ts',
     include: ['test/torture/**/*.test.ts'],
     fileParallelism: false,
     testTimeout: 0,

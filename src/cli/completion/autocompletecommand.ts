@@ -4,10 +4,20 @@ import { usageFailure } from '../../core/failure.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { completionOf } from './model.ts';
-import { answerLine, readAsked } from './powershellline.ts';
-import { SHELL_SCRIPTS } from './shells.ts';
+import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
+import { type Completion, completionOf } from './model.ts';
+import { answerLine, powershellScript, readAsked } from './powershell.ts';
 import { suggestions } from './suggestions.ts';
+import { zshScript } from './zsh.ts';
+
+/** The shells that have a completion script, each with the function that writes it. */
+export const SHELL_SCRIPTS: Readonly<Record<string, (completion: Completion) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+  powershell: powershellScript,
+};
 
 const SHELLS = Object.keys(SHELL_SCRIPTS);
 

@@ -8,13 +8,13 @@ export interface Candidate {
 }
 
 /** Words that may follow a path of command words; the first path is empty. */
-export interface NextWords {
+interface NextWords {
   readonly path: string;
   readonly words: readonly Candidate[];
 }
 
 /** Flags (with their hyphens) that the same commands have. */
-export interface FlagGroup {
+interface FlagGroup {
   readonly paths: readonly string[];
   readonly flags: readonly Candidate[];
 }

@@ -1,8 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
-import { inGroups } from './flaggroups.ts';
-import { head, seeAlso } from './pageparts.ts';
+import { inGroups } from './commandhelp.ts';
 import { PAGES } from './pages.ts';
-import { escaped, literal, macro, running, terms } from './roff.ts';
+import { escaped, head, literal, macro, running, seeAlso, terms } from './roff.ts';
 
 type LoadableCommand = Config['commands'][number];
 type Flag = LoadableCommand['flags'][string];

@@ -1,8 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
 import { commandPage, nameOf } from './commandpage.ts';
-import { head, seeAlso } from './pageparts.ts';
 import { PAGES, type Page, readPage } from './pages.ts';
-import { blocks, escaped, macro, running, terms } from './roff.ts';
+import { blocks, escaped, head, macro, running, seeAlso, terms } from './roff.ts';
 
 /** Every page of the manual by its path below `man/`: commands in section 1, `formats` in 5, the pages of help in 7. */
 export function manual(config: Config, formats: readonly Page[]): ReadonlyMap<string, string> {

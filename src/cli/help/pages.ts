@@ -14,7 +14,7 @@ type Rows = readonly (readonly [term: string, meaning: string])[];
 /** A part of a page: a paragraph, terms with what they mean, or lines to be typed as they stand. */
 export type Block = string | { readonly rows: Rows } | { readonly code: readonly string[] };
 
-export interface Section {
+interface Section {
   readonly heading: string;
   readonly blocks: readonly Block[];
 }

@@ -20,7 +20,7 @@ export default class ServerRestore extends RestoreCommand {
   static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print one JSON object' }) };
 
   protected override async perform({ args, flags }: CommandInput, work: Work): Promise<RestoreReport> {
-    const { restore } = await import('../../server/maintenance/restore/restore.ts');
+    const { restore } = await import('../../server/maintenance/restore.ts');
     return restore(String(args.backup), serverPlace(flags, this.context.env), work);
   }
 }

@@ -1,15 +1,14 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Files } from '../files/files.ts';
 import { openFiles } from '../files/open.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
-import { isBusy, openConnection } from '../store/sqlite/open.ts';
+import { type Connection, isBusy, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { isDatabaseServed, isWrittenTo, openPostgresSource } from './postgressnapshot.ts';
-import { isServed } from './served.ts';
-import type { Snapshot } from './snapshot.ts';
-import { DATABASE, openSqliteSnapshot } from './sqlitesnapshot.ts';
+import { DATABASE, openSqliteSnapshot, type Snapshot } from './snapshot.ts';
 
 /** Where a server keeps its data, as `molar serve` is told. */
 export interface Place {
@@ -124,4 +123,21 @@ async function holdFolder(folder: string): Promise<() => Promise<void>> {
     connection.close();
     unlock();
   };
+}
+
+/** Whether a server runs on a data folder: it holds the lock then. Only looks, so that a server may start meanwhile. */
+function isServed(folder: string): boolean {
+  const file = join(folder, 'server.lock');
+  if (!existsSync(file)) return false;
+  let connection: Connection | undefined;
+  try {
+    connection = openConnection(file, { readonly: true });
+    connection.prepare('SELECT COUNT(*) FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    connection?.close();
+  }
 }

@@ -10,7 +10,7 @@ import type { Snapshot } from './snapshot.ts';
 /** What connections of maintenance are called besides, so that they are not taken for those of a server. */
 const MAINTENANCE = 'maintenance';
 
-export interface PostgresSource {
+interface PostgresSource {
   /** Host, port and database. */
   readonly name: string;
   /** What is committed now. */

@@ -44,7 +44,7 @@ export interface PlaceFinder {
 }
 
 /** A record about to be deleted. */
-export interface Deletion {
+interface Deletion {
   readonly service: Service;
   readonly organization: Organization;
   readonly actor: Actor;

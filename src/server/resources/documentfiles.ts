@@ -103,7 +103,7 @@ export function newDocument(parts: {
   };
 }
 
-export function guidOf(content: StagedFile): string {
+function guidOf(content: StagedFile): string {
   return content.name.slice(0, -'-original'.length);
 }
 

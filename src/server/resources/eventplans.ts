@@ -1,27 +1,41 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Refusal } from '../../catalog/failures.ts';
+import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { recurrenceOf, recurs } from '../../catalog/recurrence/fields.ts';
 import { events } from '../../catalog/resources/events.ts';
 import { recordChange } from '../engine/changes.ts';
 import { settle, storeDraft } from '../engine/writing.ts';
-import { checkLinks, linksOf } from '../references.ts';
+import { checkLinks, linksOf, referenceRecord } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { notFound } from '../requests.ts';
 import { nowOf, type OperationRequest } from '../service.ts';
 import { findRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { ZoneClock } from '../wallclock.ts';
-import { type EventBody, type EventDraft, type EventRecord, eventDraft } from './eventdrafts.ts';
-import { placeProblems } from './eventplaces.ts';
-import { changedRecurrence, dateOf, mergedRecurrence, occurrenceProblems, spread } from './eventrecurrence.ts';
+import {
+  type EventBody,
+  type EventDraft,
+  type EventRecord,
+  eventDraft,
+  fillEvent,
+  settleTimes,
+  timesProblem,
+} from './eventdrafts.ts';
 import { eventBehaviour } from './events.ts';
-import { followTarget, hasEarlierOccurrence, laterOccurrences } from './eventseries.ts';
-import { fillEvent, settleTimes, timesProblem } from './eventtimes.ts';
+import {
+  changedRecurrence,
+  dateOf,
+  followTarget,
+  hasEarlierOccurrence,
+  laterOccurrences,
+  mergedRecurrence,
+  occurrenceProblems,
+  spread,
+} from './eventseries.ts';
 
 export type RecurrenceTarget = 'SERIES' | 'OCCURRENCE';
 
 /** Everything that one request writes: the event it names and the occurrences that go with it. */
-export interface EventPlan {
+interface EventPlan {
   readonly target: EventDraft;
   /** Later occurrences that follow a change. */
   readonly changed: readonly EventDraft[];
@@ -128,4 +142,40 @@ export async function removeEvents(
     await removeRecord(tx, organization.org, events, before.id);
     await recordChange(tx, { organization, actor, resource: events, before, after: undefined, at });
   }
+}
+
+/** Rules on linked records: the operatory is in the event's location, the provider an active person (D39). */
+async function placeProblems(read: Reader, draft: EventDraft): Promise<Problem[]> {
+  return [...(await operatoryProblems(read, draft)), ...(await providerProblems(read, draft))];
+}
+
+async function operatoryProblems(read: Reader, { organization, before, after }: EventDraft): Promise<Problem[]> {
+  const id = changed(before?.operatory, after.operatory);
+  const operatory = await referenceRecord(read, organization.org, 'Operatory', id);
+  if (operatory === undefined || after.location === null || operatory.location?.id === after.location.id) return [];
+  const description = `Operatory ${id} is in location ${operatory.location?.id}, not in the event's location ${after.location.id}.`;
+  return [{ code: 'field.conflict', source: 'operatory.id', description }];
+}
+
+async function providerProblems(read: Reader, { organization, before, after }: EventDraft): Promise<Problem[]> {
+  const id = changed(before?.provider, after.provider);
+  const provider = await referenceRecord(read, organization.org, 'Provider', id);
+  const problem = (what: string): Problem => ({
+    code: 'field.conflict',
+    source: 'provider.id',
+    description: `Provider ${id} ${what}; an event takes an active provider who is a person.`,
+  });
+  return [
+    ...(provider?.isActive === false ? [problem('is not active')] : []),
+    ...(provider?.isNonPersonEntity === true ? [problem('is not a person')] : []),
+  ];
+}
+
+interface Link {
+  readonly id: number;
+}
+
+/** The id that a link got; a link that stays is not judged again: a provider may have left since. */
+function changed(before: Link | null | undefined, after: Link | null): number | undefined {
+  return before?.id === after?.id ? undefined : after?.id;
 }

@@ -5,7 +5,7 @@ import type { OperationRequest } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { EventRecord } from './eventdrafts.ts';
-import { fillEvent, yearProblem } from './eventtimes.ts';
+import { fillEvent, yearProblem } from './eventdrafts.ts';
 
 /** Calendar events (D39): writes have handlers of their own; what is here is for imports and for them alike. */
 export const eventBehaviour: Behaviour = {

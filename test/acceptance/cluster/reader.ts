@@ -12,16 +12,14 @@ export interface Heard {
 
 /**
  * Listens from the beginning, at whichever server is there, and goes on behind the last message whenever one goes away,
- * until the signal is aborted and nothing has come for a while.
+ * until the signal is aborted. Messages are added to `heard` as they come.
  */
-export async function listen(cluster: Cluster, quiet: AbortSignal): Promise<Heard[]> {
-  const heard: Heard[] = [];
+export async function listen(cluster: Cluster, quiet: AbortSignal, heard: Heard[]): Promise<void> {
   for (let turn = 0; !quiet.aborted; turn++) {
     const url = await cluster.url(turn);
     await hear(`${url}/api/v1/stream?lastEventId=${heard.at(-1)?.id ?? 0}`, heard, quiet).catch(() => undefined);
     await sleep(20);
   }
-  return heard;
 }
 
 async function hear(url: string, heard: Heard[], signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 
 /** What a case answers to a request; `url` has the path behind the name of the case, `/api/v1/patients`. */
 export type Answering = (asked: Asked, response: ServerResponse) => unknown;
@@ -110,4 +110,14 @@ export function endless(
 /** As `raw`, and ends the connection in good order. */
 export function rawThenEnd(...parts: readonly string[]): Answering {
   return ({ socket }) => void socket.end(parts.join(''));
+}
+
+/** Takes connections, and never says a word on them. */
+export async function muteServer(connected: () => void): Promise<Server> {
+  const server = createSocketServer((socket) => {
+    socket.on('error', () => undefined);
+    connected();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return server;
 }

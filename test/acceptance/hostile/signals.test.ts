@@ -1,24 +1,16 @@
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, exit, molar, start, text } from '../molar.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { connection, exit, molar, start, text, treatsSignals } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
-import { type Answering, type Asked, body, data } from './hostileserver.ts';
+import { type Answering, type Asked, body, data, muteServer } from './hostileserver.ts';
 
 const place = new TestPlace();
 const server = hostileServer();
-/** Takes connections and never says a word. */
-let mute: Server;
-
-beforeAll(async () => {
-  mute = createServer((socket) => void socket.on('error', () => undefined));
-  await new Promise<void>((done) => mute.listen(0, '127.0.0.1', done));
-});
-afterAll(async () => {
-  mute.close();
-});
+const mutes: Server[] = [];
+afterAll(() => mutes.forEach((mute) => void mute.close()));
 
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const SAYS = { SIGINT: 'Interrupted.', SIGTERM: 'Terminated.', SIGHUP: 'The terminal was closed.' } as const;
@@ -47,7 +39,7 @@ function service(holds: (asked: Asked) => string | Buffer | undefined, reached: 
     const held = holds(asked);
     if (held === undefined) return right(asked, response);
     if (held.length > 0) response.write(held);
-    // A moment for what was sent to arrive.
+    // A moment for what was sent to arrive; the result is the same where it has not.
     setTimeout(reached, 100);
   });
   return url;
@@ -213,24 +205,61 @@ describe.concurrent.each(STEPS)('$name', (step) => {
 });
 
 describe('with nothing on the way yet', () => {
-  const STEPS_BEFORE: readonly (readonly [string, readonly string[], (folder: string) => Record<string, string>])[] = [
-    ['while it connects', OUT, () => ({ MOLAR_URL: `https://127.0.0.1:${(mute.address() as AddressInfo).port}` })],
+  /** What a line is started with besides; `reached` is called when it has come to the step, or else it reads its input. */
+  type Beginning = (folder: string, reached: () => void) => Record<string, string> | Promise<Record<string, string>>;
+  const begun = (folder: string) => join(folder, 'tmp', 'begun');
+  const STEPS_BEFORE: readonly (readonly [string, readonly string[], Beginning])[] = [
+    [
+      'while it connects',
+      OUT,
+      async (_, reached) => {
+        const mute = await muteServer(reached);
+        mutes.push(mute);
+        return { MOLAR_URL: `https://127.0.0.1:${(mute.address() as AddressInfo).port}` };
+      },
+    ],
     ['while a token is typed', [...OUT, '--token-stdin'], () => ({ MOLAR_TOKEN: '' })],
     ['while a body is typed', ['patients', 'create', '--data', '-'], () => ({})],
     ['while a document is typed', ['documents', 'upload', '-', '--mime-type', 'PDF', '--name', 'x'], () => ({})],
-    ['while a command makes a token', [...OUT, '--token-command', 'exec sleep 60'], () => ({ MOLAR_TOKEN: '' })],
-    ['while it waits to try again', OUT, () => ({ MOLAR_URL: server.open(body('', { 'retry-after': '200' }, 503)) })],
+    [
+      'while a command makes a token',
+      [...OUT, '--token-command', 'echo > "$BEGUN"; exec sleep 600'],
+      (folder, reached) => {
+        const look = () => {
+          if (!existsSync(begun(folder))) return void setTimeout(look, 20);
+          rmSync(begun(folder));
+          reached();
+        };
+        look();
+        return { MOLAR_TOKEN: '', BEGUN: begun(folder) };
+      },
+    ],
+    [
+      'while it waits to try again',
+      OUT,
+      (_, reached) => {
+        const busy = body('', { 'retry-after': '200' }, 503);
+        return {
+          MOLAR_URL: server.open((asked, response) => busy(asked, response.once('finish', reached))),
+        };
+      },
+    ],
   ];
+  /** More than the buffers between two processes: it is gone when the other one reads. */
+  const TYPED = 'x'.repeat(1024 * 1024);
 
   describe.concurrent.each(STEPS_BEFORE.map((step, at) => [...step, at] as const))('%s', (name, argv, more, at) => {
     test.concurrent.each(signalsAt(at))('%s ends it', async (signal) => {
       const folder = await folderFor(`${signal} ${name}`);
       await writeFile(join(folder, 'all.csv'), 'before\n');
-      const child = start(folder, argv, { ...env(folder, server.origin), ...more(folder) });
-      child.stdin?.write('x');
+      let told = () => {};
+      const reached = new Promise<void>((done) => {
+        told = done;
+      });
+      const child = start(folder, argv, { ...env(folder, server.origin), ...(await more(folder, told)) });
+      child.stdin?.on('error', () => undefined).write(TYPED, (error) => error ?? told());
       const errors = text(child.stderr);
-      // No sign comes from outside: long enough for it to be there, and no harm where it is not.
-      await new Promise((done) => setTimeout(done, 2500));
+      await Promise.race([Promise.all([reached, treatsSignals(child)]), exit(child)]);
       child.kill(signal);
       expect([await exit(child), await errors]).toEqual([
         CODES[signal],

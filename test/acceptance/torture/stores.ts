@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onPostgres, TEST_POSTGRES } from '../../support/postgres.ts';
+import { onPostgres } from '../../support/postgres.ts';
+import { runName } from '../../support/rundatabases.ts';
+import { TEST_POSTGRES } from '../../support/services.ts';
 import { type Evidence, postgresEvidence, sqliteEvidence } from './evidence.ts';
 
 export type StoreName = 'sqlite' | 'postgres';
@@ -37,7 +38,7 @@ function sqlite(folder: string): TorturedStore {
 
 /** A database of its own, with commits that wait for the disk as everywhere else. */
 async function postgres(folder: string): Promise<TorturedStore> {
-  const name = `molar_torture_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  const name = runName();
   await onPostgres((client) => client.query(`CREATE DATABASE ${name}`));
   const url = new URL(TEST_POSTGRES);
   url.pathname = `/${name}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerLine, readAsked } from '../../../src/cli/completion/powershellline.ts';
+import { answerLine, readAsked } from '../../../src/cli/completion/powershell.ts';
 
 const asked = (line: string, word: string) => readAsked(Buffer.from(`${line}\n${word}`).toString('base64'));
 

@@ -114,7 +114,8 @@ describe('a run in which something fails', () => {
     const answering = practice.script.send;
     const send: typeof answering = (request) =>
       request.url.includes('/transactions') ? aborted(request.signal) : answering(request);
-    const ran = await run([...BOTH, '--max-duration', '1s'], { script: { send } } as unknown as World);
+    // Time enough for the first file.
+    const ran = await run([...BOTH, '--max-duration', '3s'], { script: { send } } as unknown as World);
     expect(ran.exitCode).toBe(6);
     expect(await summary()).toMatchObject({ exitCode: 6, reason: 'run.overtime', totals: { files: 1, rows: 3 } });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inGroups } from '../../../src/cli/help/flaggroups.ts';
+import { inGroups } from '../../../src/cli/help/commandhelp.ts';
 
 describe('inGroups', () => {
   it('orders groups by what they are about, and keeps the order within', () => {

@@ -6,9 +6,9 @@ import { messageOf } from './messages.ts';
 
 const url = new URL('http://localhost:3000/hook?x=1');
 
-async function post(step: Step, signal = new AbortController().signal) {
+async function post(step: Step, signal = new AbortController().signal, patience = 60_000) {
   const script = new Script(step);
-  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0, patience: 50 };
+  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0, patience };
   const thrown = await postMessage(messageOf(41), '{"id":41}', posting).catch((cause: unknown) => cause);
   return { thrown, request: script.requests[0] as OutgoingRequest };
 }
@@ -49,7 +49,9 @@ describe('postMessage', () => {
         await new Promise(() => undefined);
       })(),
     };
-    expect((await post(silent)).thrown).toMatchObject({ message: 'localhost:3000 did not answer within 0.05 s.' });
+    expect((await post(silent, undefined, 50)).thrown).toMatchObject({
+      message: 'localhost:3000 did not answer within 0.05 s.',
+    });
   });
 
   it('ends with the reason of the signal', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { attempt, targetOf } from '../../../src/core/transport/attempt.ts';
 import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
@@ -29,11 +29,13 @@ describe('an attempt', () => {
   });
 
   it('does not count the time that sending takes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const body = {
       length: 3,
       open: async function* () {
         for (let sent = 0; sent < 3; sent++) {
-          await new Promise((done) => setTimeout(done, 60));
+          await vi.advanceTimersByTimeAsync(60);
           yield Buffer.from('x');
         }
       },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
-import { restore } from '../../../src/server/maintenance/restore/restore.ts';
+import { restore } from '../../../src/server/maintenance/restore.ts';
 import { describeS3 } from '../../support/s3.ts';
 import { check, filesIn, linesOf, makePractice, scratch, WORK } from './practices.ts';
 

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } f
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
-import { restore } from '../../../src/server/maintenance/restore/restore.ts';
+import { restore } from '../../../src/server/maintenance/restore.ts';
 import { postgresTest } from '../../support/postgres.ts';
 import { answers, check, copied, filesIn, inDatabase, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
 

@@ -14,11 +14,13 @@ const LIVE = 90;
 const STALLED = 10;
 const CHANGES = 10_000;
 const MEGABYTE = 1024 * 1024;
+/** Longer than a busy machine keeps this process waiting: then none of the others stalls. */
+const STALL_MS = 15_000;
 
 let service: TestService;
 let url: string;
 beforeEach(async () => {
-  service = await testService(bareRecords(), { listeners: { stallMs: 5000 } });
+  service = await testService(bareRecords(), { listeners: { stallMs: STALL_MS } });
   url = await address(service);
 });
 afterEach(() => service.close());
@@ -93,17 +95,17 @@ describe('a hundred listeners, ten of which take nothing', () => {
       ({ domainType, operation }) => `${domainType}.${operation}` === 'PatientV1.CREATE',
     );
     const ids = all.map(({ id }) => id).slice(-CHANGES);
-    await expect.poll(() => live.every(({ last }) => last === ids.at(-1)), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => live.every(({ last }) => last === ids.at(-1)), { timeout: 600_000 }).toBe(true);
     // What the ten have not taken is far more than that: it stands in the store and not in memory.
     expect(heapMegabytes() - before).toBeLessThan(15);
     for (const { first, count, ordered } of live) {
       expect({ first, count, ordered }).toEqual({ first: ids[0], count: CHANGES, ordered: true });
     }
     // The server itself ends those that have taken nothing for long.
-    await expect.poll(() => service.service.stream.listeners, { timeout: 60_000 }).toBe(LIVE);
+    await expect.poll(() => service.service.stream.listeners, { timeout: 600_000 }).toBe(LIVE);
     for (const request of stalled) request.destroy();
     for (const { close } of live) close();
-  }, 240_000);
+  });
 });
 
 describe('a listener that is killed and resumed fifty times', () => {
@@ -127,5 +129,5 @@ describe('a listener that is killed and resumed fifty times', () => {
     seen.push(...(await last.heard(wanted.length - seen.length)).map(({ message }) => message.id));
     last.close();
     expect(seen).toEqual(wanted);
-  }, 240_000);
+  });
 });

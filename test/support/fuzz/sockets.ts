@@ -106,7 +106,7 @@ export function exchange(port: number, bytes: Buffer, ends: boolean): Promise<Bu
       socket.write(bytes);
       if (ends) socket.end();
     });
-    socket.setTimeout(10_000, () => socket.destroy(new Error('The server neither answered nor closed.')));
+    socket.setTimeout(120_000, () => socket.destroy(new Error('The server neither answered nor closed.')));
     socket.on('data', (chunk) => received.push(chunk));
     socket.once('close', () => resolve(Buffer.concat(received)));
     // A connection that is reset has nothing more to say.

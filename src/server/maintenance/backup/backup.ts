@@ -14,7 +14,7 @@ import { tellingDamage } from '../damage.ts';
 import { openPartFolder } from '../partfolder.ts';
 import { type OpenPlace, openPlace, type Place } from '../place.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { DATABASE, openSqliteSnapshot } from '../sqlitesnapshot.ts';
+import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { writeDatabaseCopy } from './databasecopy.ts';

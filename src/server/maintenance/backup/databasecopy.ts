@@ -6,7 +6,7 @@ import { StoreUnusable } from '../../store/store.ts';
 import { completeCopy, copyDatabase, countTables, type TableCounts } from '../copy/database.ts';
 import { syncFolder } from '../partfolder.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { DATABASE, openSqliteSnapshot, removeDatabase, type SqliteSnapshot } from '../sqlitesnapshot.ts';
+import { DATABASE, openSqliteSnapshot, removeDatabase, type SqliteSnapshot } from '../snapshot.ts';
 import type { Work } from '../work.ts';
 
 /** Pages of a SQLite database that are copied at once: some milliseconds, after which signals are heard. */

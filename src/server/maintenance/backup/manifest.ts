@@ -9,7 +9,7 @@ import type { TableCounts } from '../copy/database.ts';
 import type { HashedFile } from '../copy/files.ts';
 
 /** Tells what is in a backup; written last. */
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 
 /** The SHA-256 of every file, a line each, in the form that `sha256sum --check` reads. */
 export const FILE_LIST = 'files.sha256';

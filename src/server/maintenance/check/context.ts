@@ -40,7 +40,7 @@ export interface CheckProblem {
 const MAX_LISTED = 1000;
 
 /** What one check has counted and found. */
-export class Findings {
+class Findings {
   readonly check: string;
   checked = 0;
   problems = 0;

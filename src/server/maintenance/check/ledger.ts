@@ -65,7 +65,7 @@ interface Part {
 }
 
 /** What a credit distributes on a charge. */
-export interface DistributionRow {
+interface DistributionRow {
   readonly charge_id: number;
   readonly credit_id: number;
   readonly cents: number;

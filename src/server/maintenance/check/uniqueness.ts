@@ -32,7 +32,7 @@ export async function checkUniqueness(context: CheckContext, book: CheckFindings
 }
 
 /** The highest id that an organization has of a type. */
-export interface Highest {
+interface Highest {
   readonly org: number;
   readonly type: string;
   readonly id: number;

@@ -4,7 +4,7 @@ import type { Table } from '../../store/schema/introspection.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 
 /** The last number that the database itself gave to a row of a table: it is never given again. */
-export interface Counter {
+interface Counter {
   readonly table: string;
   readonly last: number;
 }

@@ -10,7 +10,7 @@ import { turn, type Work } from '../work.ts';
 const TOGETHER = 4;
 
 /** One file of a document. */
-export interface NamedFile {
+interface NamedFile {
   readonly name: string;
   /** The size that the record has of an original; null for images made from one. */
   readonly size: number | null;
@@ -18,7 +18,7 @@ export interface NamedFile {
 }
 
 /** The files that the documents of a state name, some at a time. */
-export async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFile[]> {
+async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFile[]> {
   const orgs = await orgsOf(read, 'documents');
   for await (const { rows } of recordPages<FileOwner>(read, 'documents', OWNER_COLUMNS, orgs)) {
     const named = rows.flatMap(({ guid, variants, size, sha256 }) =>

@@ -5,13 +5,13 @@ import type { Reader, Transaction } from '../../store/store.ts';
 import { turn, type Work } from '../work.ts';
 
 /** What a column holds, in every store. */
-export type Value = string | number | null;
+type Value = string | number | null;
 
 /** The values of a row in the order of its table's columns. */
 export type Values = readonly Value[];
 
 /** Rows read and written at once. */
-export const ROWS = 500;
+const ROWS = 500;
 
 /** Rows of one statement: few sizes, so that few statements are prepared. */
 const SIZES = [100, 10, 1] as const;
@@ -50,7 +50,7 @@ export async function insertRows(tx: Transaction, table: Table, rows: readonly V
 }
 
 /** What two stores are compared by: how many rows a table has, and one hash over all of them. */
-export interface TableDigest {
+interface TableDigest {
   readonly rows: number;
   readonly hash: string;
 }

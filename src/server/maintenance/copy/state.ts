@@ -10,7 +10,7 @@ import type { Values } from './rows.ts';
 export const STATE_TABLE = 'copy_state';
 
 /** How far a table has been copied. */
-export interface TableState {
+interface TableState {
   readonly after: Values | null;
   readonly done: boolean;
 }

@@ -9,7 +9,7 @@ import { StoreUnusable } from '../../store/store.ts';
 import { openPartFolder, type PartFolder } from '../partfolder.ts';
 import type { Place } from '../place.ts';
 import { isDatabaseServed, openPostgresSource } from '../postgressnapshot.ts';
-import { DATABASE, openSqliteSnapshot, removeDatabase } from '../sqlitesnapshot.ts';
+import { DATABASE, openSqliteSnapshot, removeDatabase } from '../snapshot.ts';
 import type { Target } from './database.ts';
 import { STATE_TABLE } from './state.ts';
 

@@ -62,7 +62,7 @@ describe('a client', () => {
   });
 
   it('gives up three requests that are never answered', async () => {
-    const { asked, failed } = await asking(() => {}, 200);
+    const { asked, failed } = await asking(() => {}, 1500);
     expect([asked.length, (failed as Error).name]).toEqual([3, 'TimeoutError']);
   });
 

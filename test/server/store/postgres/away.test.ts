@@ -70,7 +70,7 @@ describe('a statement that takes too long', () => {
 
   postgresTest('is ended, for reading and for writing, and the store goes on', async (database) => {
     for (const switches of ['', '&prepare=off']) {
-      const store = await openPostgresStore(database.url + switches, { timeoutMs: 100 });
+      const store = await openPostgresStore(database.url + switches, { timeoutMs: 1000 });
       await expect(store.read.get(SLOW)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
       await expect(store.write((tx) => tx.get(SLOW))).rejects.toBeInstanceOf(StoreFault);
       expect(await store.read.get(sql`SELECT 1 AS one`)).toEqual({ one: 1 });
@@ -81,7 +81,7 @@ describe('a statement that takes too long', () => {
   postgresTest('is answered with 408, also when it waits for another process', async (database) => {
     const service = await testService(undefined, {
       database: `${database.url}&application_name=molar`,
-      statementTimeoutMs: 200,
+      statementTimeoutMs: 2000,
     });
     await onPostgres(async (client) => {
       await client.query('BEGIN; SELECT 1 FROM organizations FOR UPDATE');
@@ -94,10 +94,10 @@ describe('a statement that takes too long', () => {
   });
 
   postgresTest('does not end a write that fills tables', async (database) => {
-    const store = await openPostgresStore(database.url, { timeoutMs: 50 });
+    const store = await openPostgresStore(database.url, { timeoutMs: 1000 });
     await store.write(async (tx) => {
       await tx.beginBulkLoad([]);
-      await tx.get(sql`SELECT pg_sleep(0.2)`);
+      await tx.get(sql`SELECT pg_sleep(1.5)`);
     });
     await store.close();
   });
@@ -129,7 +129,7 @@ describe('a fault of the database', () => {
     const logged: unknown[] = [];
     const app = await buildApp(service.service, {
       log: { answered() {}, failed: (_id, error) => logged.push(error) },
-      timeouts: { requestMs: 5_000 },
+      timeouts: { requestMs: 120_000 },
       behindProxy: false,
       rateLimit: 0,
     });

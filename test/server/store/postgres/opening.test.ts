@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readAddress } from '../../../../src/server/store/postgres/address.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import { StoreUnusable } from '../../../../src/server/store/store.ts';
-import { onPostgres, postgresTest, TEST_POSTGRES } from '../../../support/postgres.ts';
+import { onPostgres, postgresTest } from '../../../support/postgres.ts';
+import { TEST_POSTGRES } from '../../../support/services.ts';
 
 describe('readAddress', () => {
   it.each([

@@ -1,22 +1,22 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openDiskFiles } from '../../files/disk.ts';
-import type { Files } from '../../files/files.ts';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
-import { StoreUnusable } from '../../store/store.ts';
-import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from '../backup/manifest.ts';
-import { checkPlace } from '../check/check.ts';
-import { hashOf } from '../check/files.ts';
-import { completeCopy, copyDatabase } from '../copy/database.ts';
-import { transferFiles } from '../copy/files.ts';
-import { type OpenTarget, openTarget } from '../copy/target.ts';
-import { tellingDamage } from '../damage.ts';
-import type { Place } from '../place.ts';
-import type { Snapshot } from '../snapshot.ts';
-import { DATABASE, openSqliteSnapshot, removeDatabase } from '../sqlitesnapshot.ts';
-import { ownSchema } from '../tables.ts';
-import { turn, type Work } from '../work.ts';
+import { openDiskFiles } from '../files/disk.ts';
+import type { Files } from '../files/files.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import { StoreUnusable } from '../store/store.ts';
+import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from './backup/manifest.ts';
+import { checkPlace } from './check/check.ts';
+import { hashOf } from './check/files.ts';
+import { completeCopy, copyDatabase } from './copy/database.ts';
+import { transferFiles } from './copy/files.ts';
+import { type OpenTarget, openTarget } from './copy/target.ts';
+import { tellingDamage } from './damage.ts';
+import type { Place } from './place.ts';
+import type { Snapshot } from './snapshot.ts';
+import { DATABASE, openSqliteSnapshot, removeDatabase } from './snapshot.ts';
+import { ownSchema } from './tables.ts';
+import { turn, type Work } from './work.ts';
 
 /** What was restored, as it is printed. */
 export interface RestoreReport {

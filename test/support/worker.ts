@@ -1,0 +1,9 @@
+const ENDS = Symbol.for('molar-tests-worker-ends');
+
+// vitest ends its workers, but nothing does when vitest itself was killed: they would go on for as long as their tests.
+if (!process.listeners('disconnect').some((listener) => ENDS in listener)) {
+  process.once(
+    'disconnect',
+    Object.assign(() => process.kill(process.pid, 'SIGKILL'), { [ENDS]: true }),
+  );
+}
