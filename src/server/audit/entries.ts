@@ -1,5 +1,4 @@
-import type { LogRow } from '../store/logs.ts';
-import type { Transaction } from '../store/store.ts';
+import type { LogRow, Transaction } from '../store/store.ts';
 
 /** Who does what is asked: goes into the audit log as it is. */
 export interface Actor {

@@ -1,6 +1,6 @@
 import sql, { empty, raw } from 'sql-template-tag';
-import { chainHash, LOGS, type LogValues, NO_HASH } from '../store/logs.ts';
-import type { Reader } from '../store/store.ts';
+import { chainHash, LOGS, NO_HASH } from '../store/logs.ts';
+import type { LogValues, Reader } from '../store/store.ts';
 
 /** An entry as it is stored. Times are UTC; `ids` are joined by commas, and so are `filter_keys`. */
 export interface AuditRow {

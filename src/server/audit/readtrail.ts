@@ -1,6 +1,5 @@
 import { refusal } from '../../catalog/failures.ts';
-import type { LogRow } from '../store/logs.ts';
-import type { Store } from '../store/store.ts';
+import type { LogRow, Store } from '../store/store.ts';
 import { type AuditEntry, auditRow } from './entries.ts';
 
 /** Entries wait so long at most until they are written together: a write for each read would cost more than the read. */

@@ -1,18 +1,7 @@
 import { hash } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { bound, manyRows, statement, type Texts } from './statement.ts';
-import type { Reader, Statement } from './store.ts';
-
-/** Tables whose rows are numbered in the order of commits: the stream's messages, and who did what. */
-export type LogName = 'stream' | 'audit';
-
-/** The values of a row, in the order of its log's columns; the store adds the number and, where chained, the hash. */
-export type LogValues = readonly (string | number | null)[];
-
-export interface LogRow {
-  readonly log: LogName;
-  readonly values: LogValues;
-}
+import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
 
 export interface Log {
   readonly table: string;

@@ -1,5 +1,4 @@
 import type { Sql } from 'sql-template-tag';
-import type { LogRow } from './logs.ts';
 
 /** A statement with its values: `sql` has `?` places (SQLite), `text` has `$1` places (PostgreSQL). */
 export interface Statement {
@@ -14,6 +13,17 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Reader {
   all<T extends object = Row>(statement: Statement): Promise<T[]>;
   get<T extends object = Row>(statement: Statement): Promise<T | undefined>;
+}
+
+/** Tables whose rows are numbered in the order of commits: the stream's messages, and who did what. */
+export type LogName = 'stream' | 'audit';
+
+/** The values of a row, in the order of its log's columns; the store adds the number and, where chained, the hash. */
+export type LogValues = readonly (string | number | null)[];
+
+export interface LogRow {
+  readonly log: LogName;
+  readonly values: LogValues;
 }
 
 /** Reading and writing inside one transaction. Only an import may await anything but statements while it is open. */

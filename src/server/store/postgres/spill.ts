@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { LOGS, type LogRow, type LogValues } from '../logs.ts';
-import type { Statement } from '../store.ts';
+import { LOGS } from '../logs.ts';
+import type { LogRow, LogValues, Statement } from '../store.ts';
 
 /** Rows of one statement. */
 const ROWS_PER_STATEMENT = 100;

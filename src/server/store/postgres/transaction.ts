@@ -1,8 +1,8 @@
 import type { QueryResult } from 'pg';
 import type { Sql } from 'sql-template-tag';
-import { type LogRow, writeLogs } from '../logs.ts';
+import { writeLogs } from '../logs.ts';
 import { nextId } from '../sequences.ts';
-import type { Statement, Transaction } from '../store.ts';
+import type { LogRow, Statement, Transaction } from '../store.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { LogRow } from '../logs.ts';
-import type { StoreCounts, Transaction } from '../store.ts';
+import type { LogRow, StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
 import { type Connection, connectionOf, patienceFor } from './statements.ts';
 import { NeedsOwnTransaction, PostgresTransaction, writeAppended } from './transaction.ts';

@@ -1,7 +1,6 @@
 import type { Sql } from 'sql-template-tag';
-import type { LogRow } from '../logs.ts';
 import { nextId } from '../sequences.ts';
-import type { Statement, Transaction } from '../store.ts';
+import type { LogRow, Statement, Transaction } from '../store.ts';
 import type { BatchRequest, BatchText } from './bulkload.ts';
 import type { LoaderThread, Port } from './bulkloadport.ts';
 import { writtenTables } from './countcache.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from 'sql-template-tag';
-import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
-import type { Transaction } from '../store.ts';
+import { writeLogs, writeSelected } from '../logs.ts';
+import type { LogRow, Transaction } from '../store.ts';
 
 /** Maximum buffered rows. */
 const MAX_BUFFERED_ROWS = 200;
