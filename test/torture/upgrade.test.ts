@@ -82,7 +82,7 @@ test('a PostgreSQL practice of an earlier molar is upgraded through kills', asyn
   const folder = await mkdtemp(join(tmpdir(), 'molar-upgrade-'));
   const database = await testDatabase();
   try {
-    await upgradeOf(postgresHome(database.url), folder, ['--data', 'data', '--database', database.url]);
+    await upgradeOf(postgresHome(database.url), folder, ['--database', database.url, '--files', 'files']);
   } finally {
     await database.drop();
     await rm(folder, { recursive: true });

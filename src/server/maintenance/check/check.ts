@@ -146,7 +146,7 @@ const PASSES: readonly (readonly [CheckName, Pass])[] = [
 ];
 
 /** Runs every check. Memory does not grow with the data. */
-export async function runChecks(context: CheckContext): Promise<CheckFindings> {
+async function runChecks(context: CheckContext): Promise<CheckFindings> {
   const book = new CheckFindings();
   await guarded('database', book, () => checkDatabase(context, book));
   const own = await ownSchema();
