@@ -8,7 +8,7 @@ const VERSIONS =
 
 /** Brings the schema to this version, forward only. Throws `StoreUnusable` on a schema that a newer molar made. */
 export async function migrate(tx: Transaction, dialect: Dialect): Promise<void> {
-  await apply(tx, VERSIONS, dialect);
+  await runText(tx, VERSIONS, dialect);
   const row = await tx.get<{ version: number }>(
     sql`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`,
   );
@@ -21,14 +21,15 @@ export async function migrate(tx: Transaction, dialect: Dialect): Promise<void> 
   }
   for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    for (const statement of migration.statements) await apply(tx, statement, dialect);
+    for (const statement of migration.statements) await runText(tx, statement, dialect);
     await tx.run(
       sql`INSERT INTO schema_migrations (version, name, applied_at) VALUES (${index + 1}, ${migration.name}, ${new Date().toISOString()})`,
     );
   }
 }
 
-async function apply(tx: Transaction, statement: SchemaStatement, dialect: Dialect): Promise<void> {
+/** Runs a statement of the schema, if the store has one. */
+export async function runText(tx: Transaction, statement: SchemaStatement, dialect: Dialect): Promise<void> {
   const text = textFor(statement, dialect);
   if (text !== undefined) await tx.run(sql`${raw(text)}`);
 }

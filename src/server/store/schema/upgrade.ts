@@ -1,11 +1,12 @@
 import sql, { raw } from 'sql-template-tag';
 import { isAbove, molarVersion } from '../../version.ts';
-import type { Index, Layout } from '../layout.ts';
-import { type Dialect, textFor } from '../migrations/dialects.ts';
-import { migrate } from '../migrations/migrate.ts';
+import type { Layout } from '../layout.ts';
+import type { Dialect } from '../migrations/dialects.ts';
+import { migrate, runText } from '../migrations/migrate.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import { backfillPage } from './backfill.ts';
-import { refuseDuplicates, within } from './faults.ts';
+import { within } from './faults.ts';
+import { indexPlans, settleIndexes } from './indexes.ts';
 import { type DatabaseSchema, readSchema } from './introspection.ts';
 import { addColumnText, indexText, rowForm, type Schema, sideText, tableRecord, tableText } from './schema.ts';
 import * as state from './state.ts';
@@ -118,7 +119,7 @@ async function addMissing(tx: Transaction, layout: Layout, found: DatabaseSchema
       .map((name) => `ALTER TABLE ${table} ALTER COLUMN ${name} DROP NOT NULL`),
   ];
   await within(`change the table ${table}`, async () => {
-    for (const text of texts) await run(tx, text, dialect);
+    for (const text of texts) await runText(tx, text, dialect);
   });
   return missing.length + missingSides.length > 0;
 }
@@ -183,7 +184,7 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   const { dialect, schema } = work;
   // A server that started together with this one may have been faster.
   if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
-  const plans = await indexPlans(tx, work);
+  const plans = await indexPlans(tx, schema, dialect);
   const locked = plans.filter(({ missing }) => missing.length > 0).map(({ layout }) => layout.table);
   // In the order in which whoever writes takes locks: a table's first, that of the stream's head last.
   if (dialect === 'postgres' && locked.length > 0)
@@ -195,13 +196,9 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
     if (pass < FREE_PASSES) return false;
     for (const layout of schema.layouts) while ((await nextPage(tx, layout, work)) !== undefined);
   }
-  for (const { layout, undeclared, missing } of plans) {
-    for (const name of undeclared) await run(tx, `DROP INDEX IF EXISTS ${name}`, dialect);
-    for (const index of missing) {
-      await refuseDuplicates(tx, index);
-      await within(`build the index ${index.name}`, () => run(tx, indexText(index), dialect));
-    }
-    await state.writeTableRecord(tx, layout.table, tableRecord(layout));
+  for (const plan of plans) {
+    await settleIndexes(tx, plan, dialect);
+    await state.writeTableRecord(tx, plan.layout.table, tableRecord(plan.layout));
   }
   await state.deleteBackfills(tx);
   await state.writeMolarVersion(tx, molarVersion());
@@ -215,40 +212,4 @@ async function streamHead(tx: Transaction, dialect: Dialect): Promise<number> {
   const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
   const row = await tx.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'${locked}`);
   return row?.last_id ?? 0;
-}
-
-/** What is to be done with the indexes of a table. */
-interface IndexPlan {
-  readonly layout: Layout;
-  /** Declared no longer, or otherwise now. */
-  readonly undeclared: readonly string[];
-  readonly missing: readonly Index[];
-}
-
-async function indexPlans(tx: Transaction, { schema, dialect }: Upgrade): Promise<IndexPlan[]> {
-  const { indexes } = await readSchema(tx, dialect);
-  const plans: IndexPlan[] = [];
-  for (const layout of schema.layouts) {
-    const record = await state.readTableRecord(tx, layout.table);
-    // Before there were records, no other index had a name that begins like this.
-    const made =
-      record === undefined
-        ? indexes.filter((name) => name.startsWith(`${layout.table}_by_`))
-        : Object.keys(record.indexes);
-    const isKept = (index: Index) => {
-      const text = indexText(index);
-      return indexes.includes(index.name) && (record?.indexes[index.name] ?? text) === text;
-    };
-    const kept = new Set(layout.indexes.filter(isKept).map(({ name }) => name));
-    plans.push({
-      layout,
-      undeclared: made.filter((name) => !kept.has(name)),
-      missing: layout.indexes.filter(({ name }) => !kept.has(name)),
-    });
-  }
-  return plans;
-}
-
-async function run(tx: Transaction, text: string, dialect: Dialect): Promise<void> {
-  await tx.run(sql`${raw(textFor(text, dialect) ?? text)}`);
 }
