@@ -18,12 +18,7 @@ export default defineConfig(async () => ({
     teardownTimeout: 60 * SECOND,
     maxWorkers: 2,
     projects: [
-      project(
-        'unit',
-        ['test/{catalog,core,cli,commands,demo,server,house,faithful}/**/*.test.ts'],
-        { seconds: 240, exclude: ALONE },
-        0,
-      ),
+      project('unit', ['test/**/*.test.ts'], { seconds: 240, exclude: [...ALONE, ...OTHER_GROUPS] }, 0),
       project('alone', ALONE, { seconds: 900, isolate: true }, 1),
       project('contract', ['test/contract/**/*.test.ts'], { seconds: 240 }, 2),
       project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 600 }, 3),
@@ -34,6 +29,9 @@ export default defineConfig(async () => ({
 
 /** What measures the memory of its process, or has a broker of its own; neither asks anything of a store. */
 const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
+
+/** Everything else is in the group `unit`, so that a new folder is in one; test/torture has a configuration of its own. */
+const OTHER_GROUPS = ['test/{contract,acceptance,torture}/**'];
 
 const onPostgres = project(
   'postgres',

@@ -5,13 +5,14 @@ import { type ConnectionFlags, readSettings } from '../core/connection/settings.
 import type { TokenListener } from '../core/connection/tokenfacts.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
 import { terminalMessage, terminalText } from '../core/output/terminaltext.ts';
+import type { AttemptNotice } from '../core/transport/attempt.ts';
 import { ApiClient } from '../core/transport/client.ts';
-import type { AttemptNotice, Exchange, RetryNotice } from '../core/transport/exchange.ts';
+import type { ExchangeContext, RetryNotice } from '../core/transport/exchange.ts';
 import type { Network } from '../core/transport/network.ts';
 import { Pacer } from '../core/transport/pacer.ts';
 import { proxyFor } from '../core/transport/proxy.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
-import { keptSecrets } from './account/keyring/keptsecrets.ts';
+import { secretStore } from './account/keyring/secretstore.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { wholeNumber } from './flags/numbers.ts';
@@ -79,7 +80,7 @@ export class Connections {
     await this.opened?.close();
   }
 
-  private async exchange(flags: ConnectionFlags): Promise<Exchange> {
+  private async exchange(flags: ConnectionFlags): Promise<ExchangeContext> {
     if (flags.tokenStdin && textFlag(this.flags, 'data') === '-') {
       throw usageFailure('--token-stdin and --data - both read standard input; give one of them another way.', {
         source: '--token-stdin',
@@ -107,7 +108,7 @@ export class Connections {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
       command: (line) => runShell(line, this.context.signal),
-      keyring: (account, profile) => keptSecrets(this.context).read(account, profile),
+      keyring: (account, profile) => secretStore(this.context).read(account, profile),
     };
   }
 

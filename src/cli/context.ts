@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import type { Config } from '@oclif/core/interfaces';
-import type { Environment } from '../core/connection/settings.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import type { Environment } from '../core/environment.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
-import { type Clock, systemClock } from '../core/transport/exchange.ts';
 import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
 import { newId } from './startup/newid.ts';
 import { delayOptimizedParser } from './startup/v8flags.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/failure.ts';
 import type { LockOwner, ProcessLife } from '../core/lockfile.ts';
-import type { Clock } from '../core/transport/exchange.ts';
 
 /** This process as the holder of locks. */
 export function lockOwner(clock: Clock): LockOwner {

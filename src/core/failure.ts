@@ -1,6 +1,6 @@
 import { EXIT } from '../catalog/failures.ts';
 
-/** One thing that is wrong: `source` names the field, filter key, flag, parameter, header or file at fault. */
+/** One problem: `source` names the field, filter key, flag, parameter, header or file at fault. */
 export interface FailureItem {
   readonly code: string;
   readonly title?: string;
@@ -8,7 +8,7 @@ export interface FailureItem {
   readonly source: string | null;
 }
 
-/** Failures that arise on this side of the wire, beside the server's own (`FAILURES` of the catalog). */
+/** Failures of the client itself, besides the server's own (`FAILURES` of the catalog). */
 export const LOCAL_FAILURES = {
   'usage.invalid': { exit: EXIT.usage, next: 'Run the command with --help to see what it takes.' },
   'usage.connection': {
@@ -18,15 +18,15 @@ export const LOCAL_FAILURES = {
   'usage.insecure': { exit: EXIT.usage, next: 'Use https://, or --allow-http if the network in between is yours.' },
   'network.unreachable': {
     exit: EXIT.network,
-    next: 'Check the address, the network and the proxy settings, or run molar doctor, which tries them one by one.',
+    next: 'Check the address, the network and the proxy settings, or run molar doctor, which checks them one by one.',
   },
   'network.certificate': {
     exit: EXIT.network,
-    next: 'Run molar doctor, which tells who issued it. If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
+    next: 'Run molar doctor, which shows who issued it. If a proxy of your organization inspects TLS, name its certificate with --ca-cert FILE or NODE_EXTRA_CA_CERTS.',
   },
   'network.outcome_unknown': {
     exit: EXIT.network,
-    next: 'The server may have done it: look before you run it again.',
+    next: 'The server may have done it: check before you run it again.',
   },
   'response.malformed': { exit: EXIT.network, next: 'Check that the URL is that of the API; then run it again.' },
   'response.redirect': {
@@ -39,7 +39,7 @@ export const LOCAL_FAILURES = {
   },
   'pages.incomplete': {
     exit: EXIT.network,
-    next: 'The output is not complete. Run it again. If it is the count that is wrong, --server-defaults compares nothing; then ask for old records with a filter of your own (molar help paging).',
+    next: 'The output is not complete. Run it again. If the count itself is wrong, --server-defaults skips the comparison; then request old records with a filter of your own (molar help paging).',
   },
   'stream.incomplete': {
     exit: EXIT.network,
@@ -51,11 +51,11 @@ export const LOCAL_FAILURES = {
   },
   'stream.receiver': {
     exit: EXIT.network,
-    next: 'Check the address and the log of the receiver, then run it again: with --name it goes on with this message.',
+    next: 'Check the address and the log of the receiver, then run it again: with --name it resumes at this message.',
   },
   'stream.handler': {
     exit: EXIT.partial,
-    next: 'Correct the command, then run it again: with --name it goes on with this message.',
+    next: 'Correct the command, then run it again: with --name it resumes at this message.',
   },
   'stream.broker': { exit: EXIT.network, next: 'Check --amqp, --exchange and what the account may do there.' },
   'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
@@ -70,6 +70,7 @@ export const LOCAL_FAILURES = {
   },
 } as const satisfies Record<string, { exit: number; next: string }>;
 
+/** A code of `LOCAL_FAILURES`. */
 export type LocalFailureCode = keyof typeof LOCAL_FAILURES;
 
 interface FailureFacts {
@@ -103,7 +104,7 @@ export class Failure extends Error {
   }
 }
 
-/** A failure of this side, with exit code and next step from the table; `hint` replaces the next step. */
+/** A failure of the client, with exit code and next step from the table; `hint` replaces the next step. */
 export function localFailure(
   code: LocalFailureCode,
   message: string,
@@ -126,12 +127,12 @@ export function localFailure(
   });
 }
 
-/** Whether a signal ended it: an exit code of 128 and the signal's number. */
+/** Whether a signal caused it: an exit code of 128 plus the signal's number. */
 export function isInterruption(cause: unknown): boolean {
   return cause instanceof Failure && cause.exitCode >= EXIT.hungUp;
 }
 
-/** The same failure in other words: another message or next step, everything else as it was. */
+/** The same failure with another message or next step. */
 export function reworded(failure: Failure, words: { readonly message?: string; readonly hint?: string }): Failure {
   const { code, exitCode, status, requestId, items } = failure;
   const { message = failure.message, hint = failure.hint } = words;
@@ -160,13 +161,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
-  EEXIST: 'it exists already',
+  EEXIST: 'it already exists',
   ELOOP: 'too many symbolic links, or a link where a file was expected',
   ENAMETOOLONG: 'the name is too long',
   EMFILE: 'too many open files',
   EFBIG: 'the file is too large',
-  ERR_INVALID_ARG_VALUE: 'its name holds a NUL character',
-  EIO: 'input/output error of the disk',
+  ERR_INVALID_ARG_VALUE: 'its name has a NUL character',
+  EIO: 'disk input/output error',
 };
 
 function reasonOf(cause: unknown): string {

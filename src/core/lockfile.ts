@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { lstat, readFile, unlink } from 'node:fs/promises';
 import { isPlainObject } from '../catalog/fields/kind.ts';
+import type { Clock } from './clock.ts';
 import { codeOf, Failure, fileFailure, localFailure } from './failure.ts';
 import { jsonOf } from './jsontext.ts';
-import type { Clock } from './transport/exchange.ts';
 
-/** A process of this machine. `started`: when, in a form that only has to be compared; absent where it cannot be read. */
+/** A process of this machine. `started`: when, in a form only for comparison; absent where unknown. */
 export interface ProcessLife {
   readonly alive: boolean;
   readonly started?: string;
 }
 
-/** Who holds a lock, and what it takes to tell whether another holder lives. */
+/** Who holds a lock, and how to find out whether another holder is alive. */
 export interface LockOwner {
   readonly pid: number;
   readonly host: string;
@@ -20,10 +20,10 @@ export interface LockOwner {
   readonly lifeOf: (pid: number) => ProcessLife;
 }
 
-/** Lets go of a lock; never throws, and does nothing when the lock is gone or another's. */
+/** Releases a lock; never throws, and does nothing when the lock is gone or another's. */
 export type Release = () => Promise<void>;
 
-/** What a lock file says. `id` is that of one holding, so that a lock is never taken for one that stood there before. */
+/** The content of a lock file. `id` identifies one holding, so that a lock is never mistaken for an earlier one. */
 interface Holding {
   readonly id: string;
   readonly pid?: number;
@@ -32,56 +32,46 @@ interface Holding {
   readonly processStarted?: string;
 }
 
-/** How long a lock file may be empty before its writer counts as dead, in steps of so many milliseconds. */
-const STEPS = 20;
+/** How many steps of how many milliseconds a lock file may be empty before its writer counts as dead. */
+const MAX_STEPS = 20;
 const STEP = 50;
 
 const NOT_THROUGH_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
-/** More takers of dead locks than this, one dying after another, are no accident. */
-const DEEPEST = 8;
+/** Maximum takers of dead locks that die one after another. */
+const MAX_DEPTH = 8;
 
 /**
- * Keeps a path for one process: a JSON file `{pid, host, startedAt}` that only one process can make. A lock whose
+ * Reserves a path for one process: a JSON file `{pid, host, startedAt}` that only one process can make. A lock whose
  * process is gone from this machine, or whose process id belongs to a younger process now, is taken over; one of
- * another machine never is. `what` names the guarded thing in the message. Throws a Failure with exit code 9 that names
- * the holder, since when, and the file.
+ * another machine never is. Waits up to `timeout` milliseconds for a living holder. Throws a Failure with exit code 9
+ * that names the thing (`what`), the holder, since when, and the file.
  */
-export async function holdLock(path: string, what: string, owner: LockOwner): Promise<Release> {
-  const held = await hold(path, owner, 0);
-  if (typeof held === 'function') return held;
-  throw taken(path, what, held, owner);
-}
-
-/**
- * As `holdLock`, but waits up to `patience` milliseconds for a living holder: for what is held for moments only. Throws
- * as `holdLock` does when it is still held then.
- */
-export async function waitForLock(path: string, what: string, owner: LockOwner, patience: number): Promise<Release> {
+export async function holdLock(path: string, what: string, owner: LockOwner, timeout = 0): Promise<Release> {
   for (let waited = 0; ; waited += STEP) {
     const held = await hold(path, owner, 0);
     if (typeof held === 'function') return held;
-    if (waited >= patience) throw taken(path, what, held, owner);
+    if (waited >= timeout) throw taken(path, what, held, owner);
     await owner.clock.sleep(STEP);
   }
 }
 
-/** The release, or the living holding that stands in the way. */
+/** The release, or the living holding in the way. */
 async function hold(path: string, owner: LockOwner, depth: number): Promise<Release | Holding> {
   for (let step = 0; ; step++) {
     const id = create(path, owner);
     if (id !== undefined) return () => letGo(path, id);
     const holding = await read(path, owner.clock);
     if (holding === undefined) continue;
-    if (isLiving(holding, owner) || depth >= DEEPEST || step >= STEPS) return holding;
+    if (isLiving(holding, owner) || depth >= MAX_DEPTH || step >= MAX_STEPS) return holding;
     if (!(await removeDead(path, holding, owner, depth))) await owner.clock.sleep(STEP);
   }
 }
 
 /**
  * Removes a dead lock. Of several that found it dead, one at a time may: the right to remove this very holding is a
- * lock itself, named after it, and who gets it looks again whether the holding still stands there. False when another
- * process is at it.
+ * lock itself, named after it, and who gets it checks again whether the holding is still there. False when another process
+ * is doing so.
  */
 async function removeDead(path: string, dead: Holding, owner: LockOwner, depth: number): Promise<boolean> {
   const right = await hold(`${path}.${dead.id}`, owner, depth + 1);
@@ -98,7 +88,7 @@ async function removeDead(path: string, dead: Holding, owner: LockOwner, depth: 
   }
 }
 
-/** Makes the lock file, undefined when one is there. In one turn of the event loop, so that it is empty for a moment only. */
+/** Makes the lock file, undefined when one is there. Synchronously, so that it is empty for a moment only. */
 function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string | undefined {
   const { started } = lifeOf(pid);
   const id = randomUUID();
@@ -108,7 +98,7 @@ function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string |
   try {
     file = openSync(path, 'wx', 0o600);
     writeSync(file, `${text}\n`);
-    // A process that was stopped for long just before this line may have been taken for dead.
+    // A process that was suspended just before this line may have been taken for dead.
     return fstatSync(file).nlink === 0 ? undefined : id;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return undefined;
@@ -119,13 +109,13 @@ function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string |
   }
 }
 
-/** What stands at a path, undefined when nothing does. An empty file is waited for: its writer may be about to fill it. */
+/** The holding at a path, undefined when there is none. Waits for an empty file: its writer may be about to fill it. */
 async function read(path: string, clock: Clock): Promise<Holding | undefined> {
   try {
     for (let step = 0; ; step++) {
       const text = await readFile(path, { encoding: 'utf8', flag: NOT_THROUGH_LINKS });
       if (text.trim() !== '') return holdingOf(text, path);
-      if (step >= STEPS) break;
+      if (step >= MAX_STEPS) break;
       await clock.sleep(STEP);
     }
     const { ino, ctimeMs } = await lstat(path);

@@ -1,14 +1,13 @@
 import pLimit from 'p-limit';
 
-/** Results that may wait for an earlier one, for each that is worked on: one slow item must not stop the others. */
-const AHEAD = 8;
+/** Results that may wait for an earlier one, per concurrent item: one slow item must not block the others. */
+const MAX_WAITING = 8;
 
 /**
- * Works on items, `width` at a time and begun in their order, and gives the results in that order; no more items are
- * taken than are worked on or wait. When the source or the work throws, what was begun ends first; results before it
- * are given.
+ * Processes items, `width` at a time and started in their order, and yields the results in that order; takes no more
+ * items than run or wait. When the source or the work throws, started work ends first; earlier results are yielded.
  */
-export async function* inOrder<T, R>(
+export async function* mapInOrder<T, R>(
   source: AsyncIterable<T>,
   width: number,
   work: (item: T) => Promise<R>,
@@ -16,18 +15,15 @@ export async function* inOrder<T, R>(
   const limit = pLimit(width);
   const items = source[Symbol.asyncIterator]();
   const waiting: Promise<R>[] = [];
-  let stopped = false;
+  let isAborted = false;
   let ended: { readonly cause?: unknown } | undefined;
   try {
     for (;;) {
-      while (ended === undefined && waiting.length < width * AHEAD) {
+      while (ended === undefined && waiting.length < width * MAX_WAITING) {
         const next = await items.next().catch((cause: unknown) => ({ failed: cause }));
         if ('failed' in next) ended = { cause: next.failed };
         else if (next.done) ended = {};
-        else
-          waiting.push(
-            begun(limit(() => (stopped ? Promise.reject(new Error('Nobody waits for it.')) : work(next.value)))),
-          );
+        else waiting.push(handled(limit(() => (isAborted ? Promise.reject(new Error('Aborted.')) : work(next.value)))));
       }
       const first = waiting.shift();
       if (first === undefined) break;
@@ -35,14 +31,14 @@ export async function* inOrder<T, R>(
     }
     if (ended !== undefined && 'cause' in ended) throw ended.cause;
   } finally {
-    stopped = true;
+    isAborted = true;
     await Promise.allSettled(waiting);
     await items.return?.();
   }
 }
 
-/** Its failure is thrown where its turn comes; until then it must not count as unhandled. */
-function begun<R>(promise: Promise<R>): Promise<R> {
+/** Its failure is thrown in its order; until then it must not count as unhandled. */
+function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => undefined);
   return promise;
 }

@@ -1,5 +1,5 @@
-/** Text in UTF-8 that grows at its end, in one piece of memory that is used again after `clear`. */
-export class ByteText {
+/** UTF-8 text that grows at its end, in one buffer that is reused after `clear`. */
+export class Utf8Builder {
   bytes: Buffer;
   /** The same memory. */
   view: DataView;
@@ -10,7 +10,7 @@ export class ByteText {
     this.view = viewOf(this.bytes);
   }
 
-  /** Makes room for so many bytes more: `put` and `copy` do not look for it. */
+  /** Makes room for so many bytes more: `put` and `copy` do not check for it. */
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.bytes.length) return;
@@ -27,7 +27,7 @@ export class ByteText {
   copy(source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     let to = this.length;
-    // Most cells are a few bytes, for which a loop takes less than a call.
+    // Most cells have few bytes, for which a loop is faster than a call.
     for (let from = start; from < end; from++) bytes[to++] = source[from] as number;
     this.length = to;
   }
@@ -39,7 +39,7 @@ export class ByteText {
   }
 
   text(text: string): void {
-    // No character of a string takes more than three bytes for each of its units.
+    // A UTF-16 unit takes three bytes at most.
     this.reserve(3 * text.length);
     this.length += this.bytes.write(text, this.length);
   }
@@ -49,6 +49,7 @@ export class ByteText {
   }
 }
 
+/** A DataView of the same memory. */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

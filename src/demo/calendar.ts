@@ -3,8 +3,10 @@ import { instantIn } from '../server/zones.ts';
 /** Days are counted from 1970-01-01, so that they can be added and compared as integers. */
 const DAY_MS = 86_400_000;
 
+/** Names of the weekdays on the wire, Sunday first. */
 export const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
+/** The day of a date written `YYYY-MM-DD`. */
 export function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 }
@@ -33,10 +35,12 @@ export function weekdayOf(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }
 
+/** The calendar year of a day. */
 export function yearOf(day: number): number {
   return new Date(day * DAY_MS).getUTCFullYear();
 }
 
+/** The day of a date; `month` from 1 to 12. */
 export function dayIn(year: number, month: number, day: number): number {
   return Date.UTC(year, month - 1, day) / DAY_MS;
 }
@@ -59,6 +63,31 @@ export function timeText(minutes: number): string {
   return `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
 }
 
+/** Days on which every location is closed, from `first` to `last`, ascending. */
+export function holidaysBetween(first: number, last: number): { day: number; name: string }[] {
+  const years = Array.from({ length: yearOf(last) - yearOf(first) + 1 }, (_, index) => yearOf(first) + index);
+  return years.flatMap(holidaysOf).filter(({ day }) => day >= first && day <= last);
+}
+
+function holidaysOf(year: number) {
+  const thanksgiving = nthWeekday(dayIn(year, 11, 1), 4, 4);
+  return [
+    { day: dayIn(year, 1, 1), name: "New Year's Day" },
+    { day: nthWeekday(dayIn(year, 5, 25), 1, 1), name: 'Memorial Day' },
+    { day: dayIn(year, 7, 4), name: 'Independence Day' },
+    { day: nthWeekday(dayIn(year, 9, 1), 1, 1), name: 'Labor Day' },
+    { day: thanksgiving, name: 'Thanksgiving' },
+    { day: thanksgiving + 1, name: 'Day after Thanksgiving' },
+    { day: dayIn(year, 12, 24), name: 'Winter holiday' },
+    { day: dayIn(year, 12, 25), name: 'Winter holiday' },
+  ];
+}
+
+/** The nth given weekday on or after a day. */
+function nthWeekday(from: number, weekday: number, nth: number): number {
+  return from + ((weekday - weekdayOf(from) + 7) % 7) + (nth - 1) * 7;
+}
+
 /** The clock of one time zone. */
 export interface ZoneClock {
   /** UTC milliseconds of local minutes since midnight on a day; for 03:00 to 23:59, when US clocks never change. */
@@ -67,8 +96,16 @@ export interface ZoneClock {
   readonly midnight: (day: number) => number;
 }
 
-/** A clock that asks for the zone's offset once a day and keeps the answer. */
+const CLOCKS = new Map<string, ZoneClock>();
+
+/** The clock of a zone, shared by its locations: it caches the zone's offset of each day. */
 export function zoneClock(zone: string): ZoneClock {
+  const clock = CLOCKS.get(zone) ?? newClock(zone);
+  CLOCKS.set(zone, clock);
+  return clock;
+}
+
+function newClock(zone: string): ZoneClock {
   const instantOf = instantIn(zone);
   const wall = (day: number, hour: number) => {
     const date = new Date(day * DAY_MS);

@@ -1,15 +1,14 @@
 import { dateText, yearOf } from './calendar.ts';
-import { textPdf } from './pdf.ts';
-import type { Household, Person } from './people.ts';
-import { dentalChart, radiograph } from './pictures.ts';
-import type { Practice } from './practice.ts';
+import { radiograph, textPdf } from './files.ts';
+import type { Household } from './households.ts';
+import type { Person } from './people.ts';
+import type { DemoRecord, Practice } from './practice.ts';
 import { Random, weights } from './random.ts';
-import type { DemoRecord } from './record.ts';
 
+/** Something on paper or film; `size` in pixels makes it a picture, otherwise it is a page of text. */
 interface Paper {
   readonly title: string;
   readonly tags: readonly string[];
-  /** Pixels of a picture; a page of text where there are none. */
   readonly size?: readonly [width: number, height: number];
 }
 
@@ -31,7 +30,9 @@ const ORGANIZATION_PAPERS: readonly Paper[] = [
   { title: 'Logo', tags: ['Marketing'], size: [64, 64] },
 ];
 
-const PER_OWNER = weights<number>([
+const PERIO_CHART: Paper = { title: 'Perio chart', tags: ['Perio'] };
+
+const PER_OWNER = weights([
   [1, 50],
   [2, 30],
   [3, 20],
@@ -40,28 +41,21 @@ const PER_OWNER = weights<number>([
 /** Documents that belong to the organization itself. */
 export function* organizationDocuments(practice: Practice): Generator<DemoRecord> {
   const random = new Random(practice.seed, 5, 0);
-  const ownerOrganization = { id: practice.organizationId };
+  const owner = { ownerOrganization: { id: practice.organizationId } };
   for (const paper of ORGANIZATION_PAPERS) {
     const name = paper.title === 'Fee schedule' ? `${paper.title} ${yearOf(practice.today)}` : paper.title;
-    yield document(
-      practice,
-      { ownerOrganization },
-      name,
-      paper,
-      practice.today - 400,
-      ['Bright Harbor Dental Group'],
-      random,
-    );
+    const about = ['Bright Harbor Dental Group'];
+    yield document(practice, random, { paper, name, owner, day: practice.today - 400, about });
   }
 }
 
 /**
- * Makes the perio exams and documents of households, as many as the practice's limit allows: about one person in ten
- * has documents in the small practice, fewer in the others.
+ * Makes the perio exams and documents of one household after another, as many as the practice may have: about one
+ * person in ten has documents in the small practice, fewer in the others.
  */
-export function recordKeeper(practice: Practice, limit: number): (household: Household) => Generator<DemoRecord> {
-  const share = Math.min(0.1, (limit * 0.5) / practice.patients);
-  let left = limit;
+export function documentWriter(practice: Practice): (household: Household) => Generator<DemoRecord> {
+  let left = practice.documents;
+  const share = Math.min(0.1, (left * 0.5) / practice.patients);
   return function* (household) {
     const random = new Random(practice.seed, 3, household.index);
     for (const person of household.members) {
@@ -70,15 +64,12 @@ export function recordKeeper(practice: Practice, limit: number): (household: Hou
       const owned = random.chance(share) ? Math.min(left, random.weighted(PER_OWNER)) : 0;
       left -= owned;
       yield* personDocuments(practice, person, owned, random);
-      if (examined) {
-        const id = practice.ids.next('PerioExam');
-        const { organizationId } = practice;
-        yield { type: 'PerioExam', organizationId, id, patient: { id: person.id } };
-        if (left > 0 && random.chance(share * 3)) {
-          left--;
-          yield perioChart(practice, id, person, random);
-        }
-      }
+      if (!examined) continue;
+      const id = practice.nextId('PerioExam');
+      yield { type: 'PerioExam', organizationId: practice.organizationId, id, patient: { id: person.id } };
+      if (left <= 0 || !random.chance(share * 3)) continue;
+      left--;
+      yield perioChart(practice, id, person, random);
     }
   };
 }
@@ -92,51 +83,49 @@ function* personDocuments(practice: Practice, person: Person, count: number, ran
     if (names.has(name)) continue;
     names.add(name);
     const about = [`Patient: ${person.firstName} ${person.lastName}`, `Record: ${person.id}`];
-    yield document(practice, { ownerPatient: { id: person.id } }, name, paper, day, about, random);
+    yield document(practice, random, { paper, owner: { ownerPatient: { id: person.id } }, day, about });
   }
 }
 
-function perioChart(practice: Practice, exam: number, person: Person, random: Random): DemoRecord {
+/** A page with pocket depths in millimetres, tooth by tooth. */
+function perioChart(practice: Practice, examId: number, person: Person, random: Random): DemoRecord {
   const day = practice.today - random.between(1, 700);
-  const paper = { title: 'Perio chart', tags: ['Perio'] };
-  const about = [`Patient: ${person.firstName} ${person.lastName}`, ...dentalChart(random)];
-  return document(
-    practice,
-    { ownerPerioExam: { id: exam } },
-    `Perio chart ${dateText(day)}`,
-    paper,
-    day,
-    about,
-    random,
-  );
+  const about = [`Patient: ${person.firstName} ${person.lastName}`];
+  for (let quadrant = 1; quadrant <= 4; quadrant++) {
+    about.push(`Quadrant ${quadrant}: ${Array.from({ length: 8 }, () => random.between(1, 5)).join(' ')}`);
+  }
+  return document(practice, random, { paper: PERIO_CHART, owner: { ownerPerioExam: { id: examId } }, day, about });
 }
 
-function document(
-  practice: Practice,
-  owner: Readonly<Record<string, unknown>>,
-  name: string,
-  { title, tags, size }: Paper,
-  day: number,
-  about: readonly string[],
-  random: Random,
-): DemoRecord {
-  const mimeType = size === undefined ? 'PDF' : 'PNG';
-  const bytes =
+interface Draft {
+  readonly paper: Paper;
+  /** The title and the date, when not given. */
+  readonly name?: string;
+  readonly owner: Readonly<Record<string, unknown>>;
+  readonly day: number;
+  /** Lines below the title, where it is a page. */
+  readonly about: readonly string[];
+}
+
+function document(practice: Practice, random: Random, { paper, owner, day, about, ...draft }: Draft): DemoRecord {
+  const { title, tags, size } = paper;
+  const date = dateText(day);
+  const { name = `${title} ${date}` } = draft;
+  const [mimeType, bytes] =
     size === undefined
-      ? textPdf([title, ...about, `Date: ${dateText(day)}`, 'Synthetic sample'])
-      : radiograph(size, random);
-  const crop =
-    size !== undefined && random.chance(0.05) ? { fromX: 4, fromY: 4, width: 40, height: 40, ratio: 0.5 } : {};
+      ? ['PDF', textPdf([title, ...about, `Date: ${date}`, 'Synthetic sample'])]
+      : ['PNG', radiograph(size, random)];
+  const crop = size !== undefined && random.chance(0.05);
   return {
     type: 'DocumentV1',
     organizationId: practice.organizationId,
-    id: practice.ids.next('DocumentV1'),
+    id: practice.nextId('DocumentV1'),
     // Scanners name files with and without the extension; both are stored the same (D36).
     name: random.chance(0.2) ? `${name}.${mimeType.toLowerCase()}` : name,
     mimeType,
     ...owner,
     tags,
-    userDefinedDate: dateText(day),
-    file: { content: bytes.toString('base64'), ...crop },
+    userDefinedDate: date,
+    file: { content: bytes.toString('base64'), ...(crop && { fromX: 4, fromY: 4, width: 40, height: 40, ratio: 0.5 }) },
   };
 }

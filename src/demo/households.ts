@@ -1,14 +1,28 @@
-import { makeHome } from './homes.ts';
-import { FIRST_ID } from './ids.ts';
-import { ORIGINS } from './names.ts';
-import type { Household, Person, Role, Status } from './people.ts';
-import { makePerson, repeatPerson, type Setting } from './persons.ts';
-import type { Practice } from './practice.ts';
+import { ORIGINS, type Origin } from './names.ts';
+import {
+  type FamilyRole,
+  type Home,
+  makeHome,
+  makePerson,
+  type Person,
+  repeatPerson,
+  STATUSES,
+  type Status,
+} from './people.ts';
+import { FIRST_ID, type Practice } from './practice.ts';
 import { Random, weights } from './random.ts';
 
-/** The head first; each with an age in whole years. */
+/** A family at one address: the head first, never empty. */
+export interface Household {
+  readonly index: number;
+  readonly home: Home;
+  readonly members: readonly [Person, ...Person[]];
+}
+
+type Member = readonly [role: FamilyRole, age: number];
+
+/** The head first; each with an age in years. */
 type Shape = [Member, ...Member[]];
-type Member = readonly [role: Role, age: number];
 
 const SHAPES = weights<(random: Random) => Shape>([
   [(random) => [['head', adultAge(random, 18, 92)]], 36],
@@ -18,18 +32,9 @@ const SHAPES = weights<(random: Random) => Shape>([
   [(random) => withElder(adultAge(random, 36, 64), random), 4],
 ]);
 
-const STATUSES = weights<Status>([
-  ['ACTIVE', 74],
-  ['INACTIVE', 17],
-  ['NEW', 4],
-  ['NON-PATIENT', 2.5],
-  ['DECEASED', 1.5],
-  ['DISMISSED', 1],
-]);
-
 const YOUNGEST = 3;
 
-/** Every household of a practice in order, made one at a time; nothing of an earlier one is kept. */
+/** Every household of a practice in order, one at a time: memory does not grow with their number. */
 export function* households(practice: Practice): Generator<Household> {
   let made = 0;
   for (let index = 0; made < practice.patients; index++) {
@@ -41,27 +46,23 @@ export function* households(practice: Practice): Generator<Household> {
 
 function makeHousehold(practice: Practice, index: number, firstId: number, room: number): Household {
   const random = new Random(practice.seed, 1, index);
-  const origin = random.weighted(ORIGINS);
+  const origin: Origin = random.weighted(ORIGINS);
   const home = makeHome(practice.locations, random.weighted(origin.languages), random);
-  const setting: Setting = { today: practice.today, home, origin, random };
-  const shape = random.weighted(SHAPES)(random);
+  const setting = { today: practice.today, home, origin, random };
+  const [[role, age], ...others] = random.weighted(SHAPES)(random);
   const usual = random.weighted(STATUSES);
-  const [, headAge] = shape[0];
-  const head = makePerson(setting, firstId, 'head', headAge, headStatus(usual, shape.length), null);
+  // Whoever is the guarantor of others is alive.
+  const status = usual === 'DECEASED' && others.length > 0 ? 'INACTIVE' : usual;
+  const head = makePerson(setting, { id: firstId, role, age, status }, null);
   const members: [Person, ...Person[]] = [head];
-  for (let place = 1; place < shape.length && place < room; place++) {
-    const [role, age] = shape[place] as Member;
-    members.push(makePerson(setting, firstId + place, role, age, memberStatus(usual, random), head));
+  for (const [role, age] of others.slice(0, room - 1)) {
+    const member = { id: firstId + members.length, role, age, status: memberStatus(usual, random) };
+    members.push(makePerson(setting, member, head));
   }
   if (members.length < room && random.chance(0.025)) {
     members.push(repeatPerson(random.pick(members), firstId + members.length));
   }
   return { index, home, members };
-}
-
-/** Whoever answers for others is alive. */
-function headStatus(usual: Status, members: number): Status {
-  return usual === 'DECEASED' && members > 1 ? 'INACTIVE' : usual;
 }
 
 /** Families mostly come and go together. */
@@ -76,24 +77,18 @@ function adultAge(random: Random, low: number, high: number): number {
 }
 
 function withPartner(age: number, random: Random): Shape {
-  return [
-    ['head', age],
-    ['partner', Math.max(18, age + random.between(-6, 6))],
-  ];
+  const partner: Member = ['partner', Math.max(18, age + random.between(-6, 6))];
+  return [['head', age], partner];
 }
 
 function withChildren(adults: Shape, random: Random): Shape {
   const younger = Math.min(...adults.map(([, age]) => age));
   const oldest = Math.max(YOUNGEST, Math.min(19, younger - 20));
-  const ages = Array.from({ length: random.between(1, 3) }, () => random.between(YOUNGEST, oldest)).sort(
-    (a, b) => b - a,
-  );
-  return [...adults, ...ages.map((age) => ['child', age] as const)];
+  const ages = Array.from({ length: random.between(1, 3) }, () => random.between(YOUNGEST, oldest));
+  return [...adults, ...ages.sort((a, b) => b - a).map((age): Member => ['child', age])];
 }
 
 function withElder(age: number, random: Random): Shape {
-  return [
-    ['head', age],
-    ['elder', Math.min(97, age + random.between(20, 32))],
-  ];
+  const elder: Member = ['elder', Math.min(97, age + random.between(20, 32))];
+  return [['head', age], elder];
 }

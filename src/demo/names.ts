@@ -1,4 +1,4 @@
-import { type Weighted, weights } from './random.ts';
+import { type Weighted, weightedNames, weights } from './random.ts';
 
 /** Where a household's names come from and what it speaks. All names are made up from parts or picked at random. */
 export interface Origin {
@@ -42,102 +42,63 @@ const MALE = words(`
   Reuben Rhys Roderick Rollo Rory Rufus Rupert Seamus Silas Stellan Tavish Thaddeus Theo Tobias Torin Tristan Ulric
   Uriah Valentin Walden Warrick Wendell Wilfred Winston Wyatt Yorick Zachary Zeb`);
 
-const general: Origin = {
+const GENERAL: Origin = {
   last: [...STEMS.flatMap((stem) => ENDINGS.map((ending) => stem + ending)), ...SPECIAL_LAST],
   female: [...FEMALE, 'Zoë', 'Anne-Marie', 'Chloë', 'Mary Jo', "D'Arcy"],
   male: [...MALE, 'Jean-Luc', 'Søren', 'Noël', 'J.T.'],
-  languages: weights([
-    ['English', 985],
-    ['Other', 15],
-  ]),
+  languages: weightedNames({ English: 985, Other: 15 }),
 };
 
-function origin(language: string, last: string, female: string, male: string): Origin {
-  const languages = weights([
-    [language, 60],
-    ['English', 40],
-  ]);
-  return { last: words(last), female: words(female), male: words(male), languages };
+/** Origins from text: a language, last names, women's and men's first names; the next one after a semicolon. */
+function origins(text: string): Origin[] {
+  return text.split(';').map((one) => {
+    const [[language = ''] = [], last = [], female = [], male = []] = one.split('|').map(words);
+    return { last, female, male, languages: weightedNames({ [language]: 60, English: 40 }) };
+  });
 }
 
-const spanish = origin(
-  'Spanish',
-  `Albarrán Arzúa Becerril Cañada Cárdaba Echeñique Escañuela Espíndola Galíndez Iñarra Lozoya Marchámalo Montañés Muñoval
-   Núñez-Vale Ocaña Olmédez Peñalver Quiñonero Robledal Saldívar Treviñal Ugartemendi Valdepeña Villaseñal Zamorín`,
-  'Alejandra Begoña Concepción Esperanza Inés Itziar Jimena Lucía Marisol Paloma Remedios Rocío Soledad Ximena Yolanda',
-  'Álvaro Andrés Cristóbal Emiliano Fermín Gonzalo Héctor Íñigo Joaquín Lázaro Martín Nicolás Raúl Santiago Tomás Ulises',
-);
+const SPANISH = origins(`
+  Spanish | Albarrán Arzúa Becerril Cañada Cárdaba Echeñique Escañuela Espíndola Galíndez Iñarra Lozoya Marchámalo
+    Montañés Muñoval Núñez-Vale Ocaña Olmédez Peñalver Quiñonero Robledal Saldívar Treviñal Ugartemendi Valdepeña
+    Villaseñal Zamorín
+    | Alejandra Begoña Concepción Esperanza Inés Itziar Jimena Lucía Marisol Paloma Remedios Rocío Soledad Ximena Yolanda
+    | Álvaro Andrés Cristóbal Emiliano Fermín Gonzalo Héctor Íñigo Joaquín Lázaro Martín Nicolás Raúl Santiago Tomás
+    Ulises`);
 
-const others: readonly Origin[] = [
-  origin(
-    'French',
-    'Beauchêne Béranger-Lys Delacôte Désormel Fougère Gâtinel Lefèvrais Maréchaux Peltier-Noé Sévérac Vauclère',
-    'Aurélie Céleste Éloïse Hélène Maëlys Océane Solène',
-    'Aurélien Étienne Gaël Jérôme Loïc Rémi Théo',
-  ),
-  origin(
-    'Portuguese',
-    'Albuquerel Brandãozinho Conceiçães Fagundal Guimarel Lourençal Magalhal Queirosal Simõeira Távoral',
-    'Assunção Beatriz Graça Inês Luísa',
-    'Afonso Estêvão João Tomé Vítor',
-  ),
-  origin(
-    'Chinese',
-    'Baolin Chengwei Fenghua Guoyang Liangmu Meizhou Shanyu Xiaolan Yunhe',
-    'Anmei Lihua Meilin Xiulan',
-    'Bowen Haoran Jianyu Weiming',
-  ),
-  origin(
-    'Vietnamese',
-    'Đặngvinh Hoànglâm Lêthanh Nguyễnhà Phạmsơn Trầnbảo Vũlong',
-    'Ánh Hạnh Linh Thảo Yến',
-    'Bảo Đức Khánh Minh Quân',
-  ),
-  origin(
-    'Korean',
-    'Bakseong Choehan Gangmin Hanseo Imjun Namgung-Seo Yunha',
-    'Haeun Jiwoo Minseo Soyeon',
-    'Dohyun Jaemin Seojun Taeyang',
-  ),
-  origin(
-    'Tagalog',
-    'Bagongsilang Dalisayon Katigbakan Lakandiwan Magsinoy Panganibal',
-    'Amihan Dalisay Ligaya Tala',
-    'Bayani Datu Isagani Makisig',
-  ),
-  origin(
-    'Russian',
-    'Берёзкина Дубровская Белоречко Morozinsky Sokolnin Vetrovsky Yelnikov',
-    'Алёна Злата Yevgenia Nadezhda',
-    'Богдан Gleb Stanislav Yaroslav',
-  ),
-  origin(
-    'Arabic',
-    'Al-Barakati Al-Nahari Ben-Safwan El-Mazari Haddarin Qasimawi',
-    'Amal Layan Noura Salwa',
-    'Faris Idriss Rayan Ziyad',
-  ),
-  origin(
-    'Other',
-    'Åkerlund-Ström Grünwaldt Jürgensbach Kołodziejak Östergren Þorvaldsen Šimůnkova',
-    'Åsa Bożena Jürgina Šárka',
-    'Bjørn Günther Łukasz Ødegard',
-  ),
-];
+const OTHERS = origins(`
+  French | Beauchêne Béranger-Lys Delacôte Désormel Fougère Gâtinel Lefèvrais Maréchaux Peltier-Noé Sévérac Vauclère
+    | Aurélie Céleste Éloïse Hélène Maëlys Océane Solène | Aurélien Étienne Gaël Jérôme Loïc Rémi Théo;
+  Portuguese | Albuquerel Brandãozinho Conceiçães Fagundal Guimarel Lourençal Magalhal Queirosal Simõeira Távoral
+    | Assunção Beatriz Graça Inês Luísa | Afonso Estêvão João Tomé Vítor;
+  Chinese | Baolin Chengwei Fenghua Guoyang Liangmu Meizhou Shanyu Xiaolan Yunhe
+    | Anmei Lihua Meilin Xiulan | Bowen Haoran Jianyu Weiming;
+  Vietnamese | Đặngvinh Hoànglâm Lêthanh Nguyễnhà Phạmsơn Trầnbảo Vũlong
+    | Ánh Hạnh Linh Thảo Yến | Bảo Đức Khánh Minh Quân;
+  Korean | Bakseong Choehan Gangmin Hanseo Imjun Namgung-Seo Yunha
+    | Haeun Jiwoo Minseo Soyeon | Dohyun Jaemin Seojun Taeyang;
+  Tagalog | Bagongsilang Dalisayon Katigbakan Lakandiwan Magsinoy Panganibal
+    | Amihan Dalisay Ligaya Tala | Bayani Datu Isagani Makisig;
+  Russian | Берёзкина Дубровская Белоречко Morozinsky Sokolnin Vetrovsky Yelnikov
+    | Алёна Злата Yevgenia Nadezhda | Богдан Gleb Stanislav Yaroslav;
+  Arabic | Al-Barakati Al-Nahari Ben-Safwan El-Mazari Haddarin Qasimawi
+    | Amal Layan Noura Salwa | Faris Idriss Rayan Ziyad;
+  Other | Åkerlund-Ström Grünwaldt Jürgensbach Kołodziejak Östergren Þorvaldsen Šimůnkova
+    | Åsa Bożena Jürgina Šárka | Bjørn Günther Łukasz Ødegard`);
 
 /** Names of the whole practice: mostly general, some with accents, a few in other scripts. */
 export const ORIGINS: Weighted<Origin> = weights([
-  [general, 80],
-  [spanish, 12],
-  ...others.map((entry) => [entry, 8 / others.length] as const),
+  [GENERAL, 80],
+  ...SPANISH.map((origin) => [origin, 12] as const),
+  ...OTHERS.map((origin) => [origin, 8 / OTHERS.length] as const),
 ]);
 
+/** What some prefer to be called. */
 export const NICKNAMES = words(
   'Ace Ash Bee Birdie Buddy Cam Dee Dot Jax Jo Kit Lou Max Pip Ray Remy Sam Scout Sky Teddy',
 );
 
 /** Names of staff: plain ones, so that reports are easy to read. */
-export const STAFF: Origin = { ...general, last: SPECIAL_LAST.slice(0, 6).concat(STEMS.map((stem) => `${stem}worth`)) };
+export const STAFF: Origin = { ...GENERAL, last: SPECIAL_LAST.slice(0, 6).concat(STEMS.map((stem) => `${stem}worth`)) };
 
 // ø, đ, ł and þ have no decomposition, so that stripping accents alone would drop them.
 const LETTERS: Readonly<Record<string, string>> = { ø: 'o', đ: 'd', ł: 'l', þ: 'th' };

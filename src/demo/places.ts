@@ -1,3 +1,5 @@
+import { type Random, weights } from './random.ts';
+
 /** An invented town with the real time zone, state, area codes and postal code prefix of its region. */
 export interface Town {
   readonly name: string;
@@ -52,32 +54,33 @@ export const TOWNS: readonly Town[] = [
 /** What a second location in the same town is called. */
 export const DISTRICTS: readonly string[] = ['', ' North', ' West', ' Riverside'];
 
+/** Names of streets, without their kinds. */
 export const STREETS: readonly string[] = [
   ...['Acorn', 'Amberley', 'Appletree', 'Badger', 'Barley', 'Bluebell', 'Bracken', 'Bramble', 'Chandler', 'Clover'],
   ...['Copperfield', 'Cornflower', 'Cricket', 'Dapple', 'Fiddlehead', 'Foxglove', 'Garnet', 'Gristmill', 'Heron'],
-  ...[
-    'Hickory Knoll',
-    'Juniper Loop',
-    'Kestrel',
-    'Lantern',
-    'Larkspur',
-    'Linden Row',
-    'Meadowlark',
-    'Nettle',
-    'Old Ferry',
-  ],
-  ...[
-    'Orchard Rise',
-    'Peppermint',
-    'Quill',
-    'Saddler',
-    'Sandpiper',
-    'Sparrow',
-    'Tanager',
-    'Teasel',
-    'Thistle',
-    'Windmill',
-  ],
+  ...['Hickory Knoll', 'Juniper Loop', 'Kestrel', 'Lantern', 'Larkspur', 'Linden Row', 'Meadowlark', 'Nettle'],
+  ...['Old Ferry', 'Orchard Rise', 'Peppermint', 'Quill', 'Saddler', 'Sandpiper', 'Sparrow', 'Tanager', 'Teasel'],
+  ...['Thistle', 'Windmill'],
 ];
 
+/** Kinds of streets, as an address has them. */
 export const STREET_KINDS: readonly string[] = ['Street', 'Avenue', 'Lane', 'Drive', 'Court', 'Road', 'Way', 'Place'];
+
+/** People write phone numbers in several ways; the digits are what counts (D11). */
+const PHONE_STYLES = weights<(area: string, line: string) => string>([
+  [(area, line) => `(${area}) 555-${line}`, 60],
+  [(area, line) => `${area}-555-${line}`, 30],
+  [(area, line) => `${area}555${line}`, 10],
+]);
+
+/** A number that is never assigned: 555-0100 to 555-0199 in one of the town's area codes. */
+export function phoneNumber(town: Town, random: Random): string {
+  const line = `01${String(random.below(100)).padStart(2, '0')}`;
+  return random.weighted(PHONE_STYLES)(random.pick(town.areaCodes), line);
+}
+
+/** A postal code of the town's region, of five or nine digits. */
+export function postalCode(town: Town, random: Random): string {
+  const five = town.zip + String(random.below(100)).padStart(2, '0');
+  return random.chance(0.1) ? `${five}-${random.between(1_000, 9_999)}` : five;
+}

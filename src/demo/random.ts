@@ -1,8 +1,8 @@
 /** Deterministic numbers: the sfc32 generator, the same on every machine for the same seeds. Not for secrets. */
 export class Random {
-  #a = 0;
-  #b = 0;
-  #c = 0;
+  #a: number;
+  #b: number;
+  #c: number;
   #counter = 1;
 
   /** Three 32-bit seeds, such as the practice's seed, a number for the purpose and the index of what is generated. */
@@ -33,6 +33,7 @@ export class Random {
     return low + this.below(high - low + 1);
   }
 
+  /** True with a probability from 0 to 1. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -55,6 +56,11 @@ export interface Weighted<T> {
   readonly values: readonly T[];
   readonly steps: readonly number[];
   readonly total: number;
+}
+
+/** Prepares a weighted choice of names. */
+export function weightedNames<const K extends string>(shares: Readonly<Record<K, number>>): Weighted<K> {
+  return weights(Object.entries<number>(shares) as [K, number][]);
 }
 
 /** Prepares a weighted choice from pairs of a value and its weight. */

@@ -8,12 +8,7 @@ export interface Slot {
   readonly duration: number;
 }
 
-/** Working hours of a location, local minutes; the same on each working day. */
-export interface Hours {
-  readonly morning: number;
-  readonly afternoon: number;
-}
-
+/** Minutes that an operatory is open in the morning, and in the afternoon. */
 export const HALF_DAY = 240;
 
 // Four visits fill a half day whatever their order.
@@ -27,25 +22,29 @@ const PATTERNS: readonly (readonly number[])[] = [
 ];
 
 const PER_DAY = 8;
-const MOST_OPERATORIES = 16;
+const MAX_OPERATORIES = 16;
 
 /**
- * Hands out each slot of a window at most once, in an order that spreads neighbours over the whole window: two visits
- * asked for one after the other lie months apart, nobody is booked twice, and nothing but a counter is kept.
+ * Allocates each slot of a window at most once, in an order that spreads neighbours over the entire window: two visits
+ * requested one after the other lie months apart, nobody is booked twice, and a counter is the only state.
  */
 export class SlotWindow {
   /** Days on which an operatory is open, packed into integers: the large practice has many. */
   readonly #stays: Int32Array;
-  readonly #hours: Hours;
+  readonly #opens: readonly [morning: number, afternoon: number];
   readonly #step: number;
   readonly #limit: number;
   #taken = 0;
 
-  /** `share`: the part of the window that may be booked. */
-  constructor(operatoryDays: readonly (readonly number[])[], hours: Hours, share: number) {
-    const stays = operatoryDays.flatMap((days, operatory) => days.map((day) => day * MOST_OPERATORIES + operatory));
+  /** `hours`: when the halves of each day begin, in local minutes; `share`: the part of the window that may be booked. */
+  constructor(
+    operatoryDays: readonly (readonly number[])[],
+    hours: { readonly morning: number; readonly afternoon: number },
+    share: number,
+  ) {
+    const stays = operatoryDays.flatMap((days, operatory) => days.map((day) => day * MAX_OPERATORIES + operatory));
     this.#stays = Int32Array.from(stays).sort();
-    this.#hours = hours;
+    this.#opens = [hours.morning, hours.afternoon];
     const count = this.#stays.length * PER_DAY;
     this.#step = coprimeNear(count * 0.618, count);
     this.#limit = Math.floor(count * share);
@@ -57,16 +56,12 @@ export class SlotWindow {
     const at = (this.#taken * this.#step) % (this.#stays.length * PER_DAY);
     this.#taken++;
     const stay = this.#stays[Math.floor(at / PER_DAY)] ?? 0;
-    return this.#slot(Math.floor(stay / MOST_OPERATORIES), stay % MOST_OPERATORIES, at % PER_DAY);
-  }
-
-  #slot(day: number, operatory: number, part: number): Slot {
-    const half = part < 4 ? 0 : 1;
+    const day = Math.floor(stay / MAX_OPERATORIES);
+    const operatory = stay % MAX_OPERATORIES;
+    const half = at % PER_DAY < 4 ? 0 : 1;
     const pattern = PATTERNS[(day * 7 + operatory * 3 + half) % PATTERNS.length] ?? [];
-    const place = part % 4;
-    const before = pattern.slice(0, place).reduce((sum, minutes) => sum + minutes, 0);
-    const opens = half === 0 ? this.#hours.morning : this.#hours.afternoon;
-    return { day, operatory, start: opens + before, duration: pattern[place] ?? 0 };
+    const before = pattern.slice(0, at % 4).reduce((sum, minutes) => sum + minutes, 0);
+    return { day, operatory, start: this.#opens[half] + before, duration: pattern[at % 4] ?? 0 };
   }
 }
 

@@ -3,14 +3,15 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
-import { ReadTrail } from './audit/readtrail.ts';
+import { ReadTrail } from './audit/entries.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
+import type { Clock } from './clock.ts';
 import { openFiles } from './files/open.ts';
 import { requireFiles } from './files/present.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { refuseUnfinished } from './maintenance/copy/state.ts';
-import { Hourly } from './scheduler.ts';
-import type { Clock, Service } from './service.ts';
+import { HourlyTask } from './scheduler.ts';
+import type { Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import type { UpgradeOptions } from './store/schema/upgrade.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
@@ -18,7 +19,7 @@ import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
 import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
 
-/** `:memory:` keeps nothing: a folder of its own that goes when the server does. */
+/** Stands for a temporary data folder, deleted when the server ends. */
 export const MEMORY = ':memory:';
 
 export const DEFAULT_DOCUMENT_MEGABYTES = 50;
@@ -26,14 +27,15 @@ export const DEFAULT_DOCUMENT_MEGABYTES = 50;
 /** Transactions per page of the aging report (D35). */
 export const DEFAULT_AGING_PAGE = 1000;
 
-/** An opened data folder: the service on it, where it is, and how to let go of it. */
+/** An opened data folder: its service and its path. */
 export interface OpenFolder {
   readonly service: Service;
   readonly path: string;
   close(): Promise<void>;
 }
 
-interface OpenOptions {
+/** How a data folder is opened. */
+export interface OpenOptions {
   /** Locks the folder against a second server and ends what a killed one left undone. */
   readonly serving: boolean;
   /** `postgres://…`: the records are there, and the folder holds files only. SQLite in the folder when not given. */
@@ -48,9 +50,9 @@ interface OpenOptions {
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
   readonly agingPageLimit?: number;
-  /** Days that stream messages are kept. */
+  /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
-  /** Days that entries of the audit log are kept. */
+  /** Retention of the audit log in days. */
   readonly auditRetentionDays?: number;
 }
 
@@ -73,10 +75,10 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
-    const auditTidying = new Hourly(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
+    const auditTidying = new HourlyTask(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
     const recover = options.database === undefined ? finishRemovals : recoverFiles;
-    const fileTidying = new Hourly(store, 'files', () => recover(store, files));
+    const fileTidying = new HourlyTask(store, 'files', () => recover(store, files));
     const service: Service = {
       store,
       files,
@@ -141,7 +143,7 @@ async function makePrivate(path: string): Promise<void> {
   }
 }
 
-/** Whether others can look into a folder that is the server's alone: an empty one, or one that it has used. */
+/** Whether others can read a folder that belongs to the server alone: an empty one, or one that it has used. */
 async function isOwnAndOpen(path: string): Promise<boolean> {
   const { mode, uid } = await stat(path);
   if ((mode & 0o077) === 0 || uid !== process.getuid?.()) return false;

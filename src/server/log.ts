@@ -1,15 +1,29 @@
 import { type Level, pino } from 'pino';
-import type { AccessLog } from './http/logging.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-export type LogLevel = (typeof LOG_LEVELS)[number];
+/** Where the server logs its requests; never tokens, bodies or query strings, at any level (contract §6). */
+export interface AccessLog {
+  answered(entry: AnsweredRequest): void;
+  failed(requestId: string, error: unknown): void;
+}
+
+/** A request whose response is complete. */
+export interface AnsweredRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** Route template, so that ids and queries stay out. */
+  readonly route: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
 
 /** The server's log: JSON lines on the stream given. Requests at `info`, health checks at `debug`, faults at `error`. */
 export interface ServerLog extends AccessLog {
   note(level: Exclude<LogLevel, 'silent'>, message: string, facts?: Readonly<Record<string, string | number>>): void;
 }
 
+/** Opens the log; `level` is the lowest level that is written. */
 export function openLog(level: LogLevel, stream: { readonly write: (text: string) => unknown }): ServerLog {
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -26,7 +40,7 @@ export function openLog(level: LogLevel, stream: { readonly write: (text: string
   };
 }
 
-/** Kind and place of a fault. Its message is left out: a database quotes values in its messages. */
+/** Name and stack of a fault. Its message is left out: a database quotes values in its messages. */
 function faultOf(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { code?: unknown };

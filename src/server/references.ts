@@ -14,7 +14,7 @@ const UNCHECKED = new Set([
   'InsurancePayment',
 ]);
 
-/** A link found in a record: what it points to and where it stands. */
+/** A link found in a record: its target, and its path in the record. */
 export interface FoundLink {
   readonly target: string;
   readonly id: number;
@@ -98,21 +98,16 @@ export async function checkLinks(
   if (links.length === 0) return;
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
-    const known = await existingIds(
-      read,
-      org,
-      target,
-      group.map((link) => link.id),
-    );
-    for (const link of group) {
-      if (known.has(link.id)) continue;
-      const description = `${link.at}.id: there is no ${target} ${link.id} in this organization.`;
-      problems.push({ code: 'field.link_unknown', source: `${link.at}.id`, description });
+    const ids = group.map(({ id }) => id);
+    const known = await existingIds(read, org, target, ids);
+    for (const { id, at } of group.filter((link) => !known.has(link.id))) {
+      const description = `${at}.id: there is no ${target} ${id} in this organization.`;
+      problems.push({ code: 'field.link_unknown', source: `${at}.id`, description });
     }
   }
 }
 
-/** What is read of kinds that only links know. */
+/** The fields that are read of kinds that are only linked to. */
 export interface ReferenceRecord {
   readonly id: number;
   readonly timezone?: string | null;
@@ -121,6 +116,7 @@ export interface ReferenceRecord {
   readonly isNonPersonEntity?: boolean | null;
 }
 
+/** A record of a kind that is only linked to; undefined where there is none. */
 export async function referenceRecord(
   read: Reader,
   org: number,

@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import type { Operation, Resource } from '../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../catalog/failures.ts';
 import { isPlainObject, type ReadContext, shown } from '../catalog/fields/kind.ts';
@@ -6,11 +7,11 @@ import { readFieldSelection } from '../catalog/fieldselection.ts';
 import { checkFilter, type FilterKeys, type Term } from '../catalog/filter/check.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Paging } from '../catalog/paging.ts';
 import { readFields } from '../catalog/record.ts';
-import { defaultDateTerm } from './defaultdates.ts';
+import type { Organization } from './organizations.ts';
 import type { OperationRequest } from './service.ts';
 import { instantIn } from './zones.ts';
 
-/** What a bulk read asks for, checked; all problems of its query are reported together. */
+/** The checked query of a bulk read. */
 export interface BulkQuery {
   readonly terms: readonly Term[];
   readonly fields: readonly string[] | undefined;
@@ -20,6 +21,7 @@ export interface BulkQuery {
   readonly page: number | undefined;
 }
 
+/** Reads the query of a bulk read. Throws a Refusal with all its problems together. */
 export function readBulkQuery(request: OperationRequest, operation: Operation): BulkQuery {
   const { query } = request;
   const problems: Problem[] = [];
@@ -61,7 +63,24 @@ export function readTerms(request: OperationRequest, operation: Operation): Term
   return [...terms, added];
 }
 
-/** The announced breaking change, turned on by a setting: a location filter, ids or ALL, must be given (D12). */
+/** The default date filter (D13): from one year ago, or the organization's creation if later; undefined where none applies. */
+function defaultDateTerm(
+  { defaultDate, filters }: Operation,
+  terms: readonly Term[],
+  { timezone: zone, createdDate }: Organization,
+  now: number,
+): Term | undefined {
+  if (defaultDate === undefined || terms.some((term) => defaultDate.limiting.includes(term.key.key))) return undefined;
+  const key = filters?.[defaultDate.key];
+  if (key === undefined) return undefined;
+  const yearAgo = DateTime.fromMillis(now, { zone }).minus({ years: 1 });
+  const created = DateTime.fromISO(createdDate, { zone });
+  const from = created > yearAgo ? created : yearAgo;
+  const bound = key.value.name === 'date' ? from.toFormat('yyyy-MM-dd') : from.toUTC().toISO();
+  return { key, operator: '>=', values: [bound ?? ''], all: false };
+}
+
+/** The announced breaking change, turned on by a setting: a location filter, ids or ALL, is required (D12). */
 function requireLocation(terms: readonly Term[], keys: FilterKeys): void {
   const key = Object.values(keys).find((candidate) => candidate.willBeRequired);
   if (key === undefined || terms.some((term) => term.key === key)) return;
@@ -72,6 +91,7 @@ function requireLocation(terms: readonly Term[], keys: FilterKeys): void {
   );
 }
 
+/** The fields of `responseFields`; undefined for all of them. */
 export function readSelection(request: OperationRequest, operation: Operation): string[] | undefined {
   const text = request.query.responseFields;
   if (operation.selectable === 'required' && (text ?? '').trim() === '') {
@@ -80,7 +100,7 @@ export function readSelection(request: OperationRequest, operation: Operation): 
   return operation.selectable ? readFieldSelection(text, operation.fields ?? {}, 'responseFields') : undefined;
 }
 
-/** Runs a reader and keeps its problems beside those of others, so that a request hears of all at once. */
+/** Runs a reader and collects its problems with those of others, so that a request is told of all at once. */
 export function gather<T>(problems: Problem[], read: () => T): T | undefined {
   try {
     return read();
@@ -107,7 +127,7 @@ function readNumber(
   return undefined;
 }
 
-/** Where reading a body puts its findings. Date-times without a zone stand in the one given, else the organization's (D7). */
+/** Collects the findings of a body. Date-times without a zone are in the one given, else the organization's (D7). */
 export function readContext(
   request: OperationRequest,
   mode: 'create' | 'update',
@@ -116,7 +136,7 @@ export function readContext(
   return { mode, problems: [], warnings: request.warnings, instantOf: instantIn(zone) };
 }
 
-/** The canonical values of a JSON object body; problems stay in the context so that more can join them. */
+/** The canonical values of a JSON object body; problems are left in the context, for more to be added. */
 export function readBody(request: OperationRequest, resource: Resource, context: ReadContext): Record<string, unknown> {
   if (!isPlainObject(request.body)) throw refusal('body.shape', 'body', 'The body must be one JSON object.');
   return readFields(resource.fields, request.body, context);
@@ -129,6 +149,7 @@ export function pathIdOf(request: OperationRequest, resource: Resource): number 
   return id;
 }
 
+/** The refusal (404) of a record that does not exist. */
 export function notFound(one: string, id: string | number): Refusal {
   return refusal('record.not_found', 'id', `There is no ${one} ${shown(String(id))} in this organization.`);
 }

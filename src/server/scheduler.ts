@@ -1,13 +1,55 @@
-import { Lease } from './lease.ts';
+import { randomUUID } from 'node:crypto';
+import sql, { raw } from 'sql-template-tag';
 import type { Store } from './store/store.ts';
+
+/** The database's own clock, so that the clocks of the servers do not matter. */
+const NOW = raw('CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)');
+
+/**
+ * An exclusive lease among the servers of a store. It expires unless it is renewed, so a server that dies loses it. On a
+ * store that only one server can open it is always granted.
+ */
+export class Lease {
+  private readonly store: Store;
+  private readonly name: string;
+  private readonly milliseconds: number;
+  private readonly holder = randomUUID();
+
+  constructor(store: Store, name: string, milliseconds: number) {
+    this.store = store;
+    this.name = name;
+    this.milliseconds = milliseconds;
+  }
+
+  /** Whether other servers compete for it. */
+  get isShared(): boolean {
+    return this.store.shared !== undefined;
+  }
+
+  /** Acquires or renews it from now on; false while another server holds it. */
+  async take(): Promise<boolean> {
+    if (this.store.shared === undefined) return true;
+    const row = await this.store.shared.get(sql`INSERT INTO leases AS l (name, holder, until)
+      VALUES (${this.name}, ${this.holder}, ${NOW} + ${this.milliseconds})
+      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE l.holder = excluded.holder OR l.until < ${NOW}
+      RETURNING name`);
+    return row !== undefined;
+  }
+
+  /** Lets another server acquire it at once. */
+  async release(): Promise<void> {
+    await this.store.shared?.get(sql`DELETE FROM leases WHERE name = ${this.name} AND holder = ${this.holder}`);
+  }
+}
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Of several servers one does the work of an hour: the lease is neither renewed nor given back. */
+/** One of several servers does the work of an hour: the lease is neither renewed nor released. */
 const LEASE_MS = HOUR_MS / 2;
 
-/** Work on a store that is done now and every hour until it is closed. What fails, as on a busy store, is done an hour later. */
-export class Hourly {
+/** A task on a store that runs now and every hour until it is closed. A run that fails, as on a busy store, is skipped. */
+export class HourlyTask {
   private readonly lease: Lease;
   private readonly work: (signal: AbortSignal) => Promise<void>;
   private readonly stopping = new AbortController();
@@ -24,7 +66,7 @@ export class Hourly {
     this.run();
   }
 
-  /** Resolves when what is under way has stopped. */
+  /** Aborts a run in progress; resolves when it has ended. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();

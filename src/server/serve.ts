@@ -2,56 +2,48 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
-import { type OpenFolder, openFolder } from './datafolder.ts';
+import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { buildApp } from './http/app.ts';
-import { importFile } from './import/file.ts';
+import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
-import type { Clock, Service } from './service.ts';
+import type { Service } from './service.ts';
 import { relayReadings } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { Relay } from './stream/relay/relay.ts';
 
-export interface ServeOptions {
+/** How a server is started: `OpenOptions` of its data, and how it listens. */
+export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTimeoutMs' | 'maxDocumentBytes'> {
   readonly host: string;
   readonly port: number;
   /** A folder, or `:memory:`. */
   readonly data: string;
-  /** `postgres://…`: the records are there, not in the folder. */
-  readonly database?: string;
-  /** Where document files are: a folder, or `s3://bucket/prefix`; in the data folder when not given. */
-  readonly files?: string;
+  /** NDJSON files to import before the server listens. */
   readonly imports: readonly string[];
   /** Fills the folder with a demo practice before the server listens. */
   readonly demo?: Demo;
   readonly requestTimeoutSeconds: number;
   readonly maxDocumentMegabytes: number;
+  /** Paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly behindProxy: boolean;
   /** Requests a second for each organization and token; 0 limits nothing. */
   readonly rateLimit: number;
-  readonly requireLocation: boolean;
-  readonly agingPageLimit: number;
-  /** Days that stream messages are kept. */
-  readonly streamRetentionDays?: number;
-  /** Days that entries of the audit log are kept. */
-  readonly auditRetentionDays?: number;
-  /** A broker that gets every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
+  /** A broker that receives every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
   readonly amqp?: string;
   readonly log: ServerLog;
-  readonly clock?: Clock;
 }
 
-/** A demo organization, and the file that tells a shell how to reach it. */
+/** A demo organization, and the file with the settings that connect a shell to it. */
 export interface DemoAccess {
   readonly organization: string;
   readonly file: string;
 }
 
-/** Fills a data folder; what it gives writes down how to reach the practice, once the address is known (src/demo). */
+/** Fills a data folder; the function it returns writes the file of `DemoAccess` once the address is known (src/demo). */
 export type Demo = (folder: OpenFolder) => Promise<(url: string) => Promise<DemoAccess>>;
 
-/** A server that listens. `close` finishes running requests, 10 s at most. */
+/** A server that listens. `close` completes requests in progress, for 10 s at most. */
 export interface RunningServer {
   readonly url: string;
   readonly path: string;
@@ -61,26 +53,18 @@ export interface RunningServer {
 
 const DRAIN_MS = 10_000;
 
-/** Opens the data folder, imports what was asked for, and listens (contract §6). The only place with a socket. */
+/** Opens the data folder, imports files, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
   const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
   const folder = await openFolder(options.data, {
+    ...options,
     serving: true,
     progress: ({ table, done, rows }) =>
       options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
-    requireLocation: options.requireLocation,
-    agingPageLimit: options.agingPageLimit,
-    ...(options.database !== undefined && {
-      database: options.database,
-      statementTimeoutMs: options.requestTimeoutSeconds * 1000,
-    }),
-    ...(options.files !== undefined && { files: options.files }),
-    ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
-    ...(options.auditRetentionDays !== undefined && { auditRetentionDays: options.auditRetentionDays }),
-    ...(options.clock && { clock: options.clock }),
+    statementTimeoutMs: options.requestTimeoutSeconds * 1000,
   });
   let relay: Relay | undefined;
   try {
@@ -96,9 +80,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       ...(tls && { tls }),
-      ...(relay && { readings: relayReadings(relay) }),
+      ...(relay && { metrics: relayReadings(relay) }),
     });
-    // An import is over by now: its heap is larger than any that a server needs.
+    // The heap of an import is larger than any that a server needs.
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
@@ -122,18 +106,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
+/** Whether an address is of this machine alone. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }
 
-/** Patient data does not go over a network in the clear (contract §6). */
+/** Patient data is not sent over a network in the clear (contract §6). */
 function checkBinding(options: ServeOptions): void {
   if (isLoopback(options.host) || options.tls !== undefined || options.behindProxy) return;
   throw refusal(
     'field.conflict',
     '--host',
-    `Listening on ${options.host} needs TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front does TLS.`,
+    `Listening on ${options.host} requires TLS (--tls-cert and --tls-key), or --behind-proxy when a proxy in front terminates TLS.`,
   );
 }
 
@@ -148,7 +133,7 @@ function readTarget(address: string): RelayTarget {
   );
 }
 
-/** Relays the stream, and says in the log when the broker comes and goes. */
+/** Relays the stream, and logs when the broker connects and fails. */
 function startRelay(service: Service, target: RelayTarget, log: ServerLog): Promise<Relay> {
   const { name, exchange } = target;
   const { protocol, hostname } = new URL(target.url);
@@ -159,6 +144,6 @@ function startRelay(service: Service, target: RelayTarget, log: ServerLog): Prom
   }
   return Relay.start(service, target, {
     connected: () => log.note('info', 'relaying the stream', { broker: name, exchange }),
-    failed: (broker, reason) => log.note('warn', 'the broker is away', { broker, reason }),
+    failed: (broker, reason) => log.note('warn', 'broker unreachable', { broker, reason }),
   });
 }

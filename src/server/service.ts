@@ -1,26 +1,24 @@
 import type { Warning } from '../catalog/failures.ts';
-import type { Actor } from './audit/entries.ts';
-import type { ReadTrail } from './audit/readtrail.ts';
+import type { Actor, ReadTrail } from './audit/entries.ts';
+import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
+import type { Organization } from './organizations.ts';
 import type { Store, Transaction } from './store/store.ts';
 import type { Deliveries } from './stream/deliveries.ts';
 import type { Stream } from './stream/stream.ts';
-
-/** The time now, in UTC milliseconds. */
-export type Clock = () => number;
 
 /** What every handler works with. */
 export interface Service {
   readonly store: Store;
   readonly files: Files;
-  /** What was read, on its way into the audit log. */
+  /** Reads on their way into the audit log. */
   readonly reads: ReadTrail;
-  /** Everything that changed, for those who listen (D40–D42). */
+  /** Every change, for listeners (D40–D42). */
   readonly stream: Stream;
-  /** What async endpoints bring to the stream. */
+  /** Deliveries of async endpoints to the stream. */
   readonly deliveries: Deliveries;
   readonly clock: Clock;
-  /** Key of signed URLs; made once for a data folder. */
+  /** Key of signed URLs, generated once for a data folder. */
   readonly signingKey: Buffer;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
@@ -30,16 +28,7 @@ export interface Service {
   readonly agingPageLimit: number;
 }
 
-/** The organization a request is for: `org` is its key in the store, `id` its name on the wire. */
-export interface Organization {
-  readonly org: number;
-  readonly id: string;
-  readonly timezone: string;
-  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
-  readonly createdDate: string;
-}
-
-/** One request to one operation, past authentication and before validation. */
+/** One request to one operation, after authentication and before validation. */
 export interface OperationRequest {
   readonly service: Service;
   readonly organization: Organization;
@@ -54,37 +43,23 @@ export interface OperationRequest {
   readonly found: Found;
   /** Origin under which the caller reaches this server: `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
-  /**
-   * Keeps the answer of a POST for its Idempotency-Key, in the transaction that stores what it answers for (D46).
-   * Every handler of a POST calls it.
-   */
-  readonly remember: (tx: Transaction, answer: Answer) => Promise<void>;
+  /** Stores the response for the Idempotency-Key, in the transaction of the write (D46). Every handler of a POST calls it. */
+  readonly storeResponse: (tx: Transaction, response: OperationResponse) => Promise<void>;
 }
 
-/** What a read gave: how many records, and the keys of the filter that selected them. */
+/** What a read found: how many records, and the keys of the filter that selected them. */
 export interface Found {
   count?: number;
   filterKeys?: readonly string[];
 }
 
 /** The envelope's `data` as JSON, so that stored records are joined rather than parsed: a text, or its parts in UTF-8. */
-export interface Answer {
+export interface OperationResponse {
   readonly data: string | readonly Buffer[];
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Headers of this answer alone. */
+  /** Headers of this response alone. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Handler = (request: OperationRequest) => Promise<Answer>;
-
-export function nowOf(service: Pick<Service, 'clock'>): string {
-  return isoText(service.clock());
-}
-
-let latest = { milliseconds: Number.NaN, text: '' };
-
-/** A time as `YYYY-MM-DDTHH:mm:ss.SSSZ`; made once for all that happens in the same millisecond. */
-function isoText(milliseconds: number): string {
-  if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() };
-  return latest.text;
-}
+/** Carries out one operation. */
+export type Handler = (request: OperationRequest) => Promise<OperationResponse>;

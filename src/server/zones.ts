@@ -2,10 +2,7 @@ import { DateTime, IANAZone } from 'luxon';
 import type { WallClock } from '../catalog/fields/kind.ts';
 import { utcMilliseconds } from '../catalog/fields/times.ts';
 
-/**
- * UTC milliseconds of a wall-clock time in an IANA zone. A time in a gap moves forward by the gap, a doubled one is
- * the first (D39).
- */
+/** UTC milliseconds of a wall-clock time in an IANA zone: a skipped time moves forward, a doubled one is the first (D39). */
 export function instantIn(zone: string): (wall: WallClock) => number {
   const iana = IANAZone.create(zone);
   return (wall) => {

@@ -145,7 +145,7 @@ describe('a keyring that hangs', () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
     const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
-    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it does not answer within 3 s\.$/m);
+    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it does not respond within 3 s\.$/m);
     expect(await run(['patients', 'count'], '', env)).toEqual({ code: 0, stdout: '5\n', stderr: '' });
   });
 
@@ -158,7 +158,7 @@ describe('a keyring that hangs', () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
     const ended = await run(['patients', 'count'], '', env);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('it does not answer within 3 s');
+    expect(ended.stderr).toContain('it does not respond within 3 s');
     expect(ended.stderr).toContain('Next: Unlock the keyring');
   });
 });

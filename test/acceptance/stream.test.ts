@@ -163,7 +163,7 @@ test('a command that goes on failing ends the listener, and its message comes ag
   const args = ['stream', 'listen', ...KEY, '--name', 'exec', '--from', 'beginning', '--limit', '1'];
   const failed = await molar(place.path, [...args, '--exec', 'exit 7', '--max-retries', '1'], env);
   expect(failed).toMatchObject({ code: 6, stdout: '' });
-  expect(failed.stderr).toContain('was not taken in 2 attempts: The command ended with exit code 7.');
+  expect(failed.stderr).toContain('was not accepted in 2 attempts: The command ended with exit code 7.');
   const again = await molar(place.path, [...args, '--exec', 'cat'], env);
   expect(again.code).toBe(0);
   expect(nameIn(again.stdout)).toBe('ten0');
@@ -202,5 +202,5 @@ test('a token that is revoked ends it with 3', async () => {
     return heard.child.exitCode !== null;
   });
   expect(await heard.ended).toBe(3);
-  expect(heard.errors()).toContain('The server did not accept the token');
+  expect(heard.errors()).toContain('The server rejected the token');
 });

@@ -86,7 +86,7 @@ test('the password of a broker is never printed', async () => {
       env,
     );
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toContain('does not accept user and password');
+    expect(stderr).toContain('rejected user and password');
     expect(stderr).not.toContain('hidden');
   }
 });

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lifeOf, lockOwner } from '../../src/cli/lockowner.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { holdLock } from '../../src/core/lockfile.ts';
-import { systemClock } from '../../src/core/transport/exchange.ts';
 
 describe('the life of a process', () => {
   it('is told apart for this one, one that ended, and on Linux by its start', async () => {

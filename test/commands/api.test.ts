@@ -182,7 +182,7 @@ describe('molar api --paginate', () => {
     ['a server that pages in no way', 'newthings', new Script(rows(1), rows(1), rows(1)), 'does not follow'],
     ['a known list that steps back', 'patients?other=1', new Script(rows(2, 1)), 'does not follow'],
     ['one record', 'newthings/1', new Script(success({ id: 1 })), 'no list of records'],
-    ['a page that is none', 'newthings', new Script(answer(200, '<html>')), 'not an envelope'],
+    ['a page that is none', 'newthings', new Script(answer(200, '<html>')), 'not an API envelope'],
   ])('fails on %s', async (_name, path, script, message) => {
     const ran = await runCommand('api', Api, [path, '--paginate', '--max-retries', '0'], { script });
     expect(ran).toMatchObject({ exitCode: 8, stdout: '', stderr: expect.stringContaining(message) });

@@ -88,6 +88,6 @@ describe('molar doctor', () => {
     const ran = await runCommand(Doctor, [], { send: send(), env: { MOLAR_TOKEN: 'nosuch' } });
     expect(ran.exitCode).toBe(3);
     expect(ran.stdout.toString()).toContain('ok    proxy         None: the server is on this machine.\n');
-    expect(ran.stdout.toString()).toMatch(/\nFAIL {2}token {9}The server did not accept the token.*\n {20}\S/);
+    expect(ran.stdout.toString()).toMatch(/\nFAIL {2}token {9}The server rejected the token.*\n {20}\S/);
   });
 });

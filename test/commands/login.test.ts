@@ -7,8 +7,7 @@ import Login from '../../src/commands/login.ts';
 import Logout from '../../src/commands/logout.ts';
 import PatientsCount from '../../src/commands/patients/count.ts';
 import Whoami from '../../src/commands/whoami.ts';
-import { saveClient } from '../../src/server/tokens/clients.ts';
-import { secretHash as hashOf } from '../../src/server/tokens/hashes.ts';
+import { secretHash as hashOf, saveClient } from '../../src/server/tokens/tokens.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { configFolder } from './connecting.ts';
@@ -120,7 +119,7 @@ describe('molar login', () => {
     ['two secrets', [...PLACE, '--token-stdin', '--token-file', 'x'], '', 2, 'Use only one of'],
     ['a missing file', [...PLACE, '--token-file', '/nonexistent'], '', 9, 'no such file'],
     ['a secret without an id', [...PLACE, '--client-secret-stdin'], 'x', 2, 'no client id'],
-    ['a wrong client', [...PLACE, '--client-id', 'x', '--client-secret-stdin'], 'hush', 3, 'No token was given out'],
+    ['a wrong client', [...PLACE, '--client-id', 'x', '--client-secret-stdin'], 'hush', 3, 'No token was issued'],
     ['a name that is none', [...PLACE, '--profile', 'a b', '--token-stdin'], '', 2, 'A profile name is'],
   ])('keeps nothing for %s', async (_name, argv, stdin, exitCode, message) => {
     const ran = await login(argv, stdin);

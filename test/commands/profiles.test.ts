@@ -84,7 +84,7 @@ describe('molar whoami', () => {
         'Token         accepted by the server; from MOLAR_TOKEN',
         'Expires       not told by the server or the token',
         'Scopes        model:read yes, model:write not tried (it would write), practice:read no',
-        'Server says   This needs the scope practice:read; the token has model:read.',
+        'Server says   This requires the scope practice:read; the token has model:read.',
         '',
       ].join('\n'),
     );

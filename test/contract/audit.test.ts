@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AuditRow, auditPages } from '../../src/server/audit/reading.ts';
-import { verifyChain } from '../../src/server/audit/verify.ts';
+import { verifyChain } from '../../src/server/audit/chain.ts';
+import { type AuditRow, auditPages } from '../../src/server/audit/export.ts';
 import { rowsOf } from '../support/calls.ts';
 import { sharedService, type TestService, testService } from '../support/service.ts';
 import { callSample, operationsThat } from './operations.ts';

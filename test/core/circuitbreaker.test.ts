@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Breaker, notTried } from '../../src/core/circuitbreaker.ts';
+import { CircuitBreaker, notTried } from '../../src/core/circuitbreaker.ts';
 import { Failure, fileFailure, localFailure } from '../../src/core/failure.ts';
 import { ApiFailure } from '../../src/core/transport/apifailure.ts';
 
@@ -20,8 +20,8 @@ describe('a run over many items', () => {
     ['records are missing', [missing, missing, missing, missing], false],
     ['a link is refused', [new Failure('Refused.', { code: 'file.signature', exitCode: 3 })], false],
   ])('stops or goes on when %s', (_, ends, stops) => {
-    const breaker = new Breaker();
-    for (const end of ends) breaker.note(end);
+    const breaker = new CircuitBreaker();
+    for (const end of ends) breaker.record(end);
     expect(breaker.cause !== undefined).toBe(stops);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inOrder } from '../../src/core/orderedmap.ts';
+import { mapInOrder } from '../../src/core/orderedmap.ts';
 
 async function* upTo(count: number, fail?: Error): AsyncGenerator<number> {
   for (let number = 0; number < count; number++) yield number;
@@ -27,7 +27,7 @@ describe('working in order', () => {
       running--;
       return item;
     };
-    expect(await all(inOrder(upTo(100), width, work))).toEqual(Array.from({ length: 100 }, (_, index) => index));
+    expect(await all(mapInOrder(upTo(100), width, work))).toEqual(Array.from({ length: 100 }, (_, index) => index));
     expect(most).toBe(width);
   });
 
@@ -36,7 +36,7 @@ describe('working in order', () => {
     const items = async function* () {
       for (;;) yield taken++;
     };
-    for await (const result of inOrder(items(), 2, async (item) => item)) if (result === 10) break;
+    for await (const result of mapInOrder(items(), 2, async (item) => item)) if (result === 10) break;
     expect(taken).toBeLessThan(40);
   });
 
@@ -44,7 +44,7 @@ describe('working in order', () => {
     const found: number[] = [];
     const failure = new Error('lost');
     const run = async () => {
-      for await (const result of inOrder(upTo(3, failure), 2, async (item) => item)) found.push(result);
+      for await (const result of mapInOrder(upTo(3, failure), 2, async (item) => item)) found.push(result);
     };
     await expect(run()).rejects.toBe(failure);
     expect(found).toEqual([0, 1, 2]);
@@ -59,9 +59,9 @@ describe('working in order', () => {
       if (item === 0) throw new Error('failed');
       return item;
     };
-    await expect(all(inOrder(upTo(100), 3, work))).rejects.toThrow('failed');
+    await expect(all(mapInOrder(upTo(100), 3, work))).rejects.toThrow('failed');
     expect(ended.length).toBe(begun.length);
     expect(begun.length).toBeLessThan(8);
-    expect(await all(inOrder(upTo(0), 3, work))).toEqual([]);
+    expect(await all(mapInOrder(upTo(0), 3, work))).toEqual([]);
   });
 });

@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { dateText, dayOf, instantText, timeText, weekdayOf, yearOf, zoneClock } from '../../src/demo/calendar.ts';
-import { holidaysBetween } from '../../src/demo/holidays.ts';
+import {
+  dateText,
+  dayOf,
+  holidaysBetween,
+  instantText,
+  timeText,
+  weekdayOf,
+  yearOf,
+  zoneClock,
+} from '../../src/demo/calendar.ts';
 
 const day = fc.integer({ min: dayOf('1900-01-01'), max: dayOf('2100-12-31') });
 

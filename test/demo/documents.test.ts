@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { baseNameOf, baseNameProblem, type MimeType } from '../../src/catalog/resources/documentnames.ts';
-import { textPdf } from '../../src/demo/pdf.ts';
-import type { DemoRecord } from '../../src/demo/record.ts';
+import { textPdf } from '../../src/demo/files.ts';
+import type { DemoRecord } from '../../src/demo/practice.ts';
 import { demoRecords } from '../../src/demo/records.ts';
-import { groups } from './reading.ts';
+import { groups } from './smallpractice.ts';
 
 const documents = [...demoRecords('small', { today: '2026-03-02' })].filter(({ type }) => type === 'DocumentV1');
 const bytesOf = (document: DemoRecord) => Buffer.from((document.file as { content: string }).content, 'base64');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DemoRecord } from '../../src/demo/record.ts';
-import { groups } from './reading.ts';
-import { cents, idOf, smallPractice, TODAY } from './smallpractice.ts';
+import type { DemoRecord } from '../../src/demo/practice.ts';
+import { cents, groups, idOf, smallPractice, TODAY } from './smallpractice.ts';
 
 const { of } = smallPractice();
 const transactions = of('Transaction');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dayOf, weekdayOf } from '../../src/demo/calendar.ts';
 import { type Slot, SlotWindow, workingDays } from '../../src/demo/schedule.ts';
-import { groups } from './reading.ts';
+import { groups } from './smallpractice.ts';
 
 const first = dayOf('2026-01-05');
 const hours = { morning: 480, afternoon: 780 };

@@ -1,6 +1,11 @@
-import { demoActivity } from '../../src/demo/activity.ts';
-import type { DemoRecord } from '../../src/demo/record.ts';
-import { demoRecords } from '../../src/demo/records.ts';
+import { createHash } from 'node:crypto';
+import { RESOURCES } from '../../src/catalog/catalog.ts';
+import type { Problem } from '../../src/catalog/failures.ts';
+import type { Kind } from '../../src/catalog/fields/kind.ts';
+import { type Fields, readFields } from '../../src/catalog/record.ts';
+import { ORGANIZATION_FIELDS, REFERENCES } from '../../src/catalog/resources/references.ts';
+import type { DemoRecord } from '../../src/demo/practice.ts';
+import { demoActivity, demoRecords } from '../../src/demo/records.ts';
 
 export const TODAY = '2026-03-02';
 
@@ -26,4 +31,68 @@ export function cents(dollars: unknown): number {
   const value = Math.round((dollars as number) * 100);
   if (value / 100 !== dollars) throw new Error(`${dollars} is not in whole cents.`);
   return value;
+}
+
+/** SHA-256 of the records as lines of an import, of the first ones where `most` is given. */
+export function digest(records: Iterable<DemoRecord>, most = Number.POSITIVE_INFINITY): string {
+  const hash = createHash('sha256');
+  let count = 0;
+  for (const record of records) {
+    if (count++ === most) break;
+    hash.update(`${JSON.stringify(record)}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** The fields of a kind as the catalog declares them, undefined where it does not. */
+export function fieldsOf(type: string): Fields | undefined {
+  if (type === 'Organization') return ORGANIZATION_FIELDS;
+  return (
+    RESOURCES.find((resource) => resource.type === type)?.fields ??
+    (REFERENCES as Readonly<Record<string, Fields>>)[type]
+  );
+}
+
+function declared(type: string): Fields {
+  const fields = fieldsOf(type);
+  if (fields === undefined) throw new Error(`The catalog has no ${type}.`);
+  return fields;
+}
+
+/** What the catalog says is wrong with a record read as an import line, and required fields that have no value. */
+export function problemsOf(record: DemoRecord, extra: readonly string[] = []): string[] {
+  const { organizationId: _, ...rest } = record;
+  const fields = declared(record.type);
+  const known = Object.fromEntries(
+    Object.entries(rest).filter(
+      ([name]) => !extra.includes(name) && (name in fields || (name !== 'type' && name !== 'id')),
+    ),
+  );
+  const problems: Problem[] = [];
+  const values = readFields(fields, known, { problems, warnings: [], mode: 'import' });
+  const missing = Object.keys(fields).filter((name) => fields[name]?.required && (values[name] ?? null) === null);
+  return [...problems.map((problem) => problem.description), ...missing.map((name) => `${name} is missing`)];
+}
+
+/** Every link of a record as `Kind id`, found by the catalog's link targets. */
+export function linksOf(record: DemoRecord): string[] {
+  return Object.entries(declared(record.type)).flatMap(([name, field]) => below(field.kind, record[name]));
+}
+
+function below(kind: Kind, value: unknown): string[] {
+  if (kind.target === undefined || typeof value !== 'object' || value === null) return [];
+  if ('id' in value) return [`${kind.target} ${value.id}`];
+  return Object.values(value).flatMap((item) => below(kind, item));
+}
+
+/** Groups in order of first appearance. */
+export function groups<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const found = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = found.get(key);
+    if (group === undefined) found.set(key, [item]);
+    else group.push(item);
+  }
+  return found;
 }

@@ -1,6 +1,4 @@
-import { minimatch } from 'minimatch';
 import { describe, expect, it } from 'vitest';
-import config from '../../vitest.config.ts';
 import { misplaced, untidy } from './tidiness.ts';
 import { filesBelow } from './tree.ts';
 
@@ -60,21 +58,5 @@ describe('the tidiness checks', () => {
     expect(misplaced({ path: 'test/a.test.ts', text: 'x\n'.repeat(301) })).toContain('301 lines');
     expect(misplaced({ path: 'src/server/store/sqlite/a.ts', text: '' })).toBeUndefined();
     expect(misplaced({ path: 'src/server/store/sqlite/deep/a.ts', text: '' })).toContain('4 folders deep');
-  });
-});
-
-interface Groups {
-  readonly test: { readonly projects: readonly { readonly test: { readonly include: readonly string[] } }[] };
-}
-
-describe('the groups of tests', () => {
-  it('run every test file', async () => {
-    const { test } = await (config as unknown as () => Promise<Groups>)();
-    const groups = test.projects.map((project) => project.test);
-    const files = filesBelow('test', /\.test\.ts$/).map(({ path }) => path);
-    const isRun = (path: string) => groups.some(({ include }) => include.some((pattern) => minimatch(path, pattern)));
-    expect(groups.length).toBeGreaterThan(3);
-    // The torture has a configuration of its own.
-    expect(files.filter((path) => !isRun(path) && !path.startsWith('test/torture/'))).toEqual([]);
   });
 });

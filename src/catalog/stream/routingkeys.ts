@@ -11,11 +11,3 @@ export interface RoutingKey {
 export function formatRoutingKey({ organizationId, locationId, domainType, operation }: RoutingKey): string {
   return `${organizationId}.${locationId}.${domainType}.${operation}`;
 }
-
-/** The parts of a routing key; undefined for a text that is none. */
-export function parseRoutingKey(text: string): RoutingKey | undefined {
-  const [organizationId = '', locationId = '', domainType = '', operation = '', ...rest] = text.split('.');
-  const parts = [organizationId, locationId, domainType, operation];
-  if (rest.length > 0 || parts.includes('')) return undefined;
-  return { organizationId, locationId, domainType, operation };
-}

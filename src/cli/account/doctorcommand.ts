@@ -11,7 +11,7 @@ import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connec
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { labelled } from '../terminal/labelled.ts';
-import { keptSecrets } from './keyring/keptsecrets.ts';
+import { secretStore } from './keyring/secretstore.ts';
 import { listening } from './listening.ts';
 
 export const doctorFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
@@ -58,9 +58,9 @@ export abstract class DoctorCommand extends MolarCommand {
             await readCertificates(textFlag(flags, 'ca-cert'), env.NODE_EXTRA_CA_CERTS),
           ),
         connect: () => connections.client(),
-        heard: ear.heard,
+        lastResponse: ear.heard,
         token: () => token,
-        readKeyring: (account, profile) => keptSecrets(this.context).read(account, profile),
+        readKeyring: (account, profile) => secretStore(this.context).read(account, profile),
         now: clock.now,
         signal: this.context.signal,
       });

@@ -1,9 +1,12 @@
-import type { Heard } from '../../core/doctor/lastresponse.ts';
+import type { LastResponse } from '../../core/doctor/lastresponse.ts';
 import type { Context } from '../context.ts';
 
 /** The context with a network whose last answer is kept: refusals carry headers worth reading too. */
-export function listening(context: Context): { readonly context: Context; readonly heard: () => Heard | undefined } {
-  let last: Heard | undefined;
+export function listening(context: Context): {
+  readonly context: Context;
+  readonly heard: () => LastResponse | undefined;
+} {
+  let last: LastResponse | undefined;
   const openNetwork: Context['openNetwork'] = (options) => {
     const network = context.openNetwork(options);
     return {

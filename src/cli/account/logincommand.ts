@@ -1,15 +1,20 @@
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { readBaseUrl, settingsOf } from '../../core/connection/settings.ts';
-import { type Probed, probeScopes } from '../../core/doctor/probes.ts';
+import { type ProbeResult, probeScopes } from '../../core/doctor/probes.ts';
 import { Failure, localFailure, reworded } from '../../core/failure.ts';
-import { checkProfileName } from '../../core/profiles/choose.ts';
-import { configPath, type Profile, readConfig, type StoredConfig } from '../../core/profiles/config.ts';
+import {
+  checkProfileName,
+  configPath,
+  type Profile,
+  readConfig,
+  type StoredConfig,
+} from '../../core/profiles/config.ts';
 import { allowsKeyring } from '../../core/profiles/keyring.ts';
 import { Connections } from '../connections.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import type { Question } from '../terminal/streams.ts';
-import { keptSecrets } from './keyring/keptsecrets.ts';
+import { secretStore } from './keyring/secretstore.ts';
 import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 
@@ -30,7 +35,7 @@ export abstract class LoginCommand extends MolarCommand {
     );
     const profile: Profile = { ...place, secret: await readSecret(flags, this.context, ask) };
     const probed = await this.probe(flags, profile);
-    const kept = await keptSecrets(this.context).keep(path, name, profile);
+    const kept = await secretStore(this.context).saveProfile(path, name, profile);
     await this.report(flags, { name, profile, path, kept, probed });
   }
 
@@ -72,7 +77,7 @@ export abstract class LoginCommand extends MolarCommand {
     return { url: settings.baseUrl, organization: settings.organization, ...(allowHttp && { allowHttp }) };
   }
 
-  private async probe(flags: FlagValues, profile: Profile): Promise<readonly Probed[]> {
+  private async probe(flags: FlagValues, profile: Profile): Promise<readonly ProbeResult[]> {
     const { secret } = profile;
     const command = secret.kind === 'command' ? secret.command : undefined;
     const own = Object.fromEntries(Object.entries(flags).filter(([name]) => TALKING.includes(name)));

@@ -1,7 +1,7 @@
-import type { Environment } from '../../core/connection/settings.ts';
-import type { Probed } from '../../core/doctor/probes.ts';
+import type { ProbeResult } from '../../core/doctor/probes.ts';
+import type { Environment } from '../../core/environment.ts';
 import type { Profile, ProfileSecret } from '../../core/profiles/config.ts';
-import type { Kept } from '../../core/profiles/keptsecrets.ts';
+import type { StoredSecret } from '../../core/profiles/secretstore.ts';
 
 /** What a login came to. */
 export interface LoginResult {
@@ -9,8 +9,8 @@ export interface LoginResult {
   /** As it was given: the secret may be kept elsewhere. */
   readonly profile: Profile;
   readonly path: string;
-  readonly kept: Kept;
-  readonly probed: readonly Probed[];
+  readonly kept: StoredSecret;
+  readonly probed: readonly ProbeResult[];
 }
 
 /** `where` is where the secret is: `keyring`, `file`, or null for a command, which gives it anew each time. */
@@ -29,7 +29,7 @@ export function loginNotes({ name, profile, path, kept, probed }: LoginResult, e
   return [
     `Logged in to ${url} as organization ${organization}. Profile ${name} is now in use.`,
     placeNote(secret, path, kept),
-    ...(kept.left === undefined ? [] : [leftNote(kept.left)]),
+    ...(kept.orphan === undefined ? [] : [leftNote(kept.orphan)]),
     ...lacking.map(({ scope }) => `Warning: the token lacks the scope ${scope}.`),
     ...(stronger.length > 0 ? [`Warning: ${stronger.join(', ')} in the environment come before it.`] : []),
   ];
@@ -40,12 +40,12 @@ export function leftNote(account: string): string {
   return `Warning: the secret kept before is still in the keyring of this system, as "${account}" of molar; remove it there.`;
 }
 
-function placeNote({ kind }: ProfileSecret, path: string, { where, because }: Kept): string {
+function placeNote({ kind }: ProfileSecret, path: string, { where, reason }: StoredSecret): string {
   const file = `${path}, a file that only you can read (0600)`;
   if (kind === 'command') return `No token is kept; the command that prints it is in ${file}.`;
   const what = kind === 'client' ? 'client secret' : 'token';
   if (where === 'keyring') return `The ${what} is kept in the keyring of this system, the rest in ${path}.`;
-  const why = because === undefined ? '' : ` The keyring of this system was not used: ${because}.`;
+  const why = reason === undefined ? '' : ` The keyring of this system was not used: ${reason}.`;
   return `The ${what} is kept in ${file}.${why}`;
 }
 

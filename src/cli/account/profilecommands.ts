@@ -3,14 +3,14 @@ import * as Flags from '@oclif/core/flags';
 import { text } from '../../catalog/fields/text.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import { localFailure } from '../../core/failure.ts';
-import { profileNamed } from '../../core/profiles/choose.ts';
 import {
   configPath,
   kindOfSecret,
   type Profile,
   type ProfileSecret,
-  placeOfSecret,
+  profileNamed,
   readConfig,
+  secretLocation,
 } from '../../core/profiles/config.ts';
 import { changeConfig } from '../../core/profiles/store.ts';
 import { outputFlags } from '../flags/output.ts';
@@ -19,7 +19,7 @@ import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { keptSecrets } from './keyring/keptsecrets.ts';
+import { secretStore } from './keyring/secretstore.ts';
 import { leftNote } from './loginreport.ts';
 
 const quiet = { quiet: Flags.boolean({ summary: 'Print no notes' }) };
@@ -50,7 +50,7 @@ export abstract class ProfileListCommand extends MolarCommand {
     const { profiles, profile } = readConfig(configPath(context.env));
     const current = context.env.MOLAR_PROFILE || profile;
     const rows = Object.entries(profiles).map(([name, { url, organization, secret }]) => {
-      const about = { kept: kindOfSecret(secret), where: placeOfSecret(secret) ?? null };
+      const about = { kept: kindOfSecret(secret), where: secretLocation(secret) ?? null };
       return { name, use: name === current ? 'yes' : 'no', url, organization, ...about };
     });
     const open = async () => onePage(rows);
@@ -75,7 +75,7 @@ abstract class ProfileCommand extends MolarCommand {
     const path = configPath(this.context.env);
     const { secret } = this.profileOf(name, source);
     const inUse = readConfig(path).profile === name;
-    const left = await keptSecrets(this.context).forget(path, name);
+    const left = await secretStore(this.context).deleteProfile(path, name);
     await this.note(removedNote(name, secret, path, left));
     if (left !== undefined) await this.note(leftNote(left));
     const others = Object.keys(readConfig(path).profiles);

@@ -2,9 +2,9 @@ import { SCOPES } from '../../catalog/scopes.ts';
 import type { Credential } from '../../core/connection/credentials.ts';
 import type { ConnectionSettings } from '../../core/connection/settings.ts';
 import type { TokenFacts } from '../../core/connection/tokenfacts.ts';
-import { clockAhead, type Heard, type RateLeft, rateLeft } from '../../core/doctor/lastresponse.ts';
-import type { Probed } from '../../core/doctor/probes.ts';
-import { momentText, spanText } from '../../core/doctor/spans.ts';
+import { momentText, spanText } from '../../core/count.ts';
+import { clockAhead, type LastResponse, type RateLeft, rateLeft } from '../../core/doctor/lastresponse.ts';
+import type { ProbeResult } from '../../core/doctor/probes.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
 import { labelled } from '../terminal/labelled.ts';
 
@@ -37,8 +37,8 @@ interface Known {
   readonly settings: ConnectionSettings;
   readonly credential: Credential;
   readonly token: TokenFacts | undefined;
-  readonly probed: readonly Probed[];
-  readonly heard: Heard | undefined;
+  readonly probed: readonly ProbeResult[];
+  readonly heard: LastResponse | undefined;
 }
 
 export function whoamiFacts({ settings, credential, token, probed, heard }: Known): WhoamiFacts {

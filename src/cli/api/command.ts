@@ -4,7 +4,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { streamSink } from '../../core/output/sink.ts';
 import { terminalSafe } from '../../core/output/terminalsafe.ts';
-import type { ApiAnswer } from '../../core/transport/client.ts';
+import type { ApiResponse } from '../../core/transport/client.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
@@ -86,7 +86,7 @@ export abstract class ApiCommand extends MolarCommand {
     return dryRunText(flags, this.context, written);
   }
 
-  private async send(request: RawRequest, flags: FlagValues): Promise<ApiAnswer> {
+  private async send(request: RawRequest, flags: FlagValues): Promise<ApiResponse> {
     const { method, path, query, body } = request;
     const client = await this.connect(flags);
     const fetching = await linkFetching(this.connections(flags), this.context);
@@ -127,7 +127,7 @@ function readFormat(flags: FlagValues): 'json' | 'ndjson' {
 }
 
 /** The envelope (specification, Response envelope); a successful one has no errors. */
-function envelopeText({ data, warnings, meta }: ApiAnswer, format: 'json' | 'ndjson'): string {
+function envelopeText({ data, warnings, meta }: ApiResponse, format: 'json' | 'ndjson'): string {
   const envelope = { data, warnings, errors: [], ...(meta !== null && { meta }) };
   return `${format === 'json' ? JSON.stringify(envelope, null, 2) : JSON.stringify(envelope)}\n`;
 }

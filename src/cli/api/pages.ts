@@ -3,7 +3,7 @@ import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
-import type { ApiAnswer, ApiClient } from '../../core/transport/client.ts';
+import type { ApiClient, ApiResponse } from '../../core/transport/client.ts';
 import { knownOperation, type RawRequest, targetOf } from './request.ts';
 
 type Pages = AsyncIterable<{ readonly rows: readonly Row[] }>;
@@ -82,7 +82,7 @@ class UnknownWalk {
     }
   }
 
-  private fetch(page: number): Promise<ApiAnswer> {
+  private fetch(page: number): Promise<ApiResponse> {
     const { path, query } = this.request;
     const size = query.some(([name]) => name === 'pageSize') ? [] : [['pageSize', String(MAX_PAGE_SIZE)] as const];
     const place = this.byNumber ? (['page', String(page)] as const) : (['lastId', String(this.last?.id ?? 0)] as const);
@@ -104,7 +104,7 @@ class UnknownWalk {
     return true;
   }
 
-  private stuck(page: number, { requestId }: ApiAnswer) {
+  private stuck(page: number, { requestId }: ApiResponse) {
     const message = `Page ${page} of ${this.request.path} does not follow the one before it.`;
     return localFailure('pages.order', message, { requestId });
   }
@@ -115,7 +115,7 @@ function idOf(row: Row | undefined): bigint | undefined {
   return (typeof id === 'number' || typeof id === 'string') && /^\d{1,31}$/.test(String(id)) ? BigInt(id) : undefined;
 }
 
-function rowsOf({ data, requestId }: ApiAnswer): readonly Row[] {
+function rowsOf({ data, requestId }: ApiResponse): readonly Row[] {
   if (Array.isArray(data) && data.every(isPlainObject)) return data;
   throw localFailure('response.malformed', 'The answer holds no list of records.', {
     requestId,

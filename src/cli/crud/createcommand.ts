@@ -1,8 +1,8 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import { createdRecordLookups } from '../../core/lookup/createdrecord.ts';
 import type { Row } from '../../core/pages/page.ts';
-import { createdLooks } from '../../core/settling/created.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { BodyInput } from '../flags/bodyinput.ts';
 import { recordOf } from './resourcecommand.ts';
@@ -29,7 +29,7 @@ export abstract class CreateCommand extends WriteCommand {
       method: 'POST',
       path: pathOf(this.operation),
       body,
-      ...createdLooks(client, this.resource, body),
+      ...createdRecordLookups(client, this.resource, body),
       signal,
     });
     return recordOf(answer);

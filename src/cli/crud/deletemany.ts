@@ -2,7 +2,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { id } from '../../catalog/fields/numbers.ts';
 import { choice, text } from '../../catalog/fields/text.ts';
 import { readOnly } from '../../catalog/record.ts';
-import { Breaker, notTried } from '../../core/circuitbreaker.ts';
+import { CircuitBreaker, notTried } from '../../core/circuitbreaker.ts';
 import { exitCodeOfRun } from '../../core/documents/outcome.ts';
 import { Failure } from '../../core/failure.ts';
 
@@ -25,7 +25,7 @@ export class DeletionRun {
   /** Records that are gone now. */
   deleted = 0;
   private readonly failed: { readonly id: number; readonly failure: Failure }[] = [];
-  private readonly breaker = new Breaker();
+  private readonly breaker = new CircuitBreaker();
 
   /**
    * What became of each id, in their order. `remove` throws a Failure for a record that stays. When the token is not
@@ -64,13 +64,13 @@ export class DeletionRun {
     try {
       if (this.breaker.cause !== undefined) throw notTried(this.breaker.cause);
       const wasThere = await remove(id);
-      this.breaker.note(undefined);
+      this.breaker.record(undefined);
       this.deleted++;
       return { id, status: wasThere ? 'deleted' : 'missing', error: null };
     } catch (cause) {
       signal.throwIfAborted();
       if (!(cause instanceof Failure)) throw cause;
-      this.breaker.note(cause);
+      this.breaker.record(cause);
       this.failed.push({ id, failure: cause });
       return { id, status: cause.status === 404 ? 'missing' : 'failed', error: cause.message };
     }

@@ -5,8 +5,8 @@ import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { changesTime, unfinishedChanges } from '../../core/exports/changesfile.ts';
 import { type Increment, readingBegan } from '../../core/exports/increment.ts';
-import type { Proof } from '../../core/pages/proof.ts';
-import type { WalkedPage } from '../../core/pages/walkplace.ts';
+import type { Proof } from '../../core/pages/complete.ts';
+import type { WalkedPage } from '../../core/pages/walkoptions.ts';
 import { expectedTotal } from '../exporting/expectedtotal.ts';
 import {
   exportToFile,

@@ -8,7 +8,7 @@ import type { FilterKeys } from '../../catalog/filter/check.ts';
 import type { Fields } from '../../catalog/record.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
-import type { ApiAnswer } from '../../core/transport/client.ts';
+import type { ApiResponse } from '../../core/transport/client.ts';
 import { asUnlisted } from '../errors/unlisted.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { quotedWarning, readFilter } from '../flags/filters.ts';
@@ -67,7 +67,7 @@ export function readIdArgument(input: CommandInput): number {
 }
 
 /** The record of an answer; throws a Failure with exit code 8 when there is none. */
-export function recordOf(answer: ApiAnswer): Row {
+export function recordOf(answer: ApiResponse): Row {
   if (isPlainObject(answer.data)) return answer.data;
   throw localFailure('response.malformed', 'The server sent an answer without a record.', {
     requestId: answer.requestId,
@@ -75,7 +75,7 @@ export function recordOf(answer: ApiAnswer): Row {
 }
 
 /** The records of an answer that lists them whole; throws a Failure with exit code 8 when it does not. */
-export function recordsOf(answer: ApiAnswer): readonly Row[] {
+export function recordsOf(answer: ApiResponse): readonly Row[] {
   if (Array.isArray(answer.data) && answer.data.every(isPlainObject)) return answer.data;
   throw localFailure('response.malformed', 'The server sent an answer whose data is not a list of records.', {
     requestId: answer.requestId,

@@ -8,14 +8,14 @@ import type { ExportDone, ExportStart, Left } from '../../core/exports/exporttas
 import type { ExportIdentity } from '../../core/exports/identity.ts';
 import { checkIncrementFilter, Increment } from '../../core/exports/increment.ts';
 import { partPath, targetOf } from '../../core/exports/partialfile.ts';
-import type { LineForm } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import type { Proof } from '../../core/pages/complete.ts';
 import { readComplete } from '../../core/pages/complete.ts';
+import { withEarlyBound } from '../../core/pages/completefilters.ts';
 import { countOperationOf } from '../../core/pages/countall.ts';
-import { withEarlyBound } from '../../core/pages/everything.ts';
-import type { PageQuestion } from '../../core/pages/page.ts';
-import type { Proof } from '../../core/pages/proof.ts';
-import type { WalkedPage } from '../../core/pages/walkplace.ts';
+import type { PageOptions } from '../../core/pages/page.ts';
+import type { WalkedPage } from '../../core/pages/walkoptions.ts';
 import { configFolder } from '../../core/profiles/config.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { TransferStatistics } from '../../core/transport/pacer.ts';
@@ -62,7 +62,7 @@ export async function incrementOf(reading: Reading, context: Context): Promise<I
 }
 
 /** Lines for a reading that looks into no record. */
-export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Promise<LineForm | undefined> {
+export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Promise<ScanFormat | undefined> {
   return wishes.sinceLast === undefined ? lineFormOf(plan, flags) : undefined;
 }
 
@@ -70,7 +70,7 @@ export async function linesOf({ plan, wishes }: Reading, flags: FlagValues): Pro
 export function pagesOf(
   client: ApiClient,
   reading: Reading,
-  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageQuestion, 'read'>,
+  start: Pick<ExportStart, 'onServerTime' | 'onProof'> & Partial<ExportStart> & Pick<PageOptions, 'read'>,
   more: { readonly increment: Increment | undefined; readonly now: () => number; readonly signal: AbortSignal },
 ): AsyncGenerator<WalkedPage> {
   const { operation, plan, wishes, serverDefaults } = reading;

@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/connection/settings.ts';
+import type { Environment } from '../../core/environment.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { CONFIG_KEYS, configValue } from '../../core/profiles/defaults.ts';
 import type { FlagValues } from './values.ts';

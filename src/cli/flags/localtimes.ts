@@ -1,6 +1,6 @@
 import type { WallClock } from '../../catalog/fields/kind.ts';
 import { formatInstant, parseInstant, writtenWall } from '../../catalog/fields/times.ts';
-import type { Environment } from '../../core/connection/settings.ts';
+import type { Environment } from '../../core/environment.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 import { readZone } from './zone.ts';

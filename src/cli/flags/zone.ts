@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { isTimeZone } from '../../catalog/fields/times.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
-import { computerZone } from '../../core/computerzone.ts';
+import { computerZone } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';

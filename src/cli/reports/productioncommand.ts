@@ -4,7 +4,7 @@ import { EXIT } from '../../catalog/failures.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production, productionFields } from '../../catalog/resources/reports.ts';
 import { Failure, localFailure, usageFailure } from '../../core/failure.ts';
-import { askLocated } from '../../core/pages/everything.ts';
+import { withLocationFallback } from '../../core/pages/completefilters.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/productiondays.ts';
 import { productionTable } from '../../core/reports/productiontext.ts';
@@ -127,7 +127,7 @@ export abstract class ProductionCommand extends ResourceCommand {
       });
     try {
       if (this.delivered !== undefined) return await this.delivered(client, formatFilter(terms));
-      const rows = recordsOf(await askLocated(formatFilter(terms), operation.filters, ask));
+      const rows = recordsOf(await withLocationFallback(formatFilter(terms), operation.filters, ask));
       return rows.length === 0 ? undefined : rows;
     } catch (cause) {
       if (!isWithoutData(cause)) throw cause;

@@ -1,4 +1,4 @@
-import type { LineForm } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import type { Formatter } from '../../core/output/format.ts';
 import { jsonFormatter, ndjsonFormatter } from '../../core/output/json.ts';
 import type { Sink } from '../../core/output/sink.ts';
@@ -31,18 +31,18 @@ export async function formatterOf(
  * The same for records that are written while their page is read, which takes a fraction of the time; undefined where
  * they have to be looked at first.
  */
-export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<LineForm | undefined> {
+export async function lineFormOf(plan: RowPlan, flags: FlagValues): Promise<ScanFormat | undefined> {
   // Selected names of JSON stand in an order of their own.
   const isSelected = plan.selection !== undefined && plan.format !== 'csv';
   if (plan.toTerminal || isSelected || plan.sort !== undefined) return undefined;
-  const { csvLines, jsonLines, ndjsonLines } = await import('../../core/jsonscan/lineform.ts');
+  const { csvScanFormat, jsonScanFormat, ndjsonScanFormat } = await import('../../core/jsonscan/scanformats.ts');
   switch (plan.format) {
     case 'csv':
-      return csvLines(plan.columns, csvOptions(flags));
+      return csvScanFormat(plan.columns, csvOptions(flags));
     case 'json':
-      return jsonLines();
+      return jsonScanFormat();
     case 'ndjson':
-      return ndjsonLines();
+      return ndjsonScanFormat();
     default:
       return undefined;
   }

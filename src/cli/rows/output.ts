@@ -1,4 +1,4 @@
-import type { LineForm } from '../../core/jsonscan/lineform.ts';
+import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
 import { type Sink, streamSink } from '../../core/output/sink.ts';
@@ -22,7 +22,7 @@ export interface RowWriting {
   readonly one?: string;
   readonly many: string;
   /** Where `open` gives pages that were read for it. */
-  readonly lines?: LineForm | undefined;
+  readonly lines?: ScanFormat | undefined;
   /** Called once the output is known to be writable, so that nothing is asked of the server in vain. */
   readonly open: (progress: RowProgress) => Promise<AsyncIterable<Pick<Page, 'rows'>>>;
   /** Prints a line for people. */

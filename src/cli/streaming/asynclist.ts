@@ -2,7 +2,7 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { usageFailure } from '../../core/failure.ts';
-import { withEarlyBound } from '../../core/pages/everything.ts';
+import { withEarlyBound } from '../../core/pages/completefilters.ts';
 import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import type { Connections } from '../connections.ts';

@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import { DELIVERY_OPERATIONS, domainTypeOf } from '../../catalog/stream/domains.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { formatRoutingKey } from '../../catalog/stream/routingkeys.ts';
-import { askLocated } from '../../core/pages/everything.ts';
+import { withLocationFallback } from '../../core/pages/completefilters.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { collect, collectedRows } from '../../core/stream/collect.ts';
 import { follow } from '../../core/stream/follow.ts';
@@ -50,7 +50,7 @@ export async function deliveredRows(
   try {
     const order = await collect({
       items: follow(source, { clock, random, policy, maxRetries: policy.maxRetries, signal, onLost }),
-      ask: () => {
+      request: () => {
         isOpen = true;
         return askForDelivery(client, resource, filter, fields, signal);
       },
@@ -82,7 +82,7 @@ async function askForDelivery(
 ): Promise<string> {
   const operation = operationOf(resource, 'async');
   const path = pathOf(operation);
-  const { headers } = await askLocated(filter || undefined, operation.filters, (sent) =>
+  const { headers } = await withLocationFallback(filter || undefined, operation.filters, (sent) =>
     client.request({ method: 'GET', path, query: { filter: sent, responseFields: fields?.join(',') }, signal }),
   );
   const correlationId = headers[CORRELATION_HEADER.toLowerCase()];

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
-import type { Environment } from '../../core/connection/settings.ts';
-import { NotTaken } from '../../core/stream/forward.ts';
+import type { Environment } from '../../core/environment.ts';
+import { NotAccepted } from '../../core/stream/forward.ts';
 
 /**
  * Runs a command line by the shell with the message on its standard input; its output goes where ours goes. Throws
- * NotTaken unless it exits with 0. When the signal comes it is ended first, then the reason is thrown.
+ * NotAccepted unless it exits with 0. When the signal aborts it is ended first, then the reason is thrown.
  */
 export async function execMessage(
   line: string,
@@ -32,7 +32,7 @@ export async function execMessage(
     const problem = await ended;
     if (problem === undefined) return;
     signal.throwIfAborted();
-    throw new NotTaken(`The command ended with ${problem}.`);
+    throw new NotAccepted(`The command ended with ${problem}.`);
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,9 +1,9 @@
 import { DEFAULT_EXCHANGE, type StreamMessage } from '../../catalog/stream/messages.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { readBroker } from '../../core/stream/amqpaddress.ts';
-import { type Following, follow } from '../../core/stream/follow.ts';
+import { type FollowOptions, follow } from '../../core/stream/follow.ts';
 import { HttpSource } from '../../core/stream/httpsource.ts';
-import { listen, type TakeMessage } from '../../core/stream/listen.ts';
+import { listen, type MessageHandler } from '../../core/stream/listen.ts';
 import type { StreamSource } from '../../core/stream/source.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { readCertificates } from '../connections.ts';
@@ -56,12 +56,12 @@ export abstract class ListenCommand extends MolarCommand {
     const hander = handerOn(flags, { context, userAgent: this.config.userAgent, network, maxRetries, note });
     const printer = format === undefined ? undefined : await messagePrinter(format, flags, context);
     if (format === 'table') await note(`${zoneText(flags, context)}.`);
-    const takers: TakeMessage[] = [hander, printer?.take].filter((take) => take !== undefined);
+    const handlers: MessageHandler[] = [hander, printer?.take].filter((take) => take !== undefined);
     const { source, kept } = await this.origin(flags, wishes, hander !== undefined);
     let failure: unknown;
     try {
       await listen(follow(source, this.following(maxRetries)), {
-        ...{ takers, limit, keeper: kept?.keeper, isNew: kept !== undefined && kept.known === undefined },
+        ...{ handlers, limit, positionSaver: kept?.keeper, isNew: kept !== undefined && kept.known === undefined },
         onOpened: () => this.onOpened(),
         onResync: (message) => this.sayMissing(message),
       });
@@ -107,7 +107,7 @@ export abstract class ListenCommand extends MolarCommand {
 
   private isLost = false;
 
-  private following(maxRetries: number | undefined): Following {
+  private following(maxRetries: number | undefined): FollowOptions {
     const { clock, random, signal } = this.context;
     return {
       ...{ clock, random, signal, maxRetries, policy: DEFAULT_RETRY },

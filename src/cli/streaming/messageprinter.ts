@@ -1,5 +1,10 @@
-import type { TakeMessage } from '../../core/stream/listen.ts';
-import { jsonMessages, type MessageForm, type MessageFormat, ndjsonMessages } from '../../core/stream/messageforms.ts';
+import type { MessageHandler } from '../../core/stream/listen.ts';
+import {
+  jsonMessages,
+  type MessageFormat,
+  type MessageFormatter,
+  ndjsonMessages,
+} from '../../core/stream/messageforms.ts';
 import type { Context } from '../context.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
@@ -8,7 +13,7 @@ import { styleOf } from '../terminal/style.ts';
 
 /** Prints messages as they come. */
 export interface MessagePrinter {
-  readonly take: TakeMessage;
+  readonly take: MessageHandler;
   /** Closes what was begun; where listening failed before the first message, nothing is printed. */
   readonly end: (failure: unknown) => Promise<void>;
 }
@@ -35,7 +40,7 @@ export async function messagePrinter(
   };
 }
 
-async function formOf(format: MessageFormat, flags: FlagValues, context: Context): Promise<MessageForm> {
+async function formOf(format: MessageFormat, flags: FlagValues, context: Context): Promise<MessageFormatter> {
   if (format === 'json') return jsonMessages();
   if (format === 'ndjson') return ndjsonMessages();
   const { tableMessages } = await import('../../core/stream/messagetable.ts');

@@ -1,7 +1,7 @@
 import { API_PREFIX, operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { STREAM_PATH } from '../../catalog/stream/messages.ts';
-import { readingRefused } from '../../core/doctor/probes.ts';
+import { readRefusal } from '../../core/doctor/probes.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
 import { WITHOUT_ROUTE } from '../../core/transport/apifailure.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
@@ -26,7 +26,7 @@ export async function asNoChannel(
   const meansNoChannel = cause.status === null ? NO_STREAM.includes(cause.code) : NO_CHANNEL.includes(cause.status);
   if (!meansNoChannel) return cause;
   try {
-    const refusal = await readingRefused(client, signal);
+    const refusal = await readRefusal(client, signal);
     const answered = cause.status === null ? cause.message : `It answered HTTP ${cause.status}.`;
     return refusal ?? noChannel(resource, `Tried GET ${API_PREFIX}${STREAM_PATH}: ${answered}`, cause);
   } catch (unreached) {

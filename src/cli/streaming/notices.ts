@@ -1,8 +1,8 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
-import type { LostNotice } from '../../core/stream/follow.ts';
+import type { ReconnectNotice } from '../../core/stream/follow.ts';
 
-export function lostText({ reason, wait }: LostNotice): string {
+export function lostText({ reason, wait }: ReconnectNotice): string {
   return `Not connected: ${terminalText(reason)} Next try in ${(wait / 1000).toFixed(1)} s.`;
 }
 

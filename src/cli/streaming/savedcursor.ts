@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { holdLock } from '../../core/lockfile.ts';
 import { configFolder } from '../../core/profiles/config.ts';
-import { PositionKeeper } from '../../core/stream/positionkeeper.ts';
-import { type NamedPosition, type PositionPlace, Positions } from '../../core/stream/positions.ts';
+import { type NamedPosition, type PositionKey, PositionSaver, PositionStore } from '../../core/stream/positions.ts';
 import type { Context } from '../context.ts';
 import { lockOwner } from '../lockowner.ts';
 
@@ -10,7 +9,7 @@ import { lockOwner } from '../lockowner.ts';
 export interface KeptPosition {
   /** Undefined at the first start. */
   readonly known: NamedPosition | undefined;
-  readonly keeper: PositionKeeper;
+  readonly keeper: PositionSaver;
   /** Saves what is not saved yet and lets go. */
   readonly release: () => Promise<void>;
 }
@@ -20,17 +19,17 @@ export interface KeptPosition {
  * another listener has it.
  */
 export async function holdPosition(
-  place: PositionPlace,
+  place: PositionKey,
   keys: readonly string[],
   pause: number,
   { env, clock }: Context,
 ): Promise<KeptPosition> {
-  const positions = new Positions(join(configFolder(env), 'streams'));
+  const positions = new PositionStore(join(configFolder(env), 'streams'));
   const what = `The position of the listener ${place.name}`;
   const letGo = await holdLock(await positions.lockPath(place), what, lockOwner(clock));
   try {
     const known = await positions.read(place);
-    const keeper = new PositionKeeper((position) => {
+    const keeper = new PositionSaver((position) => {
       const movedAt = new Date(clock.now()).toISOString();
       return positions.write({ version: 1, ...place, keys, position, movedAt });
     }, pause);

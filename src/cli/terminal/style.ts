@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/connection/settings.ts';
+import type { Environment } from '../../core/environment.ts';
 import { COLOURED, PLAIN, type Style } from '../../core/output/style.ts';
 import type { Context } from '../context.ts';
 

@@ -26,7 +26,7 @@ export default class ServerImport extends ServerCommand<OpenFolder> {
   }
 
   protected override async work(folder: OpenFolder, { args, flags }: CommandInput): Promise<string> {
-    const { importFile, importText } = await import('../../server/import/file.ts');
+    const { importFile, importText } = await import('../../server/import/importer.ts');
     const summary = await importFile(folder.service, createReadStream(String(args.file)));
     return isOn(flags, 'json') ? `${JSON.stringify(summary)}\n` : importText(summary);
   }

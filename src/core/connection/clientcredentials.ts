@@ -1,14 +1,15 @@
 import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { untilAborted } from '../abort.ts';
 import { Failure, localFailure } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import { redirectTarget } from '../transport/client.ts';
+import { redirectTarget, type TokenSource } from '../transport/client.ts';
 import { bodyText, readEnvelope } from '../transport/envelope.ts';
-import { type Exchange, exchange } from '../transport/exchange.ts';
-import { SharedWork } from '../transport/sharedwork.ts';
-import type { TokenSource } from '../transport/token.ts';
+import { type ExchangeContext, exchange } from '../transport/exchange.ts';
 import { factsInToken, readScopes, type TokenFacts, type TokenListener } from './tokenfacts.ts';
 
+/** Client id and secret, and where a token is issued for them. */
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -16,99 +17,143 @@ export interface ClientCredentials {
   readonly tokenUrl: string;
 }
 
-/** Where a service without an address of its own for tokens gives them out (D4). */
+/** Where a service without a token endpoint of its own issues tokens (D4). */
 export function defaultTokenUrl(baseUrl: string): string {
   return `${baseUrl}/oauth/client_credential/accesstoken`;
 }
 
-/** Tokens are renewed this long before they expire, or after half their life if that is shorter. */
+/** Tokens are renewed this many milliseconds before they expire, or after half their life if that is shorter. */
 const MARGIN = 60_000;
 
-/** Milliseconds that a token is used for when nobody tells how long it lives. */
-const USUAL_LIFE = 3_600_000;
+/** Milliseconds that a token is used for when its life is unknown. */
+const DEFAULT_LIFE = 3_600_000;
 
 /**
- * A token asked for with client id and secret, kept in memory until shortly before it expires (D4). `onToken` is told
- * of each one. Its life counts from when it was asked for, which is never later than when it was made.
+ * A token requested with client id and secret, cached in memory until shortly before it expires (D4). `onToken` is
+ * called with each one. Its life counts from the request, which is never later than its making.
  */
 export function clientCredentialToken(
   credentials: ClientCredentials,
-  deps: Exchange,
+  deps: ExchangeContext,
   onToken?: TokenListener,
 ): TokenSource {
-  let held: { readonly token: string; readonly until: number } | undefined;
-  const asking = new SharedWork(async (signal) => {
-    const granted = await askForToken(credentials, deps, signal);
-    const { token, askedAt, expiresAt = askedAt + USUAL_LIFE } = granted;
-    held = { token, until: expiresAt - Math.min(MARGIN, (expiresAt - askedAt) / 2) };
+  let cached: { readonly token: string; readonly until: number } | undefined;
+  const request = new SingleFlight(async (signal) => {
+    const granted = await requestToken(credentials, deps, signal);
+    const { token, requestedAt, expiresAt = requestedAt + DEFAULT_LIFE } = granted;
+    cached = { token, until: expiresAt - Math.min(MARGIN, (expiresAt - requestedAt) / 2) };
     onToken?.(granted, true);
     return token;
   });
   return {
     token: (signal) => {
-      if (held !== undefined && deps.clock.now() < held.until) return Promise.resolve(held.token);
-      return asking.join(signal);
+      if (cached !== undefined && deps.clock.now() < cached.until) return Promise.resolve(cached.token);
+      return request.join(signal);
     },
     renew: (token) => {
-      if (held?.token === token) held = undefined;
+      if (cached?.token === token) cached = undefined;
       return true;
     },
   };
 }
 
-interface Granted extends TokenFacts {
-  readonly token: string;
-  /** UTC milliseconds at which the request went out that got it. */
-  readonly askedAt: number;
+/** Work that several callers need at the same time and that runs once for all of them. */
+export class SingleFlight<T> {
+  private readonly start: (signal: AbortSignal) => Promise<T>;
+  private flight: { readonly result: Promise<T>; readonly abort: AbortController; callers: number } | undefined;
+
+  constructor(start: (signal: AbortSignal) => Promise<T>) {
+    this.start = start;
+  }
+
+  /**
+   * Joins the work that runs, or starts it. A caller whose signal is aborted leaves with the signal's reason; the
+   * others still get the result. The work itself is aborted when the last one has left.
+   */
+  async join(signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    this.flight ??= this.begin();
+    const { flight } = this;
+    flight.callers++;
+    try {
+      return await untilAborted(flight.result, signal);
+    } finally {
+      if (--flight.callers === 0) {
+        if (this.flight === flight) this.flight = undefined;
+        flight.abort.abort(signal?.reason);
+      }
+    }
+  }
+
+  private begin(): NonNullable<typeof this.flight> {
+    const abort = new AbortController();
+    const result = this.start(abort.signal).finally(() => {
+      if (this.flight === flight) this.flight = undefined;
+    });
+    // Its callers see its failure; when all have left nobody does.
+    result.catch(() => undefined);
+    const flight = { result, abort, callers: 0 };
+    return flight;
+  }
 }
 
-async function askForToken(credentials: ClientCredentials, deps: Exchange, signal?: AbortSignal): Promise<Granted> {
+interface Granted extends TokenFacts {
+  readonly token: string;
+  /** UTC milliseconds at which the request for it was sent. */
+  readonly requestedAt: number;
+}
+
+async function requestToken(
+  credentials: ClientCredentials,
+  deps: ExchangeContext,
+  signal: AbortSignal,
+): Promise<Granted> {
   const url = new URL(credentials.tokenUrl);
   if (!url.searchParams.has('grant_type')) url.searchParams.set('grant_type', 'client_credentials');
   const body = new URLSearchParams({
     client_id: credentials.clientId,
     client_secret: credentials.clientSecret,
   }).toString();
-  let askedAt = 0;
-  const answer = await exchange(deps, {
+  let requestedAt = 0;
+  const response = await exchange(deps, {
     make: () => {
-      askedAt = deps.clock.now();
+      requestedAt = deps.clock.now();
       return {
         method: 'POST',
         url: url.href,
         headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
         body,
-        ...(signal && { signal }),
+        signal,
       };
     },
     // A second token does no harm.
     repeatable: true,
     keyed: false,
     accept: bodyText,
-    ...(signal && { signal }),
+    signal,
   });
-  const { status, headers, requestId, value = '' } = answer;
+  const { status, headers, requestId, value = '' } = response;
   if (status >= 300 && status < 400) {
     const where = redirectTarget(headers.location, credentials.tokenUrl);
-    throw localFailure('response.redirect', `The address for tokens redirects to ${where} (HTTP ${status}).`, {
+    throw localFailure('response.redirect', `The token endpoint redirects to ${where} (HTTP ${status}).`, {
       requestId,
       hint: 'Give the address it redirects to as MOLAR_TOKEN_URL if you trust it; molar sends no secret there by itself.',
     });
   }
   if (status < 200 || status >= 300) throw refused(status, value, requestId);
-  const granted = readGrant(value, askedAt);
+  const granted = readGrant(value, requestedAt);
   if (granted !== undefined) return granted;
-  throw localFailure('response.malformed', 'The answer to the request for a token holds no access_token.', {
+  throw localFailure('response.malformed', 'The response of the token endpoint has no access_token.', {
     requestId,
   });
 }
 
-/** Wrong credentials are an authentication failure whatever 4xx the token endpoint says it with. */
+/** Wrong credentials are an authentication failure whichever 4xx the token endpoint uses. */
 function refused(status: number, text: string, requestId: string | null): Failure {
   const problems = readEnvelope(text)?.errors ?? [];
   const failure = new ApiFailure(status, problems, requestId);
   if (status < 400 || status >= 500 || status === 408 || status === 429) return failure;
-  return new Failure(`No token was given out. ${failure.message}`, {
+  return new Failure(`No token was issued. ${failure.message}`, {
     code: failure.code,
     exitCode: EXIT.auth,
     status,
@@ -120,22 +165,17 @@ function refused(status: number, text: string, requestId: string | null): Failur
 }
 
 /** `expires_in` is a number or, in the wild, a string (D4). Where it makes no sense, the token itself may tell. */
-function readGrant(text: string, askedAt: number): Granted | undefined {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isPlainObject(answer) || typeof answer.access_token !== 'string' || answer.access_token === '') return undefined;
-  const { access_token: token, expires_in: life, scope } = answer;
+function readGrant(text: string, requestedAt: number): Granted | undefined {
+  const grant = jsonOf(text);
+  if (!isPlainObject(grant) || typeof grant.access_token !== 'string' || grant.access_token === '') return undefined;
+  const { access_token: token, expires_in: life, scope } = grant;
   const own = factsInToken(token);
   const seconds = typeof life === 'string' || typeof life === 'number' ? Number(life) : Number.NaN;
-  const told = Number.isFinite(seconds) && seconds > 0;
+  const isUsable = Number.isFinite(seconds) && seconds > 0;
   return {
     token,
-    askedAt,
-    expiresAt: told ? askedAt + seconds * 1000 : own.expiresAt,
+    requestedAt,
+    expiresAt: isUsable ? requestedAt + seconds * 1000 : own.expiresAt,
     scopes: readScopes(scope) ?? own.scopes,
   };
 }

@@ -1,23 +1,23 @@
+import type { Environment } from '../environment.ts';
 import { type Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
-import type { ChosenProfile } from '../profiles/choose.ts';
-import type { ProfileSecret } from '../profiles/config.ts';
-import type { Exchange } from '../transport/exchange.ts';
-import { staticToken, type TokenSource } from '../transport/token.ts';
+import type { ChosenProfile, ProfileSecret } from '../profiles/config.ts';
+import type { TokenSource } from '../transport/client.ts';
+import type { ExchangeContext } from '../transport/exchange.ts';
 import { clientCredentialToken, defaultTokenUrl } from './clientcredentials.ts';
-import type { ConnectionFlags, ConnectionSettings, Environment } from './settings.ts';
+import type { ConnectionFlags, ConnectionSettings } from './settings.ts';
 import { factsInToken, type TokenListener } from './tokenfacts.ts';
 
-/** How secrets are reached; passed in, so that core touches no process. */
+/** How secrets are read; passed in, so that core touches no process. */
 export interface SecretReaders {
   readonly stdin: () => Promise<string>;
   readonly file: (path: string) => Promise<string>;
   /** Standard output of a command line run by the shell; rejects when it fails. */
   readonly command: (line: string) => Promise<string>;
-  /** What the keyring keeps under an account for a profile (`profile work`); throws a Failure when it cannot be read. */
+  /** The secret of a profile (`profile work`) in the keyring; throws a Failure when it cannot be read. */
   readonly keyring: (account: string, profile: string) => Promise<string>;
 }
 
-/** Where the token comes from, before anything secret is read. */
+/** Where the token comes from; nothing secret is read yet. */
 export type Credential = (
   | { readonly kind: 'stdin' }
   | { readonly kind: 'file'; readonly path: string }
@@ -26,6 +26,11 @@ export type Credential = (
   /** For people: `--token-file`, `MOLAR_TOKEN`, `profile work`. */
   readonly source: string;
 };
+
+/** A token that cannot be renewed: a 401 is final. */
+export function staticToken(token: string): TokenSource {
+  return { token: () => Promise.resolve(token), renew: () => false };
+}
 
 /**
  * What flags, environment and profile say about the token, in this order (contract §3); a profile named by
@@ -69,14 +74,14 @@ function profileCredential({ name, profile }: ChosenProfile, settings: Connectio
 
 /**
  * The token source that flags, environment and profile name. Throws a Failure with exit code 2 when there is none, or
- * 9 when a file cannot be read. `onToken` is told what is known of each token, as it is read or given out.
+ * 9 when a file cannot be read. `onToken` is called with what is known of each token, as it is read or issued.
  */
 export async function readCredentials(
   flags: ConnectionFlags,
   env: Environment,
   settings: ConnectionSettings,
   readers: SecretReaders,
-  exchange: Exchange,
+  exchange: ExchangeContext,
   onToken?: TokenListener,
 ): Promise<TokenSource> {
   const credential = findCredential(flags, env, settings);
@@ -92,7 +97,11 @@ export async function readCredentials(
     case 'stdin':
       return plainToken(await readers.stdin());
     case 'file':
-      return plainToken(await readFile(credential.path, readers));
+      return plainToken(
+        await readers.file(credential.path).catch((cause: unknown) => {
+          throw fileFailure(`read the token file ${credential.path}`, cause);
+        }),
+      );
     case 'command':
       return plainToken(await runCommand(credential.command, source, readers));
     case 'token':
@@ -111,40 +120,26 @@ export async function readCredentials(
 type ClientSecret = Pick<Extract<ProfileSecret, { kind: 'client' }>, 'clientId' | 'clientSecret' | 'tokenUrl'>;
 
 function noToken(clientId: string | undefined, clientSecret: string | undefined): Failure {
-  if (clientId)
-    return localFailure('usage.connection', 'MOLAR_CLIENT_ID is set, MOLAR_CLIENT_SECRET is not.', {
-      source: 'MOLAR_CLIENT_SECRET',
-    });
-  if (clientSecret)
-    return localFailure('usage.connection', 'MOLAR_CLIENT_SECRET is set, MOLAR_CLIENT_ID is not.', {
-      source: 'MOLAR_CLIENT_ID',
-    });
-  const hint =
-    'Run molar login, set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET, or use --token-file, --token-command or --token-stdin.';
-  return localFailure('usage.connection', 'There is no token.', { source: 'MOLAR_TOKEN', hint });
+  if (clientId || clientSecret) {
+    const names = ['MOLAR_CLIENT_ID', 'MOLAR_CLIENT_SECRET'] as const;
+    const [set, unset] = clientId ? names : names.toReversed();
+    return localFailure('usage.connection', `${set} is set, ${unset} is not.`, { source: String(unset) });
+  }
+  return localFailure('usage.connection', 'There is no token.', {
+    source: 'MOLAR_TOKEN',
+    hint: 'Run molar login, set MOLAR_TOKEN, or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET, or use --token-file, --token-command or --token-stdin.',
+  });
 }
 
-/** The token without white space around it. What it holds is never repeated. */
+/** The token without white space around it; messages never repeat it. */
 function checkToken(text: string, source: string): string {
   const token = text.trim();
   if (token === '') throw usageFailure(`${source} gave no token.`, { source });
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw usageFailure(
-      `${source} gave something that cannot be a token: it holds spaces, line breaks or other characters.`,
-      {
-        source,
-      },
-    );
+    const message = `${source} gave something that cannot be a token: it has spaces, line breaks or other characters.`;
+    throw usageFailure(message, { source });
   }
   return token;
-}
-
-async function readFile(path: string, readers: Pick<SecretReaders, 'file'>): Promise<string> {
-  try {
-    return await readers.file(path);
-  } catch (cause) {
-    throw fileFailure(`read the token file ${path}`, cause);
-  }
 }
 
 async function runCommand(line: string, source: string, readers: SecretReaders): Promise<string> {
@@ -153,7 +148,7 @@ async function runCommand(line: string, source: string, readers: SecretReaders):
   } catch (cause) {
     throw localFailure('usage.connection', `The command of ${source} failed.`, {
       source,
-      hint: 'Run it by itself: it must exit with 0 and print the token.',
+      hint: 'Run it on its own: it must exit with 0 and print the token.',
       cause,
     });
   }

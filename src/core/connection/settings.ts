@@ -1,7 +1,8 @@
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
+import type { Environment } from '../environment.ts';
 import { type Failure, localFailure, usageFailure } from '../failure.ts';
-import { type ChosenProfile, chooseProfile, profileNames } from '../profiles/choose.ts';
-import { isLoopback } from '../transport/address.ts';
+import { type ChosenProfile, chooseProfile, profileNames } from '../profiles/config.ts';
+import { refuseUnencrypted } from '../transport/address.ts';
 
 /** What the flags of a command say about the connection. */
 export interface ConnectionFlags {
@@ -15,9 +16,7 @@ export interface ConnectionFlags {
   readonly caCert?: string | undefined;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where to, and as whom. Secrets are not here: they are read when they are needed (`credentials.ts`). */
+/** Where to connect, and as whom. Secrets are read when they are needed (`credentials.ts`). */
 export interface ConnectionSettings {
   /** What stands before `/api/v1`, without a slash at the end. */
   readonly baseUrl: string;
@@ -40,7 +39,7 @@ export function readSettings(flags: ConnectionFlags, env: Environment): Connecti
   return settingsOf(flags, env, profile, profile === undefined ? profileNames(env) : []);
 }
 
-/** As `readSettings`, with the profile that is in use, if any; else `others` are those that could be. */
+/** As `readSettings`, with the profile in use, if any; else `others` are those that could be used. */
 export function settingsOf(
   flags: ConnectionFlags,
   env: Environment,
@@ -48,7 +47,7 @@ export function settingsOf(
   others: readonly string[] = [],
 ): ConnectionSettings {
   const find = (key: 'url' | 'organization') => {
-    const found = chosen(key, flags, env, profile);
+    const found = findSetting(key, flags, env, profile);
     if (found === undefined) throw notSet(key, others);
     return found;
   };
@@ -59,7 +58,7 @@ export function settingsOf(
   if (!isOrganizationId(organization.text)) {
     throw usageFailure(`${organization.source} must be 1 to 64 letters, digits, hyphens or underscores.`, {
       source: organization.source,
-      hint: 'It is the id of the organization that the token was issued for; molar help environment tells more.',
+      hint: 'It is the id of the organization that the token was issued for; see molar help environment.',
     });
   }
   const tokenUrl = env.MOLAR_TOKEN_URL || undefined;
@@ -70,33 +69,26 @@ export function settingsOf(
 
 function needsProfile(flags: ConnectionFlags, env: Environment): boolean {
   const secret = flags.tokenStdin || flags.tokenFile || flags.tokenCommand || env.MOLAR_TOKEN || env.MOLAR_CLIENT_ID;
-  const whole = (flags.url || env.MOLAR_URL) && (flags.organization || env.MOLAR_ORGANIZATION) && secret;
-  return Boolean(flags.profile || env.MOLAR_PROFILE || !whole);
-}
-
-interface Chosen {
-  readonly text: string;
-  readonly source: string;
-  readonly fromProfile: boolean;
+  const isComplete = (flags.url || env.MOLAR_URL) && (flags.organization || env.MOLAR_ORGANIZATION) && secret;
+  return Boolean(flags.profile || env.MOLAR_PROFILE || !isComplete);
 }
 
 const VARIABLES = { url: 'MOLAR_URL', organization: 'MOLAR_ORGANIZATION' } as const;
 
-function chosen(
+/** The first setting given, and where; a profile named by `--profile` comes before the environment. */
+function findSetting(
   key: 'url' | 'organization',
   flags: ConnectionFlags,
   env: Environment,
   profile: ChosenProfile | undefined,
-): Chosen | undefined {
-  const flag: Chosen = { text: flags[key]?.trim() ?? '', source: `--${key}`, fromProfile: false };
-  const variable: Chosen = { text: env[VARIABLES[key]]?.trim() ?? '', source: VARIABLES[key], fromProfile: false };
-  const kept: Chosen = {
-    text: profile?.profile[key] ?? '',
-    source: `profile ${profile?.name}`,
-    fromProfile: true,
-  };
-  const order = profile?.source === '--profile' ? [flag, kept] : [flag, variable, kept];
-  return order.find(({ text }) => text !== '');
+) {
+  const flag = { text: flags[key]?.trim(), source: `--${key}`, fromProfile: false };
+  const variable = { text: env[VARIABLES[key]]?.trim(), source: VARIABLES[key], fromProfile: false };
+  const stored = { text: profile?.profile[key], source: `profile ${profile?.name}`, fromProfile: true };
+  for (const { text, ...origin } of profile?.source === '--profile' ? [flag, stored] : [flag, variable, stored]) {
+    if (text) return { text, ...origin };
+  }
+  return undefined;
 }
 
 function notSet(key: 'url' | 'organization', others: readonly string[]): Failure {
@@ -105,7 +97,7 @@ function notSet(key: 'url' | 'organization', others: readonly string[]): Failure
   return localFailure('usage.connection', message, { source: `--${key}`, ...(others.length > 0 && { hint }) });
 }
 
-/** An address with `/api/v1` at its end is taken for the one before it. */
+/** The base URL in a text; `/api/v1` at its end is removed. Throws a Failure (exit 2) that names `source`. */
 export function readBaseUrl(text: string, source: string, allowHttp: boolean): string {
   const url = readUrl(text, source, allowHttp);
   if (url.search !== '' || url.hash !== '') throw invalidUrl(source, 'must not have a query or a fragment');
@@ -117,16 +109,13 @@ function readUrl(text: string, source: string, allowHttp: boolean): URL {
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw invalidUrl(source, 'must begin with https:// or http://');
-  // The text itself is not repeated: it holds a password.
+  // The text is not repeated: it holds a password.
   if (url.username !== '' || url.password !== '') throw invalidUrl(source, 'must not hold a user name or password');
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    const message = `${source} is plain http://, which would send the token unencrypted to ${url.host}.`;
-    throw localFailure('usage.insecure', message, { source });
-  }
+  if (!allowHttp) refuseUnencrypted(url, { source, what: 'the token' });
   return url;
 }
 
 function invalidUrl(source: string, what: string): Failure {
-  const hint = 'See molar help environment; molar login asks for what is needed, and tries it.';
+  const hint = 'See molar help environment; molar login asks for what is needed, and checks it.';
   return usageFailure(`${source} ${what}.`, { source, hint });
 }

@@ -1,56 +1,54 @@
 import { X509Certificate } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { connect, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
 import { EXIT } from '../../catalog/failures.ts';
+import { bareHost } from '../transport/address.ts';
 import type { ProxyInUse } from '../transport/proxy.ts';
-import { doubtful, type Finding, failed, fine } from './finding.ts';
+import { type Finding, failed, passed, warning } from './finding.ts';
 
-/** What a server shows of itself when a TLS connection begins. */
+/** What a server presents at the start of a TLS connection. */
 export interface CertificateFacts {
-  /** Common name, or organization, of what issued it, up to the root as far as it is known. */
+  /** Common name or organization of its issuers, up to the root as far as known. */
   readonly issuers: readonly string[];
   readonly validTo: string;
   /** Why it is not trusted; undefined when it is. */
   readonly problem: string | undefined;
-  /** Its root came with Node, not from NODE_EXTRA_CA_CERTS or --ca-cert. */
+  /** Its root came with Node, not with NODE_EXTRA_CA_CERTS or --ca-cert. */
   readonly wellKnown: boolean;
 }
 
-const PATIENCE = 10_000;
+/** Milliseconds to connect. */
+const TIMEOUT = 10_000;
 
-/** Looks at the certificate of a server, through its proxy; no request is sent. Rejects when no connection stands. */
+/** Reads the certificate of a server, through its proxy; no request is sent. Rejects when it cannot connect. */
 export async function inspectCertificate(
   address: URL,
   proxy: ProxyInUse | undefined,
   certificates: readonly string[],
 ): Promise<CertificateFacts> {
-  const host = address.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(address.hostname);
   const port = Number(address.port || 443);
   const tunnel = proxy === undefined ? undefined : await openTunnel(proxy.url, `${address.hostname}:${port}`);
   const socket = connect({
     ...(tunnel === undefined ? { host, port } : { socket: tunnel }),
-    ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }),
+    ...(isIP(host) === 0 && { servername: host }),
     ...(certificates.length > 0 && { ca: [...rootCertificates, ...certificates] }),
-    // It is looked at, not trusted: nothing is sent.
+    // It is inspected, not trusted: nothing is sent.
     rejectUnauthorized: false,
-    timeout: PATIENCE,
+    timeout: TIMEOUT,
   });
   try {
-    await standing(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('secureConnect', resolve);
+      socket.once('error', reject);
+      socket.once('timeout', () => reject(new Error('The TLS connection timed out.')));
+    });
     return factsOf(socket);
   } finally {
     socket.destroy();
   }
-}
-
-function standing(socket: TLSSocket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once('secureConnect', resolve);
-    socket.once('error', reject);
-    socket.once('timeout', () => reject(new Error('The TLS connection timed out.')));
-  });
 }
 
 function openTunnel(proxy: URL, target: string): Promise<Socket> {
@@ -62,19 +60,19 @@ function openTunnel(proxy: URL, target: string): Promise<Socket> {
   };
   return new Promise((resolve, reject) => {
     const connecting = request({
-      host: proxy.hostname.replace(/^\[|\]$/g, ''),
+      host: bareHost(proxy.hostname),
       port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
       method: 'CONNECT',
       path: target,
       headers,
-      timeout: PATIENCE,
+      timeout: TIMEOUT,
     });
     connecting.once('connect', ({ statusCode }, socket) => {
       if (statusCode === 200) return resolve(socket as Socket);
       socket.destroy();
-      reject(new Error(`The proxy ${proxy.host} refuses the connection (HTTP ${statusCode}).`));
+      reject(new Error(`The proxy ${proxy.host} refused the connection (HTTP ${statusCode}).`));
     });
-    connecting.once('timeout', () => connecting.destroy(new Error(`The proxy ${proxy.host} does not answer.`)));
+    connecting.once('timeout', () => connecting.destroy(new Error(`The proxy ${proxy.host} did not respond.`)));
     connecting.once('error', reject);
     connecting.end();
   });
@@ -93,12 +91,8 @@ function factsOf(socket: TLSSocket): CertificateFacts {
     issuers: [...new Set(chain.map(({ issuer }) => String(issuer?.CN ?? issuer?.O ?? 'unnamed')))],
     validTo: chain[0]?.valid_to ?? 'unknown',
     problem: socket.authorized ? undefined : problem instanceof Error ? problem.message : String(problem),
-    wellKnown: root !== undefined && isWellKnown(root.fingerprint256),
+    wellKnown: rootCertificates.some((pem) => new X509Certificate(pem).fingerprint256 === root?.fingerprint256),
   };
-}
-
-function isWellKnown(fingerprint: string): boolean {
-  return rootCertificates.some((pem) => new X509Certificate(pem).fingerprint256 === fingerprint);
 }
 
 /** What the certificate of a server means for the user. */
@@ -106,11 +100,11 @@ export function judgeCertificate(host: string, facts: CertificateFacts): Finding
   const issuer = facts.issuers.at(-1) ?? 'unnamed';
   const { problem } = facts;
   if (problem === undefined && facts.wellKnown) {
-    return fine('tls', `The certificate of ${host} is trusted: issued under ${issuer}, valid to ${facts.validTo}.`);
+    return passed('tls', `The certificate of ${host} is trusted: issued under ${issuer}, valid to ${facts.validTo}.`);
   }
   if (problem === undefined) {
     const message = `The certificate of ${host} is trusted only through NODE_EXTRA_CA_CERTS or --ca-cert: issued under ${issuer}.`;
-    return fine('tls', `${message} A proxy that inspects TLS, or a private authority, issues such certificates.`);
+    return passed('tls', `${message} A proxy that inspects TLS, or a private authority, issues such certificates.`);
   }
   return failed('tls', { ...explain(host, issuer, problem, facts.validTo), exitCode: EXIT.network });
 }
@@ -136,12 +130,8 @@ function explain(host: string, issuer: string, problem: string, validTo: string)
   };
 }
 
-/** A connection that did not come to stand, as a finding. */
-export function noCertificate(host: string, cause: unknown): Finding {
-  const reason = cause instanceof Error ? cause.message : 'no connection';
-  return doubtful(
-    'tls',
-    `The certificate of ${host} could not be looked at: ${reason}`,
-    'Check the address, the port, the firewall and the proxy.',
-  );
+/** A connection that could not be made, as a finding. */
+export function certificateUnknown(host: string, cause: unknown): Finding {
+  const message = `The certificate of ${host} could not be checked: ${cause instanceof Error ? cause.message : 'no connection'}`;
+  return warning('tls', message, 'Check the address, the port, the firewall and the proxy.');
 }

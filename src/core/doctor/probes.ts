@@ -19,15 +19,15 @@ const MODEL: Probe = {
   query: { filter: 'tagType==PAYMENT_TAG', pageSize: 1 },
 };
 
-/** The report of one day. No data is an answer too: 404 (specification, Errors). */
+/** The report of one day. No data is a valid response too: 404 (specification, Errors). */
 function practice(now: number): Probe {
   const today = new Date(now).toISOString().slice(0, 10);
   const filter = `fromDate==${today},location.id==ALL`;
   return { scope: 'practice:read', path: '/locationproductionnetschedule', query: { filter } };
 }
 
-/** What became of a probe: the token has the scope, lacks it, or something else is wrong. */
-export interface Probed {
+/** The result of a probe: the token has the scope or lacks it. */
+export interface ProbeResult {
   readonly scope: Scope;
   readonly allowed: boolean;
   readonly failure: ApiFailure | undefined;
@@ -36,10 +36,14 @@ export interface Probed {
 /**
  * Tries the scopes to read; those to write would take a write. `now`: UTC milliseconds. A service that refuses both
  * (403) is taken to refuse the organization, unless it says that it is the scopes. Throws the ApiFailure where the token
- * or the organization is refused as such or the address is not that of the API, and a Failure with exit code 8 when no
- * answer came.
+ * or the organization is refused as such or the address is not that of the API, and a Failure with exit code 8 without
+ * a response.
  */
-export async function probeScopes(client: ApiClient, signal: AbortSignal, now: number): Promise<readonly Probed[]> {
+export async function probeScopes(
+  client: ApiClient,
+  signal: AbortSignal,
+  now: number,
+): Promise<readonly ProbeResult[]> {
   const model = await refusalOf(client, MODEL, signal);
   if (model !== undefined && (model.status !== 403 || model.code === 'auth.organization_forbidden')) throw model;
   const report = await refusalOf(client, practice(now), signal);
@@ -52,8 +56,8 @@ export async function probeScopes(client: ApiClient, signal: AbortSignal, now: n
   ];
 }
 
-/** How the API refuses to read, undefined where it does not: a service may lack one route, an address may be of no service at all. */
-export function readingRefused(client: ApiClient, signal: AbortSignal): Promise<ApiFailure | undefined> {
+/** The refusal of a plain read, undefined where allowed: tells a service that lacks a route from no service. */
+export function readRefusal(client: ApiClient, signal: AbortSignal): Promise<ApiFailure | undefined> {
   return refusalOf(client, MODEL, signal);
 }
 

@@ -4,7 +4,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { Failure, localFailure } from '../failure.ts';
 import type { Row } from '../pages/page.ts';
-import type { ApiAnswer, ApiClient } from '../transport/client.ts';
+import type { ApiClient, ApiResponse } from '../transport/client.ts';
 import { changedTags, isChanged, type TagChange, tagsOf } from './tags.ts';
 
 /** How often the change is made when somebody else undoes it. */
@@ -48,7 +48,7 @@ export async function retag(
   }
 }
 
-function recordIn({ data, requestId }: ApiAnswer): Row {
+function recordIn({ data, requestId }: ApiResponse): Row {
   if (isPlainObject(data)) return data;
   throw localFailure('response.malformed', 'The server sent an answer without a document.', { requestId });
 }

@@ -7,7 +7,7 @@ import { type Failure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../profiles/config.ts';
 
 /** What a bookmark is of: the same name may stand for several resources, and for several organizations. */
 export interface BookmarkPlace {
@@ -93,7 +93,7 @@ export class Bookmarks {
 
 /** Checks the name of a bookmark; throws a Failure (exit 2). */
 export function checkBookmarkName(name: string, source: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure('The name of a bookmark is 1 to 64 letters, digits, dots, hyphens or underscores.', { source });
 }
 

@@ -3,9 +3,9 @@ import { EXIT } from '../../catalog/failures.ts';
 import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
+import type { Proof } from '../pages/complete.ts';
 import { idOf, type Row, type RowPage } from '../pages/page.ts';
-import type { Proof } from '../pages/proof.ts';
-import type { WalkedPage } from '../pages/walkplace.ts';
+import type { WalkedPage } from '../pages/walkoptions.ts';
 import { ExportFile } from './exportfile.ts';
 import type { ExportDone, ExportTask, ExportWorld } from './exporttask.ts';
 import { readingBegan } from './increment.ts';
@@ -112,11 +112,11 @@ class ExportRun {
       const { lastId, fetched, pages: count } = this.progress;
       this.progress = {
         ...this.progress,
-        lastId: page.place?.lastId ?? lastId,
+        lastId: page.position?.lastId ?? lastId,
         fetched: fetched + page.rows.length,
         pages: count + 1,
       };
-      if (page.place === undefined) continue;
+      if (page.position === undefined) continue;
       this.file.settle();
       this.resumable = this.progress;
       const now = this.world.owner.clock.now();

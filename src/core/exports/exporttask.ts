@@ -2,9 +2,9 @@ import type { Warning } from '../../catalog/failures.ts';
 import type { LockOwner } from '../lockfile.ts';
 import type { Formatter } from '../output/format.ts';
 import type { Sink } from '../output/sink.ts';
+import type { Proof } from '../pages/complete.ts';
 import type { Row, RowPage } from '../pages/page.ts';
-import type { Proof } from '../pages/proof.ts';
-import type { WalkedPage, WalkPlace } from '../pages/walkplace.ts';
+import type { WalkedPage, WalkPosition } from '../pages/walkoptions.ts';
 import type { TransferStatistics } from '../transport/pacer.ts';
 import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
@@ -13,7 +13,7 @@ import type { Receipt } from './receipt.ts';
 
 /** Where a run begins to read, and what it wants to know of the answers. */
 export interface ExportStart {
-  readonly from: WalkPlace | undefined;
+  readonly from: WalkPosition | undefined;
   /** To be told what the server's clock says, UTC milliseconds. */
   readonly onServerTime: (time: number) => void;
   /** To be told the warnings of every answer, those of the empty last page included. */

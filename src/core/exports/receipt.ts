@@ -6,7 +6,7 @@ import { localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
-import type { Proof } from '../pages/proof.ts';
+import type { Proof } from '../pages/complete.ts';
 import type { ExportKind } from './changesfile.ts';
 import type { ExportIdentity } from './identity.ts';
 import type { Effort, Progress } from './journal.ts';

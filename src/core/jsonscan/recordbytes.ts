@@ -1,34 +1,32 @@
 import type { Column } from '../output/columns.ts';
-import { ByteToken } from './bytetoken.ts';
-import { Code } from './codes.ts';
-import { type JsonBytes, NULL } from './jsonbytes.ts';
-import { isNested, NONE, textEnd, wholeEnd, wholeNumber } from './usualvalues.ts';
+import { isNested, type JsonBytes, NONE, NULL, textEnd, wholeEnd, wholeNumber } from './jsonbytes.ts';
+import { ByteToken, Code } from './tokens.ts';
 
 /** What the bytes of a value are. */
-export const Found = {
+export const ValueKind = {
   /** Null, or not in the record. */
   nothing: 0,
-  /** A string as it stands between its quotes. */
+  /** A string as it is between its quotes. */
   text: 1,
   /** The same, with a comma. */
   textWithComma: 2,
-  /** A number or boolean, as it stands. */
+  /** A number or boolean, as it is. */
   word: 3,
-  /** An array or object, as it stands. */
+  /** An array or object, as it is. */
   nested: 4,
   /** JSON that has to be parsed. */
   json: 5,
 } as const;
 
-/** One field of a record, at its place. */
+/** One field of a record, in its order. */
 interface Step {
-  /** What stands before its value: `{"id":`, `,"lastName":`. */
+  /** What comes before its value: `{"id":`, `,"lastName":`. */
   readonly lead: ByteToken;
   /** Index of the column that shows it. */
   readonly slot: number;
-  /** Where columns show parts of it. */
+  /** Its parts that columns show. */
   readonly parts: readonly Part[];
-  /** What stands before the only part that columns show, where it comes first in its record: `{"id":`. */
+  /** What comes before the only part that columns show, where it is first in its record: `{"id":`. */
   readonly link: ByteToken | undefined;
 }
 
@@ -38,27 +36,27 @@ interface Part {
   readonly slot: number;
 }
 
-/** A page whose records have more forms than that takes less time to parse. */
-const MOST_FORMS = 3;
+/** Maximum record layouts of a page; with more it is faster to parse. */
+const MAX_LAYOUTS = 3;
 
 /**
  * Finds the values of records in the bytes of a page, without parsing them. The records of a page have the same fields in
- * the same order, so the names are learnt from the first one and only compared in the others; a record of another form
- * is learnt anew.
+ * the same order, so the layout is learned from the first one and only compared in the others; another layout is
+ * learned anew.
  */
 export class RecordBytes {
-  /** Where the values of the columns stand in the last record that was read, and what they are (`Found`). */
+  /** Where the values of the columns are in the last record that was read, and their `ValueKind`. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly found: Uint8Array;
-  /** The whole of that record stands as JSON.stringify would write it. */
+  /** All of that record is written as JSON.stringify would write it. */
   plain = true;
   private readonly columns: readonly Column[];
   /** No column shows a part of what another one shows or of the id, or a part of a part. */
   private readonly isSimple: boolean;
   private steps: readonly Step[] = [];
-  /** Forms that this page has shown. */
-  private learnt = 0;
+  /** Layouts of this page so far. */
+  private layouts = 0;
   private idSlot = NONE;
 
   constructor(columns: readonly Column[]) {
@@ -68,7 +66,7 @@ export class RecordBytes {
       ({ path: [field = '', ...parts] }) =>
         parts.length < 2 && (parts.length === 0 || !(field === 'id' || whole.has(field))),
     );
-    // Behind the columns stand what none of them shows, and the id where none of them does.
+    // After the columns come what none of them shows, and the id where none of them does.
     this.starts = new Int32Array(columns.length + 2);
     this.ends = new Int32Array(columns.length + 2);
     this.found = new Uint8Array(columns.length + 2);
@@ -76,17 +74,17 @@ export class RecordBytes {
 
   /** To be called before the first record of a page. */
   begin(): void {
-    this.learnt = 0;
+    this.layouts = 0;
   }
 
-  /** Steps over the record that begins here. False where that cannot be done; then the page has to be parsed. */
+  /** Steps over the record that begins here; false where it cannot, and the page has to be parsed. */
   read(json: JsonBytes): boolean {
     const start = json.at;
-    if (this.steps.length > 0 && this.readForm(json)) return true;
+    if (this.steps.length > 0 && this.readLayout(json)) return true;
     json.at = start;
-    if (!this.isSimple || this.learnt++ === MOST_FORMS || !this.learn(json)) return false;
+    if (!this.isSimple || this.layouts++ === MAX_LAYOUTS || !this.learn(json)) return false;
     json.at = start;
-    return this.readForm(json);
+    return this.readLayout(json);
   }
 
   /** The id of that record as JSON.parse reads it. */
@@ -96,18 +94,18 @@ export class RecordBytes {
     const start = this.starts[slot] as number;
     const end = this.ends[slot] as number;
     switch (this.found[slot]) {
-      case Found.nothing:
+      case ValueKind.nothing:
         return null;
-      case Found.text:
-      case Found.textWithComma:
+      case ValueKind.text:
+      case ValueKind.textWithComma:
         return parsed(bytes, start - 1, end + 1);
       default:
         return wholeNumber(bytes, start, end) ?? parsed(bytes, start, end);
     }
   }
 
-  /** Steps over a record whose fields are those that were learnt. What is usual goes without a step of `json`. */
-  private readForm(json: JsonBytes): boolean {
+  /** Steps over a record of the learned layout; common values go without a step of `json`. */
+  private readLayout(json: JsonBytes): boolean {
     const { bytes, view } = json;
     const { steps } = this;
     let { at } = json;
@@ -116,7 +114,8 @@ export class RecordBytes {
       const step = steps[index] as Step;
       if (!step.lead.isAt(view, at, bytes.length)) return false;
       const start = at + step.lead.length;
-      at = step.link === undefined ? this.usual(json, step.slot, start) : this.usualLink(json, step.link, step, start);
+      at =
+        step.link === undefined ? this.common(json, step.slot, start) : this.commonLink(json, step.link, step, start);
       if (at !== NONE) continue;
       json.at = start;
       if (!this.readValue(json, step)) return false;
@@ -127,37 +126,37 @@ export class RecordBytes {
     return true;
   }
 
-  /** Where one of the values that most are ends: plain text, null, or a whole number. `NONE` for any other. */
-  private usual({ bytes, view }: JsonBytes, slot: number, start: number): number {
+  /** Where one of the most common values ends: plain text, null, or a whole number. `NONE` for any other. */
+  private common({ bytes, view }: JsonBytes, slot: number, start: number): number {
     const code = bytes[start];
     if (code === Code.quote) {
       const end = textEnd(bytes, start + 1);
-      return end === NONE ? NONE : this.keep(slot, Found.text, start + 1, end) + 1;
+      return end === NONE ? NONE : this.record(slot, ValueKind.text, start + 1, end) + 1;
     }
     if (code === Code.n && NULL.isAt(view, start, bytes.length)) {
-      this.found[slot] = Found.nothing;
+      this.found[slot] = ValueKind.nothing;
       return start + NULL.length;
     }
     const end = wholeEnd(bytes, start);
-    return end === NONE ? NONE : this.keep(slot, Found.word, start, end);
+    return end === NONE ? NONE : this.record(slot, ValueKind.word, start, end);
   }
 
   /** The same of a linked record: null, or the one whole number that it is. */
-  private usualLink({ bytes, view }: JsonBytes, link: ByteToken, { parts }: Step, start: number): number {
+  private commonLink({ bytes, view }: JsonBytes, link: ByteToken, { parts }: Step, start: number): number {
     const slot = (parts[0] as Part).slot;
     if (parts.length > 1) return NONE;
     if (bytes[start] === Code.n && NULL.isAt(view, start, bytes.length)) {
-      this.found[slot] = Found.nothing;
+      this.found[slot] = ValueKind.nothing;
       return start + NULL.length;
     }
     if (!link.isAt(view, start, bytes.length)) return NONE;
     const end = wholeEnd(bytes, start + link.length);
     return end !== NONE && bytes[end] === Code.closeObject
-      ? this.keep(slot, Found.word, start + link.length, end) + 1
+      ? this.record(slot, ValueKind.word, start + link.length, end) + 1
       : NONE;
   }
 
-  private keep(slot: number, what: number, start: number, end: number): number {
+  private record(slot: number, what: number, start: number, end: number): number {
     this.found[slot] = what;
     this.starts[slot] = start;
     this.ends[slot] = end;
@@ -165,7 +164,7 @@ export class RecordBytes {
   }
 
   private readValue(json: JsonBytes, { slot, parts }: Step): boolean {
-    for (const part of parts) this.found[part.slot] = Found.nothing;
+    for (const part of parts) this.found[part.slot] = ValueKind.nothing;
     const isLink = parts.length > 0 && json.bytes[json.at] === Code.openObject;
     return isLink ? this.readLink(json, parts) : this.readSlot(json, slot);
   }
@@ -191,12 +190,13 @@ export class RecordBytes {
     if (!json.value()) return false;
     if (!json.plain) {
       this.plain = false;
-      this.keep(slot, Found.json, start, json.at);
+      this.record(slot, ValueKind.json, start, json.at);
       return isJson(json.bytes, start, json.at);
     }
-    if (first === Code.quote) this.keep(slot, json.comma ? Found.textWithComma : Found.text, start + 1, json.at - 1);
-    else if (first === Code.n) this.found[slot] = Found.nothing;
-    else this.keep(slot, isNested(first) ? Found.nested : Found.word, start, json.at);
+    if (first === Code.quote)
+      this.record(slot, json.comma ? ValueKind.textWithComma : ValueKind.text, start + 1, json.at - 1);
+    else if (first === Code.n) this.found[slot] = ValueKind.nothing;
+    else this.record(slot, isNested(first) ? ValueKind.nested : ValueKind.word, start, json.at);
     return true;
   }
 
@@ -205,7 +205,7 @@ export class RecordBytes {
     if (json.bytes[start] !== Code.openObject || !json.value() || !isJson(json.bytes, start, json.at)) return false;
     const names = Object.keys(parsed(json.bytes, start, json.at) as object);
     this.steps = names.map((name, index) => this.stepOf(name, index));
-    this.found.fill(Found.nothing);
+    this.found.fill(ValueKind.nothing);
     const id = names.indexOf('id');
     this.idSlot = this.steps[id]?.slot ?? NONE;
     return names.length > 0;
@@ -226,7 +226,7 @@ export class RecordBytes {
   }
 }
 
-/** Steps over the name of a member, and tells the column that shows it; `NONE` where that cannot be done. */
+/** Steps over the name of a member and returns the column that shows it; `NONE` where it cannot. */
 function slotOf(json: JsonBytes, parts: readonly Part[], other: number): number {
   for (const { lead, slot } of parts) if (json.token(lead)) return slot;
   json.plain = true;
@@ -234,7 +234,7 @@ function slotOf(json: JsonBytes, parts: readonly Part[], other: number): number 
   return isName && json.bytes[json.at++] === Code.colon ? other : NONE;
 }
 
-/** The value in a part of a text. Throws a SyntaxError. */
+/** The JSON value in a part of a text. Throws a SyntaxError. */
 export function parsed(bytes: Uint8Array, start: number, end: number): unknown {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
 }

@@ -2,33 +2,47 @@ import type { Operation } from '../../catalog/define.ts';
 import { countText } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
+import { completeFilters, mayBeUndated } from './completefilters.ts';
 import { countOnce } from './countall.ts';
-import { mayBeUndated, wholeFilters } from './everything.ts';
-import { IdLog } from './idlog.ts';
 import { mergeWalks, Unmergeable } from './merge.ts';
-import { cutPage } from './page.ts';
-import type { Proof } from './proof.ts';
-import { SeenIds } from './seenids.ts';
+import { truncatePage } from './page.ts';
+import { IdLog, SeenIds } from './seenids.ts';
 import { ServiceWalk, type ServiceWalkOptions, unresumable } from './servicewalk.ts';
-import { START, type WalkedPage, type WalkPlace } from './walkplace.ts';
+import { START, type WalkedPage, type WalkPosition } from './walkoptions.ts';
 
+/** How a complete read is known to be complete (D48), for receipts and summaries. */
+export interface Proof {
+  /**
+   * `count`: at least as many rows arrived as the service counts for the same filter. `bound`: no count; the filter has
+   * an early bound, or what the bound may leave out was read as well. `walk`: no count and no date filter in the
+   * specification; the list was read to its end. `none`: not everything was requested.
+   */
+  readonly by: 'count' | 'bound' | 'walk' | 'none';
+  /** The service's count at the end; null where it does not count. */
+  readonly counted: number | null;
+  /** What could not be read, or why nothing is proved; null where all of it is. */
+  readonly unproved: string | null;
+}
+
+/** Options of a complete read. */
 export interface CompleteOptions extends ServiceWalkOptions {
   /** The operation that counts what the list lists, where the API has one that takes the filter. */
   readonly count?: Operation | undefined;
-  /** Leaves it to the service which records it brings: no bound of ours, nothing compared. */
+  /** Leaves the choice of records to the service: no bound of ours, nothing compared. */
   readonly serverDefaults?: boolean;
   readonly signal: AbortSignal;
-  /** Called at the end of a walk that was not stopped. */
+  /** Called at the end of a walk that was not interrupted. */
   readonly onProof?: (proof: Proof) => void;
 }
 
-/** Passes over counted pages after the first, until one brings nothing new. */
-const MOST_PASSES = 3;
+/** Maximum passes over numbered pages after the first, until one brings nothing new. */
+const MAX_PASSES = 3;
 
 /**
- * Every record that matches a filter, whatever the service would leave out by itself (D48), with a proof: the rows are
- * compared with the service's own count, and looked for once more where there are too few. In ascending id order where
- * the service has one. Throws `pages.incomplete` (exit 8) when fewer rows came than are counted, and whatever a walk throws.
+ * Every record that matches a filter, whatever the service would leave out on its own (D48), with a proof: the rows are
+ * compared with the service's own count, and read once more where there are too few. In ascending id order where the
+ * service has one. Throws `pages.incomplete` (exit 8) when fewer rows arrived than are counted, and whatever a walk
+ * throws.
  */
 export function readComplete(
   client: ApiClient,
@@ -46,21 +60,21 @@ class CompleteRead {
   private readonly operation: Operation;
   private readonly options: CompleteOptions;
   private readonly service: ServiceWalk;
-  /** Ids that came, where the service does not remember them. */
+  /** Ids that arrived, where `service` does not remember them. */
   private readonly ids: IdLog;
-  private place: WalkPlace;
+  private position: WalkPosition;
   private rows: number;
-  /** What was counted before the first of pages that are counted. */
+  /** The counts before the first of numbered pages. */
   private before: Counts = [];
 
   constructor(client: ApiClient, operation: Operation, options: CompleteOptions) {
     this.client = client;
     this.operation = operation;
     this.options = options;
-    this.place = options.from ?? START;
-    this.rows = this.place.fetched;
-    this.service = new ServiceWalk(client, operation, options, this.place);
-    this.ids = new IdLog(BigInt(this.place.lastId));
+    this.position = options.from ?? START;
+    this.rows = this.position.fetched;
+    this.service = new ServiceWalk(client, operation, options, this.position);
+    this.ids = new IdLog(BigInt(this.position.lastId));
   }
 
   async *pages(): AsyncGenerator<WalkedPage> {
@@ -72,16 +86,16 @@ class CompleteRead {
       yield page;
       if (this.rows >= limit) break;
     }
-    if (serverDefaults) this.prove('none', null, 'It was left to the server which records it brings.');
+    if (serverDefaults) this.prove('none', null, 'The choice of records was left to the server.');
     else if (this.rows >= limit) this.prove('none', null, null);
     else yield* this.proven(filters);
   }
 
-  /** Filters that bring everything together, or all but what only a count can show. */
+  /** Filters that together bring everything, or all but what only a count can show. */
   private filters(): readonly (string | undefined)[] {
     const { filter, count } = this.options;
-    const whole = wholeFilters(filter, this.operation);
-    return this.mayLackUndated(whole) && count === undefined ? [...whole, filter] : whole;
+    const filters = completeFilters(filter, this.operation);
+    return this.mayLackUndated(filters) && count === undefined ? [...filters, filter] : filters;
   }
 
   /** Whether records without a date may exist that the bound of the only filter leaves out. */
@@ -89,56 +103,57 @@ class CompleteRead {
     return more.length === 0 && first !== this.options.filter && mayBeUndated(this.operation.dateLimit);
   }
 
-  /** Cuts the pages at the limit, and keeps count. */
+  /** Truncates the pages at the limit, and counts their rows. */
   private async *counting(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
     const { limit = Number.POSITIVE_INFINITY } = this.options;
     for await (const page of pages) {
-      const cut = cutPage(page, limit - this.rows);
+      const cut = truncatePage(page, limit - this.rows);
       this.rows += cut.rows.length;
       if (this.service.seen === undefined) this.ids.add(cut.rows);
-      this.place = page.place ?? this.place;
-      yield { ...cut, place: cut.rows.length < page.rows.length ? undefined : page.place };
+      this.position = page.position ?? this.position;
+      yield { ...cut, position: cut.rows.length < page.rows.length ? undefined : page.position };
     }
   }
 
   private all(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     const [first] = filters;
-    if (filters.length === 1) return this.service.walk(first, this.place);
+    if (filters.length === 1) return this.service.walk(first, this.position);
     return this.service.seen === undefined ? this.merged(filters) : this.oneAfterAnother(filters);
   }
 
   private async *merged(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     try {
-      yield* mergeWalks(filters.map((filter) => this.service.walk(filter, this.place)));
+      yield* mergeWalks(filters.map((filter) => this.service.walk(filter, this.position)));
     } catch (cause) {
       if (!(cause instanceof Unmergeable)) throw cause;
-      this.service.seen = new SeenIds(BigInt(this.place.lastId));
+      this.service.seen = new SeenIds(BigInt(this.position.lastId));
       yield* this.oneAfterAnother(filters);
     }
   }
 
   private async *oneAfterAnother(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
-    const from = this.place;
+    const from = this.position;
     for (const filter of filters) yield* unresumable(this.service.walk(filter, from));
   }
 
-  /** Compares the rows with the count, and looks for what is missing. */
-  private async *proven(whole: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+  /** Compares the rows with the count, and reads what is missing. */
+  private async *proven(dated: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     const { filter, limit = Number.POSITIVE_INFINITY } = this.options;
-    const mayLackUndated = this.mayLackUndated(whole);
-    const filters = mayLackUndated ? [...whole, filter] : whole;
+    const mayLackUndated = this.mayLackUndated(dated);
+    const filters = mayLackUndated ? [...dated, filter] : dated;
     let counts = await this.counts(filters);
-    const [dated, plain] = counts;
-    // Counts that differ either way may do so by records without a date: a limit of the service's own can hide them or not.
-    if (mayLackUndated && (plain === undefined || plain !== dated)) yield* this.looked(this.undated(whole[0]));
-    if (most(counts) === 0 && !this.service.isOrderKnown) yield* this.looked(this.afterTheLast(whole));
+    const [datedCount, plainCount] = counts;
+    // Counts that differ may do so by records without a date, which a limit of the service's own can hide or not.
+    if (mayLackUndated && (plainCount === undefined || plainCount !== datedCount))
+      yield* this.extra(this.undated(dated[0]));
+    if (most(counts) === 0 && !this.service.isOrderKnown) yield* this.extra(this.afterTheLast(dated));
     if (this.service.isNumbered && !isSame(counts, this.before)) {
-      yield* this.looked(this.untilSettled(filters));
+      yield* this.extra(this.untilSettled(filters));
       counts = await this.counts(filters);
     }
-    for (const look of [() => this.afterTheLast(whole), () => this.fromTheStart(filters)]) {
+    for (const read of [() => this.afterTheLast(dated), () => this.fromTheStart(filters)]) {
       if (this.rows >= Math.min(most(counts), limit)) break;
-      yield* this.looked(look());
+      yield* this.extra(read());
       counts = await this.counts(filters);
     }
     const counted = most(counts);
@@ -148,39 +163,39 @@ class CompleteRead {
     else this.prove(this.operation.dateLimit === undefined ? 'walk' : 'bound', null, unproved);
   }
 
-  /** Pages of a look for more, which no later run can begin at. */
-  private looked(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
+  /** Further pages, from which no later run can resume. */
+  private extra(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
     return unresumable(this.counting(pages));
   }
 
   /** Rows that have no date: those of the plain filter that the bounded one did not bring. */
   private async *undated(bounded: string | undefined): AsyncGenerator<WalkedPage> {
     if (this.options.from !== undefined && this.options.from.fetched > 0) {
-      // Which rows an earlier run brought is known by their last id alone, and rows without a date may lie before it.
+      // The rows of an earlier run are known by their last id alone, and rows without a date may lie before it.
       this.service.seen = new SeenIds();
       for await (const _page of this.service.walk(bounded, START));
     }
     yield* this.fromTheStart([this.options.filter]);
   }
 
-  /** Rows that were added since the walk ended; all pages again where they have no order. */
+  /** Rows added since the walk ended; all pages again where they have no order. */
   private afterTheLast(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     this.service.distrustOrder();
     return this.all(filters);
   }
 
-  /** All rows but those that came, until there are none: one that was deleted meanwhile may have hidden another. */
+  /** All rows but those that arrived, until there are none: one that was deleted meanwhile may have hidden another. */
   private async *untilSettled(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
-    for (let passes = 0, before = -1; passes < MOST_PASSES && this.rows > before; passes++) {
+    for (let passes = 0, before = -1; passes < MAX_PASSES && this.rows > before; passes++) {
       before = this.rows;
       yield* this.fromTheStart(filters);
     }
   }
 
-  /** All rows but those that came: some may have been added before the last id, since ids need not rise. */
+  /** All rows but those that arrived: some may have been added before the last id, since ids need not rise. */
   private fromTheStart(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
     this.service.seen ??= this.ids.seen();
-    this.place = START;
+    this.position = START;
     return this.oneAfterAnother(filters);
   }
 
@@ -216,8 +231,6 @@ function isSame(counts: Counts, before: Counts): boolean {
 }
 
 function incomplete(counted: number, rows: number): Failure {
-  return localFailure(
-    'pages.incomplete',
-    `The server counts ${countText(counted)} records, and ${countText(rows)} came.`,
-  );
+  const message = `The server counts ${countText(counted)} records, but ${countText(rows)} arrived.`;
+  return localFailure('pages.incomplete', message);
 }

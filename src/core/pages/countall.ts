@@ -5,15 +5,14 @@ import { parseFilter } from '../../catalog/filter/grammar.ts';
 import { countText, readCount } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import type { ApiAnswer, ApiClient } from '../transport/client.ts';
-import { askLocated, mayBeUndated, withEarlyBound } from './everything.ts';
+import type { ApiClient, ApiResponse } from '../transport/client.ts';
+import { mayBeUndated, withEarlyBound, withLocationFallback } from './completefilters.ts';
 import { PageTimeout } from './page.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
 
-/** The count of an answer under either of its names (D18), as a number or its digits; undefined where there is none. */
-export function totalOf({ data }: Pick<ApiAnswer, 'data'>): number | undefined {
-  const record = isPlainObject(data) ? data : {};
-  return readCount(record.totalCount ?? record.total);
+/** The count in a response under either of its names (D18), as a number or digits; undefined where there is none. */
+export function totalOf({ data }: Pick<ApiResponse, 'data'>): number | undefined {
+  return isPlainObject(data) ? readCount(data.totalCount ?? data.total) : undefined;
 }
 
 /** The operation that counts what a resource lists, where the API has one that takes the filter. */
@@ -23,13 +22,14 @@ export function countOperationOf({ operations }: Resource, filter: string | unde
   return terms.every(({ key }) => Object.hasOwn(count?.filters ?? {}, key)) ? count : undefined;
 }
 
-/** The answer to a count, and what it counts. */
+/** A count. */
 export interface Counted {
   readonly total: number;
-  /** `data` as the service answered; of a count in slices, made from their sum. */
+  /** `data` of the response; of a count in slices, made from their sum. */
   readonly data: unknown;
 }
 
+/** Options of a count. */
 export interface CountOptions {
   /** UTC milliseconds. */
   readonly now: () => number;
@@ -41,7 +41,7 @@ export interface CountOptions {
 /**
  * How many records match a filter, of any age (D48): with an early bound; where records may lack a date also without
  * it, and the larger counts; by slices of time where the service times out on all of it. Throws what a request throws,
- * and a Failure with exit code 8 for an answer without a count.
+ * and a Failure with exit code 8 for a response without a count.
  */
 export async function countAll(
   client: ApiClient,
@@ -50,21 +50,21 @@ export async function countAll(
   options: CountOptions,
 ): Promise<Counted> {
   const bounded = withEarlyBound(filter, operation);
-  const whole = await countOnce(client, operation, bounded, options.signal).catch((cause: unknown) => {
+  const dated = await countOnce(client, operation, bounded, options.signal).catch((cause: unknown) => {
     if (isTimeout(cause)) return countSlices(client, operation, bounded, options);
     throw cause;
   });
-  if (bounded === filter || !mayBeUndated(operation.dateLimit)) return whole;
+  if (bounded === filter || !mayBeUndated(operation.dateLimit)) return dated;
   const plain = await countIfAllowed(client, operation, filter, options.signal);
-  if (plain?.total === whole.total) return whole;
+  if (plain?.total === dated.total) return dated;
   const inAll = plain === undefined ? 'does not count the others' : `${countText(plain.total)} in all`;
   options.onUnproved(
-    `The server counts ${countText(whole.total)} with a date, and ${inAll}: there may be more without a date.`,
+    `The server counts ${countText(dated.total)} with a date, and ${inAll}: there may be more without a date.`,
   );
-  return plain !== undefined && plain.total > whole.total ? plain : whole;
+  return plain !== undefined && plain.total > dated.total ? plain : dated;
 }
 
-/** The count for exactly this filter; undefined where the service refuses it or times out. Throws what else a request throws. */
+/** The count for exactly this filter; undefined where the service refuses it or times out. Throws as a request does. */
 async function countIfAllowed(
   client: ApiClient,
   operation: Operation,
@@ -87,23 +87,22 @@ export async function countOnce(
   filter: string | undefined,
   signal: AbortSignal,
 ): Promise<Counted> {
-  const ask = (filterSent: string | undefined) =>
+  const response = await withLocationFallback(filter, operation.filters, (sent) =>
     client.request({
       method: 'GET',
       path: pathOf(operation),
-      query: { filter: filterSent || undefined },
+      query: { filter: sent || undefined },
       onRetry: ({ status, attempt }) => {
         // A count that times out twice does so because of what it has to count.
         if (status === 408 && attempt >= 2) throw new PageTimeout();
       },
       signal,
-    });
-  const answer = await askLocated(filter, operation.filters, ask);
-  const total = totalOf(answer);
-  if (total !== undefined) return { total, data: answer.data };
-  throw localFailure('response.malformed', 'The server sent an answer without a count.', {
-    requestId: answer.requestId,
-  });
+    }),
+  );
+  const { data, requestId } = response;
+  const total = totalOf(response);
+  if (total !== undefined) return { total, data };
+  throw localFailure('response.malformed', 'The server sent a response without a count.', { requestId });
 }
 
 async function countSlices(

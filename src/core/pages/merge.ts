@@ -1,74 +1,61 @@
 import { idOf, type Row } from './page.ts';
-import type { WalkedPage } from './walkplace.ts';
+import type { WalkedPage } from './walkoptions.ts';
 
-/**
- * The rows of several walks in ascending id order, each id once: what all of them bring together. The last id is a place
- * from which all of them can resume. Throws Unmergeable when one of them no longer has such a place.
- */
+/** A walk is no longer in id order; what was yielded so far is complete up to the last id. */
+export class Unmergeable extends Error {}
+
+/** The rows of several walks in ascending id order, each id once, as long as they are in order (else Unmergeable). */
 export async function* mergeWalks(walks: readonly AsyncGenerator<WalkedPage>[]): AsyncGenerator<WalkedPage> {
-  const sides = walks.map((walk) => new Side(walk));
+  const sides = walks.map((walk): Side => ({ walk, rows: [], page: undefined, ended: false }));
   let fetched: number | undefined;
   try {
     for (;;) {
-      await Promise.all(sides.map((side) => side.fill()));
+      await Promise.all(sides.map(fill));
       const open = sides.filter(({ rows }) => rows.length > 0);
-      const [first] = open;
-      if (first?.page === undefined) return;
-      // Up to here every side that still has rows has shown all of them.
-      const upTo = open.map(({ lastId }) => lastId).reduce((least, id) => (id < least ? id : least));
-      const rows = inOrder(open.flatMap((side) => side.take(upTo)));
-      const ids = { firstId: String(idOf(rows[0] ?? {})), lastId: String(upTo) };
-      fetched = (fetched ?? (first.page.place?.fetched ?? 0) - first.page.rows.length) + rows.length;
-      yield { ...first.page, rows, ...ids, place: { lastId: String(upTo), fetched } };
+      const page = open[0]?.page;
+      if (page === undefined) return;
+      // Up to here every side that still has rows has yielded all of them.
+      const upTo = open.map(({ rows }) => orderOf(rows.at(-1))).reduce((least, id) => (id < least ? id : least));
+      const rows = uniqueById(open.flatMap((side) => take(side, upTo)));
+      const ids = { firstId: String(orderOf(rows[0])), lastId: String(upTo) };
+      fetched = (fetched ?? (page.position?.fetched ?? 0) - page.rows.length) + rows.length;
+      yield { ...page, rows, ...ids, position: { lastId: String(upTo), fetched } };
     }
   } finally {
     await Promise.all(walks.map((walk) => walk.return(undefined)));
   }
 }
 
-/** A walk is no longer in id order, so it cannot be merged; what came so far is whole up to the last id. */
-export class Unmergeable extends Error {}
-
-/** One of the walks, and the rows of it that wait for those of the others. */
-class Side {
-  rows: readonly Row[] = [];
+/** One of the walks, and its rows that wait for those of the others. */
+interface Side {
+  readonly walk: AsyncGenerator<WalkedPage>;
+  rows: readonly Row[];
   page: WalkedPage | undefined;
-  private ended = false;
-  private readonly walk: AsyncGenerator<WalkedPage>;
+  ended: boolean;
+}
 
-  constructor(walk: AsyncGenerator<WalkedPage>) {
-    this.walk = walk;
-  }
-
-  get lastId(): bigint {
-    return idOf(this.rows.at(-1) ?? {}) ?? 0n;
-  }
-
-  async fill(): Promise<void> {
-    while (!this.ended && this.rows.length === 0) {
-      const next = await this.walk.next();
-      if (next.done) this.ended = true;
-      else {
-        if (next.value.place === undefined) throw new Unmergeable();
-        this.page = next.value;
-        this.rows = next.value.rows;
-      }
-    }
-  }
-
-  take(upTo: bigint): readonly Row[] {
-    const beyond = this.rows.findIndex((row) => (idOf(row) ?? 0n) > upTo);
-    const taken = beyond < 0 ? this.rows : this.rows.slice(0, beyond);
-    this.rows = beyond < 0 ? [] : this.rows.slice(beyond);
-    return taken;
+async function fill(side: Side): Promise<void> {
+  while (!side.ended && side.rows.length === 0) {
+    const { done = false, value: page } = await side.walk.next();
+    if (!done && page.position === undefined) throw new Unmergeable();
+    side.ended = done;
+    if (!done) [side.page, side.rows] = [page, page.rows];
   }
 }
 
-function inOrder(rows: readonly Row[]): readonly Row[] {
-  const byId = new Map<string, Row>();
-  for (const row of rows) {
-    const id = String(idOf(row));
-    if (!byId.has(id)) byId.set(id, row);
-  }
-  return [...byId.values()].toSorted((a, b) => ((idOf(a) ?? 0n) < (idOf(b) ?? 0n) ? -1 : 1));
+function take(side: Side, upTo: bigint): readonly Row[] {
+  const beyond = side.rows.findIndex((row) => orderOf(row) > upTo);
+  const end = beyond < 0 ? side.rows.length : beyond;
+  const taken = side.rows.slice(0, end);
+  side.rows = side.rows.slice(end);
+  return taken;
+}
+
+function uniqueById(rows: readonly Row[]): readonly Row[] {
+  const byId = new Map(rows.toReversed().map((row) => [orderOf(row), row]));
+  return [...byId.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+function orderOf(row: Row | undefined): bigint {
+  return idOf(row ?? {}) ?? 0n;
 }

@@ -4,10 +4,11 @@ import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
-import type { ApiAnswer, ApiClient, ApiRequest, Query } from '../transport/client.ts';
+import type { ApiClient, ApiRequest, ApiResponse, Query } from '../transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 import { RETRYABLE_STATUSES } from '../transport/retry.ts';
 
+/** A record: values by field name. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Some records. */
@@ -15,38 +16,37 @@ export interface RowPage {
   readonly rows: readonly Row[];
 }
 
-export interface Page {
-  readonly rows: readonly Row[];
+/** One page of a list. */
+export interface Page extends RowPage {
   readonly warnings: readonly Warning[];
   readonly meta: Readonly<Record<string, unknown>> | null;
   readonly requestId: string | null;
   /** Ids of the first and the last row, exact; null on an empty page. */
   readonly firstId: string | null;
   readonly lastId: string | null;
-  /** The size it was asked for in. */
+  /** The size that was requested. */
   readonly pageSize: number;
 }
 
-/** A turn of the event loop; `node:timers/promises` has the same, and loads the reading of terminals with it. */
-const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** One turn of the event loop; `node:timers/promises` has the same, and would load readline with it. */
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** What every page of a walk asks for. */
-export interface PageQuestion {
-  /** Repeated with every page. */
+/** What is the same for every page of a walk. */
+export interface PageOptions {
   readonly filter?: string | undefined;
   /** Names for `responseFields`; all fields where absent. */
   readonly fields?: readonly string[] | undefined;
-  /** Reads a page from its bytes; its records are what this makes of them, with their ids. Parsed as JSON where absent. */
+  /** Makes records with ids of the bytes of a page; parses JSON where absent. */
   readonly read?: ((body: Uint8Array) => Envelope | undefined) | undefined;
-  /** Called with what the server's clock said in each answer, UTC milliseconds. */
+  /** Called with the server's time in each response, UTC milliseconds. */
   readonly onServerTime?: ((time: number) => void) | undefined;
-  /** Called with the warnings of each answer. */
+  /** Called with the warnings of each response. */
   readonly onWarnings?: ((warnings: readonly Warning[]) => void) | undefined;
-  /** Timeouts (408) of one page after which it is given up with a PageTimeout; as often as retries allow where absent. */
+  /** Timeouts (408) of one page that end in a PageTimeout; as many as retries allow where absent. */
   readonly mostTimeouts?: number | undefined;
 }
 
-/** Records asked for at a time: one size for a run, made smaller when a page takes too long (contract §5). */
+/** Records requested at a time: one size for a run, made smaller when a page takes too long (contract §5). */
 export class PageSize {
   current: number;
 
@@ -62,14 +62,14 @@ export class PageSize {
 
 /**
  * Which page: the one after an id, of no more than `most` rows, in ascending order unless `inAnyOrder`; the one of a
- * number, from 1; or whatever the service answers when no page is named.
+ * number, from 1; or whatever the service sends when no page is named.
  */
-export type PagePlace =
+export type PageTarget =
   | { readonly after: bigint; readonly most: number; readonly inAnyOrder?: boolean }
   | { readonly page: number }
   | 'all';
 
-/** The server timed out as often as the walk allows; asking for less may help. */
+/** The server timed out as often as the walk allows; a smaller request may succeed. */
 export class PageTimeout extends ApiFailure {
   constructor() {
     super(408, [], null);
@@ -77,34 +77,35 @@ export class PageTimeout extends ApiFailure {
   }
 }
 
+interface PageFetch {
+  readonly options: PageOptions;
+  readonly target: PageTarget;
+  readonly size: PageSize;
+  /** Called with what seems to be the last id of the page, before its records are read. */
+  readonly onLastId?: ((id: bigint) => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Asks for one page. Throws a Failure with exit code 8 for data that is no list of records, or, by cursor, whose ids do
- * not strictly increase from `place.after` on (`pages.order`), a PageTimeout, and whatever the request throws.
+ * Requests one page. Throws a Failure with exit code 8 for data that is not a list of records or, by cursor, whose ids
+ * do not strictly increase from `target.after` on (`pages.order`), a PageTimeout, and whatever the request throws.
  */
 export async function fetchPage(
   client: ApiClient,
   operation: Operation,
-  asked: {
-    readonly question: PageQuestion;
-    readonly place: PagePlace;
-    readonly size: PageSize;
-    /** Called with what seems to be the last id of the page, before its records are read. */
-    readonly onLastId?: (id: bigint) => void;
-    readonly signal: AbortSignal;
-  },
+  { options, target, size, onLastId, signal }: PageFetch,
 ): Promise<Page> {
-  const { question, place, size, onLastId, signal } = asked;
   const { read = (body: Uint8Array) => readEnvelope(bodyText(body)), mostTimeouts = Number.POSITIVE_INFINITY } =
-    question;
+    options;
   let pageSize = size.current;
   let timeouts = 0;
   const query = (): Query => {
-    const common = { filter: question.filter || undefined, responseFields: question.fields?.join(',') };
-    if (place === 'all') return common;
-    // Page numbers count pages of one size: a page must not be asked for smaller than those before it.
-    if ('page' in place) return { ...common, pageSize, page: place.page };
-    pageSize = Math.min(size.current, place.most);
-    return { ...common, pageSize, lastId: place.after.toString() };
+    const common = { filter: options.filter || undefined, responseFields: options.fields?.join(',') };
+    if (target === 'all') return common;
+    // Page numbers count pages of one size: no page may be smaller than those before it.
+    if ('page' in target) return { ...common, pageSize, page: target.page };
+    pageSize = Math.min(size.current, target.most);
+    return { ...common, pageSize, lastId: target.after.toString() };
   };
   const request: ApiRequest = {
     method: 'GET',
@@ -113,69 +114,67 @@ export async function fetchPage(
     onRetry: ({ status }) => {
       if (status !== 408) return;
       if (++timeouts >= mostTimeouts) throw new PageTimeout();
-      if (place !== 'all' && 'after' in place) size.shrink(pageSize);
+      if (target !== 'all' && 'after' in target) size.shrink(pageSize);
     },
     read: async (body) => {
       const id = onLastId && announcedLastId(body);
       if (id === undefined) return read(body);
       onLastId?.(id);
-      // Reading keeps this process busy: what was asked for now goes out before.
-      await turnOfTheLoop();
+      // Parsing keeps this process busy: the next request goes out before.
+      await nextTurn();
       return read(body);
     },
-    ...(onLastId && {
-      onHead: ({ link }) => {
-        const id = linkedLastId(link);
-        if (id !== undefined) onLastId(id);
-      },
-    }),
+    onHead: ({ link }) => {
+      const id = linkedLastId(link);
+      if (id !== undefined) onLastId?.(id);
+    },
     signal,
   };
-  const answer = await client.request(request).catch((cause: unknown) => {
-    // What else went wrong in between does not matter: asked for less it may not time out.
+  const response = await client.request(request).catch((cause: unknown) => {
+    // What else went wrong in between does not matter: a smaller request may not time out.
     throw timeouts > 0 && Number.isFinite(mostTimeouts) && isPassing(cause) ? new PageTimeout() : cause;
   });
-  const rows = readRows(answer);
-  const { warnings, meta, requestId, headers } = answer;
-  const isOrdered = place !== 'all' && 'after' in place && place.inAnyOrder !== true;
-  const ids = idsOf(rows, isOrdered ? place.after : undefined, operation, requestId);
+  const rows = readRows(response);
+  const { warnings, meta, requestId, headers } = response;
+  const isOrdered = target !== 'all' && 'after' in target && target.inAnyOrder !== true;
+  const ids = idsOf(rows, isOrdered ? target.after : undefined, operation, requestId);
   const time = Date.parse(headers.date ?? '');
-  if (!Number.isNaN(time)) question.onServerTime?.(time);
-  question.onWarnings?.(warnings);
+  if (!Number.isNaN(time)) options.onServerTime?.(time);
+  options.onWarnings?.(warnings);
   return { rows, warnings, meta, requestId, ...ids, pageSize };
 }
 
-/** Whether another attempt might have gone better. */
+/** Whether another attempt might have succeeded. */
 function isPassing(cause: unknown): boolean {
   if (!(cause instanceof Failure)) return false;
   return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
 }
 
-/** The last id by the `Link` to the next page (RFC 8288), as our server sends it. It may be wrong: the records decide. */
+/** The last id by the `Link` to the next page (RFC 8288), as our server sends it; possibly wrong, the records decide. */
 function linkedLastId(link = ''): bigint | undefined {
   const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
   const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
   return /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** Bytes at the end of a page that may tell its last id. */
+/** Bytes at the end of a page that are searched for its last id. */
 const TAIL = 256;
 
-/** The last id by `meta.pagination` (D17), as it stands at the end of a body. It may be wrong: the records decide. */
+/** The last id by `meta.pagination` (D17), at the end of a body; it may be wrong, the records decide. */
 function announcedLastId(body: Uint8Array): bigint | undefined {
   const tail = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1', body.length - TAIL);
   const id = /"lastId":"?([1-9]\d{0,30})[",}]/.exec(tail)?.[1];
   return id === undefined ? undefined : BigInt(id);
 }
 
-function readRows(answer: ApiAnswer): readonly Row[] {
-  if (Array.isArray(answer.data) && answer.data.every(isPlainObject)) return answer.data;
+function readRows({ data, requestId }: ApiResponse): readonly Row[] {
+  if (Array.isArray(data) && data.every(isPlainObject)) return data;
   throw localFailure('response.malformed', 'The server sent a page whose data is not a list of records.', {
-    requestId: answer.requestId,
+    requestId,
   });
 }
 
-/** First and last id; by cursor, `after` being the last id before them, they have to increase. */
+/** First and last id. By cursor, where `after` is the last id before them, they have to increase. */
 function idsOf(
   rows: readonly Row[],
   after: bigint | undefined,
@@ -194,20 +193,19 @@ function idsOf(
     }
     if (before !== undefined) before = id;
   }
-  const [first] = rows;
-  const last = rows.at(-1);
+  const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return { firstId: null, lastId: null };
   return { firstId: String(idOf(first)), lastId: String(idOf(last)) };
 }
 
-/** The id of a record exactly, from a number or text (D1); undefined for anything that is not a whole number above 0. */
+/** The id of a record exactly, from a number or text (D1); undefined for all but whole numbers above 0. */
 export function idOf({ id }: Row): bigint | undefined {
   if (typeof id === 'number') return Number.isSafeInteger(id) && id > 0 ? BigInt(id) : undefined;
   return typeof id === 'string' && /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
 }
 
 /** The first `count` rows of a page. */
-export function cutPage(page: Page, count: number): Page {
+export function truncatePage(page: Page, count: number): Page {
   if (page.rows.length <= count) return page;
   const rows = page.rows.slice(0, count);
   const last = rows.at(-1);

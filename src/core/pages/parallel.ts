@@ -1,11 +1,12 @@
 import type { Operation } from '../../catalog/define.ts';
+import { LinkedAbort } from '../abort.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { cutPage, fetchPage, type Page, PageSize } from './page.ts';
-import { IdRange, type Ranging } from './range.ts';
+import { fetchPage, idOf, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
+import { prefetcher } from './prefetch.ts';
 import { walkPages } from './walk.ts';
-import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkplace.ts';
-import { WalkStop } from './walkstop.ts';
+import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
 
+/** Options of a parallel walk. */
 export interface ParallelOptions extends WalkOptions {
   /** Requests at once; 1 walks one page after another. */
   readonly parallel: number;
@@ -13,10 +14,9 @@ export interface ParallelOptions extends WalkOptions {
 
 /**
  * As `walkPages`, with several requests at once: the ids are cut into ranges that are read at the same time, and their
- * pages come out in id order, so the rows are those of a walk one after another. How wide a range is follows from how
- * dense the ids have been so far. The end is where a range finds nothing behind its last row; what ranges behind that
- * one found is left out, so that no row can be missing between two others. Endpoints that count pages are walked one
- * after another.
+ * pages are yielded in id order, so the rows are those of a sequential walk. How wide a range is follows from how dense
+ * the ids have been so far. The end is where a range finds nothing after its last row; rows of ranges after that one
+ * are dropped, so that no row can be missing between two others. Endpoints that number pages are walked sequentially.
  */
 export async function* walkParallel(
   client: ApiClient,
@@ -24,17 +24,15 @@ export async function* walkParallel(
   options: ParallelOptions,
 ): AsyncGenerator<WalkedPage> {
   const { limit = Number.POSITIVE_INFINITY, from = START } = options;
-  const few = limit - from.fetched <= options.pageSize;
-  if (options.parallel <= 1 || !isByCursor(operation) || few) {
-    return yield* walkPages(client, operation, options);
-  }
+  const isShort = limit - from.fetched <= options.pageSize;
+  if (options.parallel <= 1 || !isByCursor(operation) || isShort) return yield* walkPages(client, operation, options);
   const walk = new RangeWalk(client, operation, options, BigInt(from.lastId));
   let { fetched } = from;
   try {
     for await (const page of walk.pages()) {
-      const cut = cutPage(page, limit - fetched);
+      const cut = truncatePage(page, limit - fetched);
       fetched += cut.rows.length;
-      yield { ...cut, place: { lastId: cut.lastId ?? from.lastId, fetched } };
+      yield { ...cut, position: { lastId: cut.lastId ?? from.lastId, fetched } };
       if (fetched >= limit) return;
     }
   } finally {
@@ -43,13 +41,19 @@ export async function* walkParallel(
 }
 
 /** Pages that a range should hold: few, since ranges wait in memory for those before them. */
-const PAGES_OF_RANGE = 3;
+const PAGES_PER_RANGE = 3;
+
+/** Maximum pages of a range that are buffered; a range with more rows than expected waits then. */
+const MAX_BUFFERED_PAGES = 4;
 
 class RangeWalk {
-  private readonly ranging: Ranging;
+  readonly size: PageSize;
+  readonly fetch: (target: PageTarget, onLastId?: (id: bigint) => void) => Promise<Page>;
+  /** Responses have announced the last ids of their pages correctly. One that did not ends all prefetching. */
+  areIdsRight = true;
+  private readonly link: LinkedAbort;
   private readonly parallel: number;
   private readonly waiting: IdRange[] = [];
-  private readonly stop: WalkStop;
   private reading = 0;
   private ended = false;
   /** Where the next range begins, and how many ids it has. */
@@ -59,19 +63,13 @@ class RangeWalk {
   constructor(client: ApiClient, operation: Operation, options: ParallelOptions, start: bigint) {
     this.start = start;
     this.parallel = options.parallel;
-    this.stop = new WalkStop(options.signal);
-    this.ranging = {
-      client,
-      operation,
-      question: options,
-      size: new PageSize(options.pageSize),
-      signal: this.stop.signal,
-      areIdsRight: true,
-      onAsked: () => {
-        this.reading--;
-        this.fill();
-      },
-      onDone: (range) => this.done(range),
+    this.link = new LinkedAbort(options.signal);
+    this.size = new PageSize(options.pageSize);
+    const { size } = this;
+    const { signal } = this.link;
+    this.fetch = async (target, onLastId) => {
+      signal.throwIfAborted();
+      return fetchPage(client, operation, { options, target, size, onLastId, signal });
     };
   }
 
@@ -87,20 +85,32 @@ class RangeWalk {
   }
 
   end(): void {
-    this.stop.end();
+    this.link.abort();
     for (const range of this.waiting) range.leave();
+  }
+
+  /** Called once by each range, as soon as it has requested its last page as far as that is known. */
+  onAllRequested(): void {
+    this.reading--;
+    this.fill();
+  }
+
+  /** Called by a range that requests nothing more, before its last page can be taken. */
+  onDone(range: IdRange): void {
+    if (range.ended || range.failure !== undefined) this.ended = true;
+    // Ids between two ranges that no record has need not be requested.
+    if (range.nextId !== undefined && range.nextId > this.start + 1n) this.start = range.nextId - 1n;
+    if (range.seen.rows > 0) this.aim(range.seen.rows, range.seen.ids);
+    this.fill();
   }
 
   /**
    * Pages one after another up to the first full one: only then is there more to come, and known how dense ids are. A
-   * service may have smaller pages than asked for: one as long as the one before it is full, too.
+   * service may have smaller pages than requested: one as long as the one before it is full, too.
    */
   private async *firstPages(): AsyncGenerator<Page> {
-    const { client, operation, question, size, signal } = this.ranging;
-    let before = Number.POSITIVE_INFINITY;
-    for (;;) {
-      const place = { after: this.start, most: Number.POSITIVE_INFINITY };
-      const page = await fetchPage(client, operation, { question, place, size, signal });
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      const page = await this.fetch({ after: this.start, most: Number.POSITIVE_INFINITY });
       if (page.firstId === null || page.lastId === null) {
         this.ended = true;
         return;
@@ -110,7 +120,7 @@ class RangeWalk {
       const isFull = length >= Math.min(page.pageSize, before);
       before = length;
       if (isFull) {
-        size.current = length;
+        this.size.current = length;
         this.aim(length, this.start - BigInt(page.firstId) + 1n);
         this.fill();
       }
@@ -119,29 +129,118 @@ class RangeWalk {
     }
   }
 
-  /** Keeps as many ranges in work as asked for. */
+  /** Reads as many ranges at once as requested. */
   private fill(): void {
     while (!this.ended && this.reading < this.parallel && this.waiting.length < this.parallel) {
-      const range = new IdRange(this.start, this.start + this.width);
+      const range = new IdRange(this, this.start, this.start + this.width);
       this.start = range.to;
       this.reading++;
       this.waiting.push(range);
-      void range.read(this.ranging);
+      void range.read();
     }
-  }
-
-  private done(range: IdRange): void {
-    if (range.ended || range.failed) this.ended = true;
-    // Ids between two ranges that no record has need not be asked for.
-    if (range.nextId !== undefined && range.nextId > this.start + 1n) this.start = range.nextId - 1n;
-    if (range.seen.rows > 0) this.aim(range.seen.rows, range.seen.ids);
-    this.fill();
   }
 
   /** Aims the next ranges at the wanted number of rows, by the ids that some rows came from. */
   private aim(rows: number, ids: bigint): void {
-    const wanted = BigInt(this.ranging.size.current * PAGES_OF_RANGE);
+    const wanted = BigInt(this.size.current * PAGES_PER_RANGE);
     const width = (wanted * ids) / BigInt(rows);
     this.width = width < wanted ? wanted : width;
+  }
+}
+
+/** The ids above `after` up to `to`, read page by page ahead of whoever takes them. */
+class IdRange {
+  /** The server has nothing after the last row of this range. */
+  ended = false;
+  /** The first id after the range, where a response had it. */
+  nextId: bigint | undefined;
+  /** What `take` throws after the pages before it. */
+  failure: { readonly cause: unknown } | undefined;
+  /** Rows received, and from how many ids they came: how dense the ids are here. */
+  readonly seen = { rows: 0, ids: 0n };
+  readonly after: bigint;
+  readonly to: bigint;
+  private readonly walk: RangeWalk;
+  private readonly pages: Page[] = [];
+  private finished = false;
+  private isReleased = false;
+  private wake = () => {};
+  private onRoom = () => {};
+
+  constructor(walk: RangeWalk, after: bigint, to: bigint) {
+    this.walk = walk;
+    this.after = after;
+    this.to = to;
+  }
+
+  /** Reads the range; never rejects, `take` throws what went wrong. */
+  async read(): Promise<void> {
+    await this.readPages().catch((cause: unknown) => {
+      this.failure = { cause };
+    });
+    this.finished = true;
+    this.release();
+    this.walk.onDone(this);
+    this.wake();
+  }
+
+  /** The pages in order. */
+  async *take(): AsyncGenerator<Page> {
+    for (;;) {
+      const page = this.pages.shift();
+      if (page !== undefined) {
+        this.onRoom();
+        yield page;
+      } else if (this.failure !== undefined) throw this.failure.cause;
+      else if (this.finished) return;
+      else await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  /** Lets a reader that waits for room end, once nobody takes its pages any more. */
+  leave(): void {
+    this.pages.length = 0;
+    this.onRoom();
+  }
+
+  private async readPages(): Promise<void> {
+    const { walk } = this;
+    const take = prefetcher(
+      (after, onLastId) => walk.fetch({ after, most: Number(this.to - after) }, onLastId),
+      (lastId) => {
+        // Where there is room for both pages.
+        if (!walk.areIdsRight || this.pages.length >= MAX_BUFFERED_PAGES - 1) return false;
+        if (lastId >= this.to) this.release();
+        return lastId < this.to;
+      },
+    );
+    for (let last = this.after; last < this.to; ) {
+      const requested = take(last);
+      const page = await requested.page;
+      if (requested.announced > last && page.lastId !== String(requested.announced)) walk.areIdsRight = false;
+      if (page.firstId === null || page.lastId === null) {
+        this.ended = true;
+        return;
+      }
+      this.seen.rows += page.rows.length;
+      this.seen.ids += BigInt(page.lastId) - BigInt(page.firstId) + 1n;
+      last = BigInt(page.lastId);
+      const beyond = page.rows.findIndex((row) => (idOf(row) ?? 0n) > this.to);
+      if (beyond >= 0) this.nextId = idOf(page.rows[beyond] ?? {});
+      await this.buffer(beyond < 0 ? page : truncatePage(page, beyond));
+    }
+  }
+
+  private release(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    this.walk.onAllRequested();
+  }
+
+  private async buffer(page: Page): Promise<void> {
+    if (page.rows.length === 0) return;
+    this.pages.push(page);
+    this.wake();
+    if (this.pages.length >= MAX_BUFFERED_PAGES) await new Promise<void>((resolve) => (this.onRoom = resolve));
   }
 }

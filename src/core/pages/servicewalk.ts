@@ -1,93 +1,94 @@
 import type { Operation } from '../../catalog/define.ts';
 import { Failure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { forAllLocations, isRefused, mayBeUndated, mayWantLocation, withEarlyBound } from './everything.ts';
+import { forAllLocations, isRefused, mayBeUndated, mayRequireLocation, withEarlyBound } from './completefilters.ts';
 import { walkNumbered } from './numbered.ts';
 import { type ParallelOptions, walkParallel } from './parallel.ts';
 import { SeenIds } from './seenids.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
-import { isByCursor, type WalkedPage, type WalkPlace } from './walkplace.ts';
+import { isByCursor, type WalkedPage, type WalkPosition } from './walkoptions.ts';
 
+/** Options of a walk that adapts to the service. */
 export interface ServiceWalkOptions extends ParallelOptions {
   /** UTC milliseconds. */
   readonly now: () => number;
 }
 
-/** Timeouts of one page after which a wide read is cut into slices of time, and after which a slice is made narrower. */
-const MOST_TIMEOUTS = 3;
-const MOST_SLICE_TIMEOUTS = 2;
+/** Timeouts of one page before a wide read is cut into slices of time, and before a slice is made narrower. */
+const MAX_TIMEOUTS = 3;
+const MAX_SLICE_TIMEOUTS = 2;
 
-/** What a service turned out to want, learned once for a whole read. */
-interface Manners {
+/** How a service turned out to behave, learned once for a complete read. */
+interface Behaviour {
   /** The announced change has arrived: a filter on locations is required (specification, Versioning 2). */
   isLocationRequired: boolean;
-  /** Asked by cursor it does not order by id: pages are counted instead. */
+  /** By cursor it does not order by id: pages are numbered instead. */
   isUnordered: boolean;
-  /** A page of several rows has come in the order of their ids. */
+  /** A page of several rows arrived in the order of their ids. */
   hasShownOrder: boolean;
 }
 
-/** A walk that failed: what it asked for, how far it came, and whether it named the locations. */
+/** A walk that failed: its filter, how far it came, and whether it named the locations. */
 interface FailedWalk {
   readonly filter: string | undefined;
-  readonly last: WalkPlace;
+  readonly last: WalkPosition;
   readonly isLocated: boolean;
 }
 
-/** Walks a list in whichever way the service behind it allows: it finds out what that is, and keeps to it. */
+/** Walks a list in whichever way the service allows: it finds out which, and stays with it. */
 export class ServiceWalk {
-  /** What could not be asked for, as a sentence. */
+  /** What could not be read, as a sentence. */
   unread: string | null = null;
-  /** Ids that came, remembered where rows may come twice. */
+  /** Ids that arrived, remembered where rows may be repeated. */
   seen: SeenIds | undefined;
   private readonly client: ApiClient;
   private readonly operation: Operation;
   private readonly options: ServiceWalkOptions;
-  private readonly manners: Manners;
+  private readonly behaviour: Behaviour;
 
-  /** `from`: rows up to there have come already. */
+  /** `from`: rows up to there have arrived already. */
   constructor(
     client: ApiClient,
     operation: Operation,
     options: ServiceWalkOptions,
-    from: WalkPlace,
-    manners: Manners = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
+    from: WalkPosition,
+    behaviour: Behaviour = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
   ) {
     this.client = client;
     this.operation = operation;
     this.options = options;
-    this.manners = manners;
+    this.behaviour = behaviour;
     const mayRepeat = operation.newestFirst !== undefined || !isByCursor(operation);
     if (mayRepeat) this.seen = new SeenIds(BigInt(from.lastId));
   }
 
   /** A filter as the service wants it. */
   located(filter: string | undefined): string | undefined {
-    return (this.manners.isLocationRequired && forAllLocations(filter, this.operation.filters)) || filter;
+    return (this.behaviour.isLocationRequired && forAllLocations(filter, this.operation.filters)) || filter;
   }
 
-  /** From now on no cursor is trusted where a service may order otherwise: rows may have been passed over. */
+  /** From now on no cursor is trusted where a service may order otherwise: rows may have been skipped. */
   distrustOrder(): void {
-    if (this.operation.newestFirst !== undefined) this.manners.isUnordered = true;
+    if (this.operation.newestFirst !== undefined) this.behaviour.isUnordered = true;
   }
 
-  /** Whether pages are counted: a row that is deleted moves others to a page that may have been read already. */
+  /** Whether pages are numbered: a deleted row moves others to a page that may have been read already. */
   get isNumbered(): boolean {
-    return this.manners.isUnordered || this.operation.paging?.style === 'pages';
+    return this.behaviour.isUnordered || this.operation.paging?.style === 'pages';
   }
 
-  /** Whether what came shows the order that it has: pages of one row each do not. */
+  /** Whether the pages so far show their order: pages of one row each do not. */
   get isOrderKnown(): boolean {
-    return this.operation.newestFirst === undefined || this.isNumbered || this.manners.hasShownOrder;
+    return this.operation.newestFirst === undefined || this.isNumbered || this.behaviour.hasShownOrder;
   }
 
-  /** The rows that match a filter, after `from`; once they are out of order, pages have no place. Throws what no other way avoids. */
-  async *walk(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
+  /** The rows that match a filter, after `from`, without positions once out of order. Throws what no other way avoids. */
+  async *walk(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     let last = from;
-    const isLocated = this.manners.isLocationRequired;
+    const isLocated = this.behaviour.isLocationRequired;
     try {
       for await (const page of this.read(filter, from)) {
-        last = page.place ?? last;
+        last = page.position ?? last;
         yield page;
       }
       return;
@@ -98,36 +99,36 @@ export class ServiceWalk {
     }
   }
 
-  private async *read(filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
-    const { operation, options, manners, seen } = this;
-    const mostTimeouts = sliceKey(operation) === undefined ? undefined : (options.mostTimeouts ?? MOST_TIMEOUTS);
+  private async *read(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
+    const { operation, options, behaviour, seen } = this;
+    const mostTimeouts = sliceKey(operation) === undefined ? undefined : (options.mostTimeouts ?? MAX_TIMEOUTS);
     const question = { ...options, filter: this.located(filter), from, mostTimeouts, seen };
-    if (manners.isUnordered) return yield* walkNumbered(this.client, operation, question);
+    if (behaviour.isUnordered) return yield* walkNumbered(this.client, operation, question);
     const isByNumber = operation.paging?.style === 'pages';
     for await (const page of walkParallel(this.client, operation, question)) {
-      manners.hasShownOrder ||= page.rows.length > 1;
+      behaviour.hasShownOrder ||= page.rows.length > 1;
       yield seen === undefined || isByNumber ? page : seen.fresh(page);
     }
   }
 
   /** How to continue after a walk failed, undefined where there is no other way. */
   private otherWay(cause: unknown, failed: FailedWalk): AsyncGenerator<WalkedPage> | undefined {
-    const { operation, manners, options } = this;
+    const { operation, behaviour, options } = this;
     const { filter, last, isLocated } = failed;
-    if (!isLocated && mayWantLocation(cause, filter, operation.filters)) {
-      manners.isLocationRequired = true;
+    if (!isLocated && mayRequireLocation(cause, filter, operation.filters)) {
+      behaviour.isLocationRequired = true;
       return this.walkOr(cause, filter, last);
     }
-    if (isDisordered(cause) && this.seen !== undefined && !manners.isUnordered) {
-      manners.isUnordered = true;
+    if (isDisordered(cause) && this.seen !== undefined && !behaviour.isUnordered) {
+      behaviour.isUnordered = true;
       return unresumable(this.walk(filter, last));
     }
     const isInSlice = options.mostTimeouts !== undefined;
     return isTimeout(cause) && !isInSlice && sliceKey(operation) !== undefined ? this.sliced(filter, last) : undefined;
   }
 
-  /** Where the service refuses that walk as well, its first refusal is what matters. */
-  private async *walkOr(refusal: unknown, filter: string | undefined, from: WalkPlace): AsyncGenerator<WalkedPage> {
+  /** Walks again; where the service refuses that as well, its first refusal is thrown. */
+  private async *walkOr(refusal: unknown, filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     try {
       yield* this.walk(filter, from);
     } catch (cause) {
@@ -135,27 +136,27 @@ export class ServiceWalk {
     }
   }
 
-  private async *sliced(filter: string | undefined, last: WalkPlace): AsyncGenerator<WalkedPage> {
-    const { client, operation, manners } = this;
+  private async *sliced(filter: string | undefined, last: WalkPosition): AsyncGenerator<WalkedPage> {
+    const { client, operation, behaviour } = this;
     const key = sliceKey(operation);
     if (key === undefined) return;
     this.seen ??= new SeenIds(BigInt(last.lastId));
-    const options = { ...this.options, limit: undefined, mostTimeouts: MOST_SLICE_TIMEOUTS };
+    const options = { ...this.options, limit: undefined, mostTimeouts: MAX_SLICE_TIMEOUTS };
     const from = { lastId: last.lastId, fetched: 0 };
-    const read = (slice: string) => new ServiceWalk(client, operation, options, from, manners).walk(slice, from);
+    const read = (slice: string) => new ServiceWalk(client, operation, options, from, behaviour).walk(slice, from);
     const onUnread = (what: string) => {
       this.unread = what;
     };
     const isForUndated = mayBeUndated(operation.dateLimit) && withEarlyBound(filter, operation) !== filter;
     if (isForUndated) onUnread('The server timed out on all of them at once, so there may be some without a date.');
     const pages = inSlices(filter, key, this.options.now(), read, onUnread);
-    for await (const page of pages) yield { ...this.seen.fresh(page), place: undefined };
+    for await (const page of pages) yield { ...this.seen.fresh(page), position: undefined };
   }
 }
 
 /** Pages from which no later walk can resume. */
 export async function* unresumable(pages: AsyncIterable<WalkedPage>): AsyncGenerator<WalkedPage> {
-  for await (const page of pages) yield { ...page, place: undefined };
+  for await (const page of pages) yield { ...page, position: undefined };
 }
 
 function isDisordered(cause: unknown): boolean {

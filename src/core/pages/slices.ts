@@ -9,15 +9,15 @@ const DAY = 86_400_000;
 /** The first slice is everything before it: hardly any record, since no practice management system is older. */
 const FIRST = Date.UTC(1980, 0, 1);
 
-/** Slices become narrower after a timeout, down to this, and wider again while they succeed. */
-const USUAL_WIDTH = 365 * DAY;
-const WIDEST = 16 * USUAL_WIDTH;
-const NARROWEST = { date: DAY, dateTime: 60_000 } as const;
+/** Slices become narrower after a timeout, down to the minimum, and wider again while they succeed. */
+const INITIAL_WIDTH = 365 * DAY;
+const MAX_WIDTH = 16 * INITIAL_WIDTH;
+const MIN_WIDTH = { date: DAY, dateTime: 60_000 } as const;
 
 /** Successes after which slices may become wider than what timed out before. */
-const RECOVERED = 12;
+const RECOVERY = 12;
 
-/** Whether something timed out on the server, however often it was asked (specification, Errors: 408). */
+/** Whether a request timed out on the server, retries included (specification, Errors: 408). */
 export function isTimeout(cause: unknown): boolean {
   return cause instanceof ApiFailure && cause.status === 408;
 }
@@ -31,8 +31,8 @@ export function sliceKey({ filters = {}, dateLimit }: Operation): FilterKey | un
 /**
  * Reads what matches a filter slice by slice of time, for a service that times out on wide ranges (specification,
  * Patients, rule 3): in ascending order and with an open end, so that a record which is changed meanwhile is in a later
- * slice. `read` is given the filter of a slice; a slice that times out is read again in narrower ones, so what it gave
- * may come twice. `onUnread` is called with what could not be asked for. Throws what `read` throws for the narrowest.
+ * slice. `read` is given the filter of a slice; a slice that times out is read again in narrower ones, so its rows may
+ * be yielded twice. `onUnread` is called with what could not be read. Throws what `read` throws for the narrowest.
  */
 export async function* inSlices<T>(
   filter: string | undefined,
@@ -61,66 +61,43 @@ export async function* inSlices<T>(
     }
     from = FIRST;
   }
-  yield* new Slices(key, now).from(from, span.to, (start, end) =>
-    read(of(start === span.from ? undefined : start, end)),
-  );
+  const bounded = (start: number, end: number | undefined) => read(of(start === span.from ? undefined : start, end));
+  yield* adaptiveSlices(from, span.to ?? now, key, bounded);
 }
 
-class Slices {
-  private width = USUAL_WIDTH;
-  private ceiling = WIDEST;
-  private successes = 0;
-  private readonly narrowest: number;
-  private readonly now: number;
-
-  constructor(key: FilterKey, now: number) {
-    this.now = now;
-    this.narrowest = key.value.name === 'date' ? NARROWEST.date : NARROWEST.dateTime;
-  }
-
-  /** `read` without an end is the last slice. */
-  async *from<T>(
-    first: number,
-    last: number | undefined,
-    read: (from: number, to: number | undefined) => AsyncIterable<T>,
-  ): AsyncGenerator<T> {
-    for (let from = first; ; ) {
-      const end = from + this.width;
-      const isLast = end >= (last ?? this.now);
-      try {
-        yield* read(from, isLast ? undefined : end);
-      } catch (cause) {
-        if (!isTimeout(cause) || !this.narrow()) throw cause;
-        continue;
-      }
-      if (isLast) return;
-      from = end;
-      this.widen();
+/** Slices from `first` on, as wide as the service answers in time; `read` without an end is the last one. */
+async function* adaptiveSlices<T>(
+  first: number,
+  last: number,
+  key: FilterKey,
+  read: (from: number, to: number | undefined) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const minWidth = key.value.name === 'date' ? MIN_WIDTH.date : MIN_WIDTH.dateTime;
+  let width = INITIAL_WIDTH;
+  let ceiling = MAX_WIDTH;
+  let successes = 0;
+  for (let from = first; ; ) {
+    const end = from + width;
+    try {
+      yield* read(from, end >= last ? undefined : end);
+    } catch (cause) {
+      if (!isTimeout(cause) || width <= minWidth) throw cause;
+      ceiling = Math.max(minWidth, Math.floor(width / 2 / minWidth) * minWidth);
+      width = ceiling;
+      successes = 0;
+      continue;
     }
-  }
-
-  private narrow(): boolean {
-    if (this.width <= this.narrowest) return false;
-    this.ceiling = Math.max(this.narrowest, this.whole(this.width / 2));
-    this.width = this.ceiling;
-    this.successes = 0;
-    return true;
-  }
-
-  private widen(): void {
-    if (++this.successes % RECOVERED === 0) this.ceiling = Math.min(WIDEST, this.ceiling * 2);
-    this.width = Math.min(this.ceiling, this.width * 2);
-  }
-
-  private whole(width: number): number {
-    return Math.floor(width / this.narrowest) * this.narrowest;
+    if (end >= last) return;
+    from = end;
+    if (++successes % RECOVERY === 0) ceiling = Math.min(MAX_WIDTH, ceiling * 2);
+    width = Math.min(ceiling, width * 2);
   }
 }
 
 interface Span {
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** The bounds as they stand in the filter. */
+  /** The bounds as the filter has them. */
   readonly lower: readonly RawTerm[];
   readonly upper: readonly RawTerm[];
 }

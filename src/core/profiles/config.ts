@@ -3,12 +3,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { platform as thisPlatform } from 'node:process';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import type { Environment } from '../connection/settings.ts';
-import { codeOf, type Failure, fileFailure, localFailure } from '../failure.ts';
+import type { Environment } from '../environment.ts';
+import { codeOf, Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
 
 /**
- * What a profile proves itself with. A command is run anew each time, so nothing secret is kept. `keyring`: the token,
- * or the secret of `clientId` where that is there, is an entry of the system's keyring under `account`.
+ * What a profile authenticates with. A command is run each time, so nothing secret is stored. `keyring`: the token, or
+ * the secret of `clientId` if given, is an entry of the system's keyring under `account`.
  */
 export type ProfileSecret =
   | { readonly kind: 'token'; readonly token: string }
@@ -38,7 +39,7 @@ export function configPath(env: Environment, platform: NodeJS.Platform = thisPla
   return join(configFolder(env, platform), 'config.json');
 }
 
-/** The folder of everything that molar keeps between runs. */
+/** The folder of everything that molar saves between runs. */
 export function configFolder(env: Environment, platform: NodeJS.Platform = thisPlatform): string {
   if (env.MOLAR_CONFIG_DIR) return env.MOLAR_CONFIG_DIR;
   const home = env.HOME || homedir();
@@ -47,16 +48,14 @@ export function configFolder(env: Environment, platform: NodeJS.Platform = thisP
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'molar');
 }
 
-/** The config, empty where there is no file. Throws a Failure (exit 9) when it cannot be read or makes no sense. */
+/** The config, empty where there is no file. Throws a Failure (exit 9) when it cannot be read or is malformed. */
 export function readConfig(path: string): StoredConfig {
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    return parseConfig(readFileSync(path, 'utf8'), path);
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return { profiles: {}, defaults: {} };
-    throw fileFailure(`read the config file ${path}`, cause);
+    throw cause instanceof Failure ? cause : fileFailure(`read the config file ${path}`, cause);
   }
-  return parseConfig(text, path);
 }
 
 /** Whether nobody but its owner may read the file; always so where modes mean nothing (Windows). */
@@ -64,23 +63,81 @@ export function isPrivate(path: string, platform: NodeJS.Platform = thisPlatform
   return platform === 'win32' || (statSync(path).mode & 0o077) === 0;
 }
 
+/** The profile that a command uses, and what named it. */
+export interface ChosenProfile {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly source: '--profile' | 'MOLAR_PROFILE' | 'config';
+  /** The config file. */
+  readonly path: string;
+}
+
+/**
+ * The profile that `--profile`, MOLAR_PROFILE or the config file names, in this order; undefined when none does.
+ * Throws a Failure (exit 2) when there is no profile of that name.
+ */
+export function chooseProfile(flag: string | undefined, env: Environment): ChosenProfile | undefined {
+  const path = configPath(env);
+  const config = readConfig(path);
+  const named = nameOf(flag, env, config);
+  if (named === undefined) return undefined;
+  const { name, source } = named;
+  return { name, source, path, profile: profileNamed(config, name, source === 'config' ? path : source) };
+}
+
+/** Names of the profiles in the config file, in the order they were made. */
+export function profileNames(env: Environment): readonly string[] {
+  return Object.keys(readConfig(configPath(env)).profiles);
+}
+
+/** A profile of the config; throws a Failure (exit 2) that lists the known ones. `source`: what named it. */
+export function profileNamed(config: StoredConfig, name: string, source: string): Profile {
+  const profile = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  const known = Object.keys(config.profiles);
+  const list = known.length === 0 ? 'There are none yet.' : `There are: ${known.join(', ')}.`;
+  throw localFailure('usage.connection', `There is no profile ${name}. ${list}`, {
+    source,
+    hint: `Make it with molar login --profile ${name}${known.length === 0 ? '' : ', or choose another'}.`,
+  });
+}
+
+/** Checks the name of a new profile; throws a Failure (exit 2). */
+export function checkProfileName(name: string): string {
+  if (isSavedName(name)) return name;
+  throw usageFailure('A profile name is 1 to 64 letters, digits, dots, hyphens or underscores.', {
+    source: '--profile',
+  });
+}
+
+function nameOf(
+  flag: string | undefined,
+  env: Environment,
+  config: StoredConfig,
+): Pick<ChosenProfile, 'name' | 'source'> | undefined {
+  if (flag) return { name: flag, source: '--profile' };
+  if (env.MOLAR_PROFILE) return { name: env.MOLAR_PROFILE, source: 'MOLAR_PROFILE' };
+  return config.profile === undefined ? undefined : { name: config.profile, source: 'config' };
+}
+
+/** Whether a text can name something saved between runs: a profile, a bookmark, a listener. */
+export function isSavedName(text: string): boolean {
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(text);
+}
+
 function parseConfig(text: string, path: string): StoredConfig {
-  let stored: unknown;
-  try {
-    stored = JSON.parse(text);
-  } catch {
-    // The parser's own message repeats the text, which holds secrets.
-    throw unusable(path, 'is not valid JSON');
-  }
+  // The parser's own message would repeat the text, which holds secrets.
+  const stored = jsonOf(text);
+  if (stored === undefined) throw unusable(path, 'is not valid JSON');
   if (!isPlainObject(stored)) throw unusable(path, 'is not a JSON object');
   const { profile, profiles = {}, defaults = {} } = stored;
-  if (profile !== undefined && typeof profile !== 'string') throw unusable(path, 'has a profile that is no name');
-  if (!isPlainObject(profiles)) throw unusable(path, 'has profiles that are no object');
+  if (profile !== undefined && typeof profile !== 'string') throw unusable(path, 'has a profile that is not a name');
+  if (!isPlainObject(profiles)) throw unusable(path, 'has profiles that are not an object');
   if (!isPlainObject(defaults) || !Object.values(defaults).every((value) => typeof value === 'string')) {
-    throw unusable(path, 'has defaults that are no texts');
+    throw unusable(path, 'has defaults that are not strings');
   }
   for (const [name, value] of Object.entries(profiles)) {
-    if (!isProfile(value)) throw unusable(path, `has a profile ${name} that is not whole`);
+    if (!isProfile(value)) throw unusable(path, `has an incomplete profile ${name}`);
   }
   return {
     ...(profile !== undefined && { profile }),
@@ -96,16 +153,15 @@ const SECRET_TEXTS: Readonly<Record<ProfileSecret['kind'], readonly string[]>> =
   keyring: ['account'],
 };
 
-/** What a profile proves itself with, wherever it is kept. */
+/** What a profile authenticates with, wherever it is stored. */
 export function kindOfSecret(secret: ProfileSecret): 'token' | 'command' | 'client' {
   if (secret.kind !== 'keyring') return secret.kind;
   return secret.clientId === undefined ? 'token' : 'client';
 }
 
-/** Where the secret of a profile is; undefined for a command, which gives it anew each time. */
-export function placeOfSecret({ kind }: ProfileSecret): 'keyring' | 'file' | undefined {
-  if (kind === 'command') return undefined;
-  return kind === 'keyring' ? 'keyring' : 'file';
+/** Where the secret of a profile is stored; undefined for a command, which prints it each time. */
+export function secretLocation({ kind }: ProfileSecret): 'keyring' | 'file' | undefined {
+  return kind === 'command' ? undefined : kind === 'keyring' ? 'keyring' : 'file';
 }
 
 function isProfile(value: unknown): value is Profile {

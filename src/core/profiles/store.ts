@@ -1,15 +1,15 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileFailure } from '../failure.ts';
-import { type LockOwner, waitForLock } from '../lockfile.ts';
+import { holdLock, type LockOwner } from '../lockfile.ts';
 import { type Profile, readConfig, type StoredConfig } from './config.ts';
 
-/** How long another command that changes the file is waited for, in milliseconds. */
-const PATIENCE = 5000;
+/** Milliseconds to wait for another command that changes the file. */
+const LOCK_TIMEOUT = 5000;
 
 /**
- * Changes the config file: for its owner only (0600), replaced in one piece, one command at a time, so that `change`
- * sees what the one before it wrote. Throws a Failure (exit 9) when it cannot be read or written, or stays in use.
+ * Changes the config file: for its owner only (0600), replaced atomically, one command at a time, so that `change` sees
+ * what the previous one wrote. Throws a Failure (exit 9) when it cannot be read or written, or stays in use.
  */
 export async function changeConfig(
   path: string,
@@ -19,7 +19,7 @@ export async function changeConfig(
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw fileFailure(`write the config file ${path}`, cause);
   });
-  const release = await waitForLock(`${path}.lock`, 'The config file', owner, PATIENCE);
+  const release = await holdLock(`${path}.lock`, 'The config file', owner, LOCK_TIMEOUT);
   try {
     await write(path, change(readConfig(path)));
   } finally {

@@ -1,7 +1,7 @@
 import type { Week } from '../../catalog/recurrence/rule.ts';
 import type { Weekday } from '../../catalog/resources/events.ts';
 
-/** Which days recur; `days` is undefined when the first day of the recurrence says it (RFC 5545, BYDAY left out). */
+/** Which days recur; `days` is undefined when the first day of the recurrence implies it (RFC 5545, BYDAY left out). */
 export type Pattern =
   | { readonly type: 'WEEKLY'; readonly days: readonly Weekday[] | undefined }
   | { readonly type: 'MONTHLY'; readonly week: Week; readonly day: Weekday };
@@ -15,7 +15,7 @@ export type RuleEnd =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'time'; readonly milliseconds: number; readonly utc: boolean };
 
-/** A rule as it was written, before it is known on which date it starts. */
+/** A rule as written, before its start date is known. */
 export interface RuleDraft {
   readonly pattern: Pattern;
   /** Every so many weeks or months, 1 to 52. */
@@ -23,5 +23,5 @@ export interface RuleDraft {
   readonly end: RuleEnd | undefined;
 }
 
-/** Takes a sentence that says what is wrong and what would be right; returns undefined so that it can be returned. */
+/** Callback for a sentence that says what is wrong and what would be right; its undefined can be returned. */
 export type Complain = (description: string) => undefined;

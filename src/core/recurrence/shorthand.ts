@@ -14,7 +14,7 @@ export interface Shorthand {
   readonly until: string | undefined;
 }
 
-/** Reads a rule in words; undefined when something is wrong, which is told to `complainOf` the part that is at fault. */
+/** Reads a rule in words; undefined when something is wrong, reported to `complainOf` the part at fault. */
 export function readShorthand(
   words: Shorthand,
   complainOf: (part: 'every' | 'on' | 'until') => Complain,
@@ -42,7 +42,7 @@ function readDays(on: readonly string[], complain: Complain): Pattern | undefine
   for (const name of names) {
     const day = weekdayNamed(name);
     if (day === undefined) {
-      return complain(`--on takes weekdays with weekly, such as MON,WED or MONDAY; ${name} is none.`);
+      return complain(`--on takes weekdays with weekly, such as MON,WED or MONDAY; ${name} is not one.`);
     }
     if (!days.includes(day)) days.push(day);
   }

@@ -1,13 +1,13 @@
 import type { Week } from '../../catalog/recurrence/rule.ts';
 import { WEEKDAYS, WEEKS, type Weekday } from '../../catalog/resources/events.ts';
 
-/** The weekday that a name of at least two letters begins: `MO`, `Tues`, `FRIDAY`, in any letter case. */
+/** The weekday that at least two letters abbreviate: `MO`, `Tues`, `FRIDAY`, in any letter case. */
 export function weekdayNamed(text: string): Weekday | undefined {
   const name = text.toUpperCase();
   return name.length < 2 ? undefined : WEEKDAYS.find((day) => day.startsWith(name));
 }
 
-/** The two letters of RFC 5545: `MO`. */
+/** The two letters of a weekday in RFC 5545: `MO`. */
 export function weekdayCode(day: Weekday): string {
   return day.slice(0, 2);
 }
@@ -17,12 +17,8 @@ export function weekdayOf(date: string): Weekday {
   return WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()] ?? 'SUNDAY';
 }
 
+/** Ordinals of RFC 5545: -1 is the last week. */
 const ORDINALS: Readonly<Record<Week, number>> = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, LAST: -1 };
-
-/** The ordinal of RFC 5545 for a week of the month: 1 to 4, -1 for the last. */
-export function ordinalOf(week: Week): number {
-  return ORDINALS[week];
-}
 
 /** The week of the month that an ordinal of RFC 5545 names; undefined for those that the API does not have. */
 export function weekOfOrdinal(ordinal: number): Week | undefined {

@@ -4,9 +4,9 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { readCount } from '../count.ts';
 import { localFailure } from '../failure.ts';
-import { inOrder } from '../orderedmap.ts';
+import { mapInOrder } from '../orderedmap.ts';
 import type { Row } from '../pages/page.ts';
-import type { ApiAnswer, ApiClient } from '../transport/client.ts';
+import type { ApiClient, ApiResponse } from '../transport/client.ts';
 import { checkSums } from './agingcheck.ts';
 import { type Guarantor, Guarantors, readGuarantor } from './agingmerge.ts';
 import { type AgingAmounts, type AgingMoney, added, moneyOf, NotMoney } from './agingmoney.ts';
@@ -78,7 +78,7 @@ class Found {
   fractions = 0;
   roundings = 0;
 
-  take(answer: ApiAnswer, name: string): void {
+  take(answer: ApiResponse, name: string): void {
     const { guarantors, checked } = readAnswer(answer, name);
     for (const guarantor of guarantors) this.guarantors.add(guarantor);
     this.fractions += checked.fractions;
@@ -127,7 +127,7 @@ class Reader {
     const found = new Found();
     found.take(first, 'page 1');
     this.question.onPage?.(1, pages);
-    for await (const answer of inOrder(numbers(2, pages), AT_ONCE, (page) => this.page(page))) {
+    for await (const answer of mapInOrder(numbers(2, pages), AT_ONCE, (page) => this.page(page))) {
       found.take(answer, `page ${found.pages + 1}`);
       this.question.onPage?.(found.pages, pages);
     }
@@ -148,11 +148,11 @@ class Reader {
     return found;
   }
 
-  private page(number: number): Promise<ApiAnswer> {
+  private page(number: number): Promise<ApiResponse> {
     return this.ask({ key: 'page', operator: '==', values: [String(number)] });
   }
 
-  private ask(which: RawTerm): Promise<ApiAnswer> {
+  private ask(which: RawTerm): Promise<ApiResponse> {
     const { location, terms, signal } = this.question;
     const filter = formatFilter([{ key: 'location.id', operator: '==', values: [location] }, ...terms, which]);
     const request = { method: 'GET', path: pathOf(this.operation), query: { filter } } as const;
@@ -164,7 +164,7 @@ async function* numbers(first: number, last: number): AsyncGenerator<number> {
   for (let number = first; number <= last; number++) yield number;
 }
 
-function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number; readonly total: number } {
+function paginationOf({ meta, requestId }: ApiResponse): { readonly limit: number; readonly total: number } {
   const pagination = isPlainObject(meta?.pagination) ? meta.pagination : {};
   const [limit, total] = [readCount(pagination.limit), readCount(pagination.total)];
   if (limit !== undefined && limit > 0 && total !== undefined) return { limit, total };
@@ -172,7 +172,7 @@ function paginationOf({ meta, requestId }: ApiAnswer): { readonly limit: number;
   throw localFailure('response.malformed', message, { requestId });
 }
 
-function readAnswer({ data, requestId }: ApiAnswer, name: string) {
+function readAnswer({ data, requestId }: ApiResponse, name: string) {
   const malformed = (what: string) =>
     localFailure('response.malformed', `The aging report cannot be read: ${name} ${what}.`, { requestId });
   if (!isPlainObject(data)) throw malformed('has no data');

@@ -1,5 +1,5 @@
 import { isFailureCode } from '../../catalog/failures.ts';
-import { readingRefused } from '../doctor/probes.ts';
+import { readRefusal } from '../doctor/probes.ts';
 import { reworded } from '../failure.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 import type { ApiClient } from '../transport/client.ts';
@@ -15,7 +15,7 @@ export function isWithoutData(failure: unknown): failure is ApiFailure {
  */
 export async function confirmWithoutData(failure: ApiFailure, client: ApiClient, signal: AbortSignal): Promise<void> {
   if (isFailureCode(failure.code)) return;
-  const refusal = await readingRefused(client, signal);
+  const refusal = await readRefusal(client, signal);
   if (refusal?.status !== 404) return;
   throw reworded(refusal, {
     message: `${refusal.message} This is not the API.`,

@@ -1,5 +1,5 @@
-import { localFailure, usageFailure } from '../failure.ts';
-import { isLoopback } from '../transport/address.ts';
+import { usageFailure } from '../failure.ts';
+import { refuseUnencrypted } from '../transport/address.ts';
 
 /** A broker that speaks AMQP 0-9-1. */
 export interface Broker {
@@ -11,13 +11,10 @@ export interface Broker {
   readonly exchange: string | undefined;
 }
 
-/** Seconds between signs of life on a quiet connection; one that misses two is lost. */
+/** Seconds between heartbeats on a quiet connection; one that misses two is lost. */
 const HEARTBEAT = 20;
 
-/**
- * The broker of `--amqp`; `password` (MOLAR_AMQP_PASSWORD) goes with a user name that has none. Throws a Failure
- * (exit 2) that never repeats the text.
- */
+/** The broker of `--amqp`; `password` goes with a bare user name. Throws a Failure (exit 2) without the text in it. */
 export function readBroker(
   text: string,
   { allowHttp, password }: { readonly allowHttp: boolean; readonly password: string | undefined },
@@ -29,13 +26,8 @@ export function readBroker(
       source,
     });
   }
-  if (url.protocol === 'amqp:' && !allowHttp && !isLoopback(url.hostname)) {
-    const message = `${source} is plain amqp://, which would send the password and patient data unencrypted to ${url.host}.`;
-    throw localFailure('usage.insecure', message, {
-      source,
-      hint: 'Use amqps://, or --allow-http if the network in between is yours.',
-    });
-  }
+  const hint = 'Use amqps://, or --allow-http if the network in between is yours.';
+  if (!allowHttp) refuseUnencrypted(url, { source, what: 'the password and patient data', hint });
   if (url.username !== '' && url.password === '' && password) url.password = encodeURIComponent(password);
   if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
   const exchange = url.searchParams.get('exchange') ?? undefined;

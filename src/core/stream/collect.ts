@@ -6,51 +6,56 @@ import type { RecordSpool } from './recordspool.ts';
 import type { StreamItem } from './source.ts';
 
 /** Milliseconds without a record after which a delivery counts as lost. */
-const PATIENCE = 300_000;
+const TIMEOUT = 300_000;
 
-export interface Collecting {
-  /** From a stream that begins now; `follow` ends it when the signal comes. */
+/** Options of `collect`. */
+export interface CollectOptions {
+  /** From a stream that begins now; `follow` ends it when its signal aborts. */
   readonly items: AsyncIterable<StreamItem>;
-  /** Asks the async endpoint and gives the correlation id of the delivery; called once the stream is open. */
-  readonly ask: () => Promise<string>;
+  /** Requests the delivery and returns its correlation id; called once the stream is open. */
+  readonly request: () => Promise<string>;
   readonly spool: RecordSpool;
   /** UTC milliseconds. */
   readonly now: () => number;
   readonly onRecords?: (count: number) => void;
-  readonly patience?: number;
+  /** Milliseconds without a record. */
+  readonly timeout?: number;
 }
 
-/** Which way ids went in a delivery; `none`: its records have none. */
+/** The order of ids in a delivery; `none`: its records have none. */
 export type DeliveryOrder = 'ascending' | 'descending' | 'none';
 
 /**
- * Collects a delivery of an async endpoint (D41) into the spool: the stream is open before it is asked for, so nothing
- * is missed, and it ends with READ_COMPLETE. Throws a Failure (`stream.incomplete`, exit 8) when the total differs,
- * ids go to and fro, or the server no longer has messages; `run.overtime` (exit 7) when nothing comes any more.
+ * Collects a delivery of an async endpoint (D41) into the spool: the stream is open before the request, so nothing is
+ * missed, and it ends with READ_COMPLETE. Throws a Failure (`stream.incomplete`, exit 8) when the total differs, ids
+ * are out of order, or the server no longer has messages; `run.overtime` (exit 7) when nothing arrives any more.
  */
-export async function collect(collecting: Collecting): Promise<DeliveryOrder> {
-  const { items, ask, spool, now, onRecords, patience = PATIENCE } = collecting;
+export async function collect(options: CollectOptions): Promise<DeliveryOrder> {
+  const { items, request, spool, now, onRecords, timeout = TIMEOUT } = options;
   const order = new OrderCheck();
   let correlationId: string | undefined;
-  let isPlaced = false;
+  let isResumable = false;
   let lastAt = now();
   for await (const item of items) {
     if (item.kind === 'opened') {
-      // A server that did not tell where its stream stands cannot be asked to go on there.
-      if (correlationId !== undefined && !isPlaced) throw cutOff(correlationId);
-      isPlaced ||= item.position !== undefined;
-      correlationId ??= await ask();
+      // Without a position the stream cannot be resumed after a reconnect.
+      if (correlationId !== undefined && !isResumable) throw cutOff(correlationId);
+      isResumable ||= item.position !== undefined;
+      correlationId ??= await request();
       lastAt = now();
       continue;
     }
-    isPlaced ||= item.kind === 'message' || item.position !== undefined;
+    isResumable ||= item.kind === 'message' || item.position !== undefined;
     if (item.kind === 'message') {
       const { message } = item;
-      if (message.operation === RESYNC) throw goneMessages(correlationId);
+      if (message.operation === RESYNC)
+        throw incomplete('The server no longer has some messages of the delivery', correlationId ?? 'none yet');
       if (message.correlationId === correlationId && correlationId !== undefined) {
         if (message.operation === 'READ_COMPLETE') {
-          checkTotal(message, spool.count, correlationId);
-          return order.seen;
+          const { total } = message.payload;
+          if (total === spool.count) return order.seen;
+          const counts = `The server reports ${total} delivered records, but ${spool.count} arrived`;
+          throw incomplete(counts, correlationId);
         }
         if (message.operation === 'READ') {
           order.next(message, correlationId);
@@ -61,18 +66,22 @@ export async function collect(collecting: Collecting): Promise<DeliveryOrder> {
       }
       item.handled();
     }
-    if (now() - lastAt > patience) throw tooLate(correlationId, spool.count, patience);
+    if (now() - lastAt > timeout) {
+      const message = `Nothing arrived for ${timeout / 1000} s, after ${spool.count} records (correlation id ${correlationId}).`;
+      const hint = 'Nothing was written. Run it again later, or without --async.';
+      throw localFailure('run.overtime', message, { hint });
+    }
   }
   throw cutOff(correlationId ?? '');
 }
 
-/** The records of a delivery in ascending order of ids, or as they came where they have none. */
+/** The records of a delivery in ascending order of ids, or as received where they have none. */
 export async function* collectedRows(spool: RecordSpool, order: DeliveryOrder): AsyncGenerator<{ rows: Row[] }> {
   const batches = order === 'descending' ? spool.backwards() : spool.forwards();
   for await (const lines of batches) yield { rows: lines.map((line) => JSON.parse(line) as Row) };
 }
 
-/** Ids must go one way, whichever it is. */
+/** Ids must either rise or fall. */
 class OrderCheck {
   seen: DeliveryOrder = 'none';
   private steps = 0;
@@ -82,35 +91,19 @@ class OrderCheck {
     const record = idOf(payload);
     if (record === undefined) return;
     const last = this.last ?? record - 1n;
-    const way = record > last ? 'ascending' : 'descending';
-    // Only the second record tells which way it goes.
-    if (this.steps++ < 2) this.seen = way;
+    const direction = record > last ? 'ascending' : 'descending';
+    // Only the second record shows the direction.
+    if (this.steps++ < 2) this.seen = direction;
     this.last = record;
-    if (record !== last && way === this.seen) return;
+    if (record !== last && direction === this.seen) return;
     throw incomplete(`Message ${id} delivers record ${record} after ${last}, out of order`, correlationId);
   }
 }
 
-function checkTotal({ payload }: StreamMessage, count: number, correlationId: string): void {
-  if (payload.total === count) return;
-  throw incomplete(`The server says it delivered ${payload.total} records, and ${count} came`, correlationId);
-}
-
-function goneMessages(correlationId: string | undefined): Failure {
-  return incomplete('The server no longer has some messages of the delivery', correlationId ?? 'none yet');
-}
-
 function cutOff(correlationId: string): Failure {
-  return incomplete('The stream was cut off, and cannot be gone on with', correlationId);
+  return incomplete('The stream was cut off and cannot be resumed', correlationId);
 }
 
 function incomplete(what: string, correlationId: string): Failure {
   return localFailure('stream.incomplete', `${what} (correlation id ${correlationId}).`);
-}
-
-function tooLate(correlationId: string | undefined, count: number, patience: number): Failure {
-  const message = `Nothing came for ${patience / 1000} s, after ${count} records (correlation id ${correlationId}).`;
-  return localFailure('run.overtime', message, {
-    hint: 'Nothing was written. Run it again later, or without --async.',
-  });
 }

@@ -1,35 +1,29 @@
 import { localFailure } from '../failure.ts';
-import type { Clock } from '../transport/exchange.ts';
-import { type Backoff, waitBefore } from '../transport/retry.ts';
-import { Lost, type StreamItem, type StreamSource } from './source.ts';
+import { type RetryContext, retryDelay } from '../transport/retry.ts';
+import { ConnectionLost, type StreamItem, type StreamSource } from './source.ts';
 
 /** A connection was lost and will be made again after `wait` milliseconds. */
-export interface LostNotice {
+export interface ReconnectNotice {
   readonly reason: string;
   readonly wait: number;
   /** Connections in a row that brought nothing. */
   readonly failed: number;
 }
 
-export interface Following {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly policy: Backoff;
-  /** Connections in a row that may bring nothing before it gives up; undefined: it never does. */
-  readonly maxRetries: number | undefined;
-  readonly signal: AbortSignal;
-  readonly onLost?: (notice: LostNotice) => void;
+/** Options of `follow`; `maxRetries` counts connections in a row that brought nothing. */
+export interface FollowOptions extends RetryContext {
+  readonly onLost?: (notice: ReconnectNotice) => void;
 }
 
 /**
- * Follows a source over as many connections as it takes, with growing pauses between those that bring nothing. Ends
- * only by throwing: the Failure of a source, that of the last connection when it gives up, or the signal's reason.
+ * Follows a source over as many connections as it takes, with growing delays between those that bring nothing. Ends only
+ * by throwing: the Failure of a source, that of the last connection after `maxRetries`, or the signal's reason.
  */
-export async function* follow(source: StreamSource, following: Following): AsyncGenerator<StreamItem, never> {
+export async function* follow(source: StreamSource, following: FollowOptions): AsyncGenerator<StreamItem, never> {
   const { clock, random, policy, maxRetries, signal, onLost } = following;
   for (let failed = 0; ; ) {
     signal.throwIfAborted();
-    let lost = new Lost(localFailure('network.unreachable', 'The connection was closed by the other side.'));
+    let lost = new ConnectionLost(localFailure('network.unreachable', 'The other side closed the connection.'));
     try {
       for await (const item of source.connect(signal)) {
         if (item.kind !== 'opened') failed = 0;
@@ -37,12 +31,12 @@ export async function* follow(source: StreamSource, following: Following): Async
       }
     } catch (cause) {
       signal.throwIfAborted();
-      if (!(cause instanceof Lost)) throw cause;
+      if (!(cause instanceof ConnectionLost)) throw cause;
       lost = cause;
     }
     failed++;
     if (maxRetries !== undefined && failed > maxRetries) throw lost.failure;
-    const wait = waitBefore(failed, policy, random, lost.retryAfter);
+    const wait = retryDelay(failed, policy, random, lost.retryAfter);
     onLost?.({ reason: lost.message, wait, failed });
     await clock.sleep(wait, signal);
   }

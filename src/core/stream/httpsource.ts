@@ -2,18 +2,20 @@ import { createParser } from 'eventsource-parser';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { RESYNC } from '../../catalog/stream/domains.ts';
 import { EVENT_STREAM_TYPE, POSITION_HEADER, STREAM_PATH, type StreamMessage } from '../../catalog/stream/messages.ts';
-import { localFailure } from '../failure.ts';
-import type { ApiClient } from '../transport/client.ts';
-import type { IncomingResponse } from '../transport/send.ts';
-import { asRefused, asUnreachable } from './httprefusals.ts';
-import { readMessage } from './readmessage.ts';
-import { Lost, type StreamItem, type StreamSource } from './source.ts';
-import { TooLong, within } from './within.ts';
+import { LinkedAbort, WaitTimeout, withTimeout } from '../abort.ts';
+import { Failure, localFailure, reworded } from '../failure.ts';
+import { ApiFailure, WITHOUT_ROUTE } from '../transport/apifailure.ts';
+import { type ApiClient, redirectTarget } from '../transport/client.ts';
+import { readEnvelope } from '../transport/envelope.ts';
+import { RETRYABLE_STATUSES, retryAfterOf } from '../transport/retry.ts';
+import { ConnectionFailure, type IncomingResponse, isCertificateProblem } from '../transport/send.ts';
+import { ConnectionLost, readMessage, type StreamItem, type StreamSource } from './source.ts';
 
-export interface StreamQuestion {
-  /** Routing key patterns; none stands for every message. */
+/** Options of a stream over HTTP. */
+export interface HttpStreamOptions {
+  /** Routing key patterns; none for every message. */
   readonly keys: readonly string[];
-  /** Begin behind this message; 0: at the oldest kept; undefined: with what comes from now on. */
+  /** Begin after this message; 0: with the oldest one stored; undefined: with new messages. */
   readonly after: number | undefined;
   /** Milliseconds without a byte after which the connection counts as lost; heartbeats come every 15 s (D42). */
   readonly silence?: number;
@@ -23,44 +25,41 @@ export interface StreamQuestion {
 
 const SILENCE = 45_000;
 
-/** Longest event, in characters: what cannot be a message must not fill the memory. */
-const LONGEST_EVENT = 64 * 1024 * 1024;
+/** Maximum characters of an event: what cannot be a message must not fill the memory. */
+const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
-/** The stream of the API as Server-Sent Events (D42). Holds no more than what one read of the connection gave. */
+/** The stream of the API as Server-Sent Events (D42). Buffers no more than one chunk of the connection. */
 export class HttpSource implements StreamSource {
   private readonly client: Pick<ApiClient, 'open' | 'baseUrl'>;
-  private readonly question: StreamQuestion;
+  private readonly options: HttpStreamOptions;
   private position: number | undefined;
 
-  constructor(client: Pick<ApiClient, 'open' | 'baseUrl'>, question: StreamQuestion) {
+  constructor(client: Pick<ApiClient, 'open' | 'baseUrl'>, options: HttpStreamOptions) {
     this.client = client;
-    this.question = question;
-    this.position = question.after;
+    this.options = options;
+    this.position = options.after;
   }
 
   async *connect(signal: AbortSignal): AsyncGenerator<StreamItem, void> {
-    const closing = new AbortController();
-    const relay = () => closing.abort(signal.reason);
-    signal.addEventListener('abort', relay, { once: true });
+    const link = new LinkedAbort(signal);
     try {
-      const response = await this.open(closing.signal);
-      const told = response.headers[POSITION_HEADER.toLowerCase()] ?? '';
-      const start = /^\d{1,16}$/.test(told) ? Number(told) : undefined;
+      const response = await this.open(link.signal);
+      const header = response.headers[POSITION_HEADER.toLowerCase()] ?? '';
+      const start = /^\d{1,16}$/.test(header) ? Number(header) : undefined;
       this.position ??= start;
       yield { kind: 'opened', position: start };
-      yield* this.items(response, closing.signal);
+      yield* this.items(response, link.signal);
     } catch (cause) {
       signal.throwIfAborted();
       throw cause;
     } finally {
-      signal.removeEventListener('abort', relay);
-      closing.abort(new Error('The connection is no longer needed.'));
+      link.abort();
     }
   }
 
   private async open(signal: AbortSignal): Promise<IncomingResponse> {
-    const { question, client, position } = this;
-    const query = question.keys.map((key) => `routingKey=${encodeURIComponent(key)}`).join('&');
+    const { options, client, position } = this;
+    const query = options.keys.map((key) => `routingKey=${encodeURIComponent(key)}`).join('&');
     const headers = {
       accept: EVENT_STREAM_TYPE,
       'cache-control': 'no-cache',
@@ -68,44 +67,45 @@ export class HttpSource implements StreamSource {
     };
     const path = `${API_PREFIX}${STREAM_PATH}${query === '' ? '' : `?${query}`}`;
     const opening = client.open({ path, headers, signal });
-    // When it is given up, what becomes of it later is of no interest.
+    // After a timeout its failure is of no interest.
     opening.catch(() => undefined);
     const response = await this.waitFor(opening, signal).catch((cause: unknown) => {
-      throw asUnreachable(cause);
+      throw connectError(cause);
     });
-    const reading = (text: Promise<string>) => this.waitFor(text, signal);
-    if (response.status !== 200) throw await asRefused(response, client.baseUrl, question.now(), reading);
+    if (response.status !== 200)
+      throw await refusal(response, client.baseUrl, options.now(), (text) => this.waitFor(text, signal));
     if (response.headers['content-type']?.toLowerCase().startsWith(EVENT_STREAM_TYPE)) return response;
-    throw localFailure('response.malformed', 'The answer is not an event stream.', {
+    throw localFailure('response.malformed', 'The response is not an event stream.', {
       requestId: response.headers['x-request-id'] ?? null,
     });
   }
 
   private async *items({ body }: IncomingResponse, signal: AbortSignal): AsyncGenerator<StreamItem, void> {
-    const parsing = new EventReader();
+    const read = eventReader();
     const chunks = body[Symbol.asyncIterator]();
     for (;;) {
       const next = chunks.next();
       next.catch(() => undefined);
       const { done, value } = await this.waitFor(next, signal).catch((cause: unknown) => {
-        throw cause instanceof Lost ? cause : cutOff(cause);
+        if (cause instanceof ConnectionLost) throw cause;
+        throw new ConnectionLost(localFailure('network.unreachable', 'The connection was lost.', { cause }));
       });
       if (done) return;
-      for (const item of parsing.read(value)) {
+      for (const item of read(value)) {
         const fresh = this.fresh(item);
         if (fresh !== undefined) yield fresh;
       }
     }
   }
 
-  /** What is new of what came: the server may tell a message twice (D42: at least once). */
+  /** An item unless it is a duplicate: the server may send a message twice (D42: at least once). */
   private fresh(item: ReadItem): StreamItem | undefined {
     if ('seen' in item) {
       if (item.seen > (this.position ?? -1)) this.position = item.seen;
       return { kind: 'seen', position: this.position };
     }
     const { message, text } = item;
-    // After a resync the numbers may be lower ones: those of a server that was put back to an earlier state.
+    // After a resync the ids may be lower: those of a server restored to an earlier state.
     const isKnown = this.position !== undefined && message.id <= this.position && message.operation !== RESYNC;
     if (isKnown) return undefined;
     const handled = () => {
@@ -115,48 +115,93 @@ export class HttpSource implements StreamSource {
   }
 
   private waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const silence = this.question.silence ?? SILENCE;
-    return within(work, silence, signal).catch((cause: unknown) => {
-      if (!(cause instanceof TooLong)) throw cause;
-      throw new Lost(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
+    const silence = this.options.silence ?? SILENCE;
+    return withTimeout(work, silence, signal).catch((cause: unknown) => {
+      if (!(cause instanceof WaitTimeout)) throw cause;
+      throw new ConnectionLost(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
     });
   }
 }
 
 type ReadItem = { readonly message: StreamMessage; readonly text: string } | { readonly seen: number };
 
-/** Turns bytes into messages; a heartbeat tells up to where the listener has seen everything, or -1 where it does not. */
-class EventReader {
-  private readonly decoder = new TextDecoder('utf-8');
-  private items: ReadItem[] = [];
-  private readonly parser = createParser({
-    maxBufferSize: LONGEST_EVENT,
+/** Parses messages and heartbeats; a heartbeat has the position up to which everything was sent, or -1 without it. */
+function eventReader(): (bytes: Uint8Array) => readonly ReadItem[] {
+  const decoder = new TextDecoder('utf-8');
+  let items: ReadItem[] = [];
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_LENGTH,
     onEvent: ({ data }) => {
       const read = readMessage(data);
-      if (read === undefined) throw malformed('an event that is no message');
-      this.items.push(read);
+      if (read === undefined) throw malformed('an event that is not a message');
+      items.push(read);
     },
     onComment: (comment) => {
       const [heartbeat, position] = /^\s*(?:heartbeat(?: (\d{1,16}))?)?\s*$/.exec(comment) ?? [];
-      if (heartbeat !== undefined) this.items.push({ seen: Number(position ?? -1) });
+      if (heartbeat !== undefined) items.push({ seen: Number(position ?? -1) });
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw malformed('an event that is too long');
     },
   });
-
-  read(bytes: Uint8Array): readonly ReadItem[] {
-    this.items = [];
-    this.parser.feed(this.decoder.decode(bytes, { stream: true }));
-    return this.items;
-  }
-}
-
-/** Whatever the network says of a connection that stood: it does no more. */
-function cutOff(cause: unknown): Lost {
-  return new Lost(localFailure('network.unreachable', 'The connection was cut.', { cause }));
+  return (bytes) => {
+    items = [];
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    return items;
+  };
 }
 
 function malformed(what: string) {
   return localFailure('response.malformed', `The stream holds ${what}.`);
+}
+
+/** Maximum characters of an error response that are read. */
+const MAX_ERROR_LENGTH = 64 * 1024;
+
+/** Why a connection was not made: final for an untrusted certificate, or a token refused for good. */
+function connectError(cause: unknown): unknown {
+  if (cause instanceof Failure) {
+    const { code, status } = cause;
+    const isTemporary = code === 'network.unreachable' || (status !== null && RETRYABLE_STATUSES.includes(status));
+    return isTemporary ? new ConnectionLost(cause) : cause;
+  }
+  if (!(cause instanceof ConnectionFailure)) return cause;
+  const { message } = cause;
+  if (isCertificateProblem(cause.cause)) return localFailure('network.certificate', message, { cause });
+  return new ConnectionLost(localFailure('network.unreachable', message, { cause }));
+}
+
+/** A response that is not a stream: `ConnectionLost` where another attempt may help (408, 429, 5xx), else a Failure. */
+async function refusal(
+  response: IncomingResponse,
+  baseUrl: string,
+  now: number,
+  waitFor: (text: Promise<string>) => Promise<string>,
+): Promise<ConnectionLost | Failure> {
+  const { status, headers } = response;
+  const requestId = headers['x-request-id'] ?? null;
+  if (status >= 300 && status < 400) {
+    const where = redirectTarget(headers.location, baseUrl);
+    return localFailure('response.redirect', `The server redirects to ${where} (HTTP ${status}).`, { requestId });
+  }
+  if (status < 300)
+    return localFailure('response.malformed', `The response is not a stream (HTTP ${status}).`, { requestId });
+  const text = await waitFor(beginningOf(response)).catch(() => '');
+  const failure = new ApiFailure(status, readEnvelope(text)?.errors ?? [], requestId);
+  if (WITHOUT_ROUTE.includes(status))
+    return reworded(failure, { message: `${failure.message} ${NO_STREAM}`, hint: SEE });
+  return RETRYABLE_STATUSES.includes(status) ? new ConnectionLost(failure, retryAfterOf(headers, now)) : failure;
+}
+
+const NO_STREAM = `There is no stream at GET ${API_PREFIX}${STREAM_PATH}: the specification leaves the transport of its channel open.`;
+const SEE = 'Check the address (MOLAR_URL, --url); where the service publishes to a message broker, --amqp reads that.';
+
+async function beginningOf({ body }: IncomingResponse): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_ERROR_LENGTH) break;
+  }
+  return text;
 }

@@ -1,44 +1,45 @@
 import { RESYNC } from '../../catalog/stream/domains.ts';
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
-import type { PositionKeeper } from './positionkeeper.ts';
+import type { PositionSaver } from './positions.ts';
 import type { StreamItem } from './source.ts';
 
-/** Takes a message and its JSON text; whoever waits holds no more than this one. */
-export type TakeMessage = (message: StreamMessage, text: string) => Promise<void>;
+/** Handles a message and its JSON text; only this one is in memory meanwhile. */
+export type MessageHandler = (message: StreamMessage, text: string) => Promise<void>;
 
-export interface Listening {
-  /** In their order; a message that one of them does not take is not dealt with. */
-  readonly takers: readonly TakeMessage[];
-  readonly keeper?: PositionKeeper | undefined;
-  /** No position is kept yet: the one at which the first connection begins is. */
+/** Options of `listen`. */
+export interface ListenOptions {
+  /** Called in their order; a message is handled once all of them resolve. */
+  readonly handlers: readonly MessageHandler[];
+  readonly positionSaver?: PositionSaver | undefined;
+  /** No position is saved yet: the start of the first connection is. */
   readonly isNew: boolean;
   /** Messages after which to end. */
   readonly limit: number | undefined;
   readonly onOpened: () => void;
-  /** Told that messages are gone that the listener has not seen. */
+  /** Called when the server no longer has messages that the listener has not seen. */
   readonly onResync: (message: StreamMessage) => Promise<void>;
 }
 
 /**
- * Hands on message after message, in order and one at a time; the position moves behind each when everybody has taken
- * it, so that after a crash a message may come twice but none is left out. Gives the number of messages.
+ * Handles message after message, in order and one at a time; the position is saved once all handlers have resolved, so
+ * that after a crash a message may be repeated but none is lost. Returns the number of messages.
  */
-export async function listen(items: AsyncIterable<StreamItem>, listening: Listening): Promise<number> {
-  const { takers, keeper, limit, onOpened, onResync } = listening;
-  let { isNew } = listening;
+export async function listen(items: AsyncIterable<StreamItem>, options: ListenOptions): Promise<number> {
+  const { handlers, positionSaver, limit, onOpened, onResync } = options;
+  let { isNew } = options;
   let count = 0;
   for await (const item of items) {
     if (item.kind === 'opened') {
-      if (isNew && item.position !== undefined) await keeper?.begin(item.position);
+      if (isNew && item.position !== undefined) await positionSaver?.start(item.position);
       isNew = false;
       onOpened();
     } else if (item.kind === 'seen') {
-      if (item.position !== undefined) await keeper?.reached(item.position);
+      if (item.position !== undefined) await positionSaver?.advance(item.position);
     } else {
       if (item.message.operation === RESYNC) await onResync(item.message);
-      for (const take of takers) await take(item.message, item.text);
+      for (const handle of handlers) await handle(item.message, item.text);
       item.handled();
-      await keeper?.reached(item.message.id);
+      await positionSaver?.advance(item.message.id);
       if (++count === limit) break;
     }
   }

@@ -1,24 +1,25 @@
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 
-/** Forms in which messages are printed. */
+/** Output formats of messages. */
 export const MESSAGE_FORMATS = ['table', 'ndjson', 'json'] as const;
 
+/** An output format of messages. */
 export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
-/** Turns messages into text, one at a time as they come. */
-export interface MessageForm {
+/** Writes messages as text, one at a time as they arrive. */
+export interface MessageFormatter {
   readonly message: (message: StreamMessage, text: string) => string;
-  /** What stands at the end, however many there were. */
+  /** The text after the last message. */
   readonly end: () => string;
 }
 
-/** A message a line, as it came. */
-export function ndjsonMessages(): MessageForm {
+/** A message per line, as received. */
+export function ndjsonMessages(): MessageFormatter {
   return { message: (_, text) => `${text}\n`, end: () => '' };
 }
 
-/** One JSON array, a message a line; it is closed when listening ends. */
-export function jsonMessages(): MessageForm {
+/** One JSON array, a message per line; closed when listening ends. */
+export function jsonMessages(): MessageFormatter {
   let count = 0;
   return {
     message: (_, text) => `${count++ === 0 ? '[' : ','}\n${text}`,

@@ -4,21 +4,21 @@ import { type LocalClock, secondText } from '../output/localclock.ts';
 import { banded, PLAIN, type Style } from '../output/style.ts';
 import { GAP } from '../output/tablewidths.ts';
 import { displayWidth, fitText } from '../output/terminaltext.ts';
-import type { MessageForm } from './messageforms.ts';
+import type { MessageFormatter } from './messageforms.ts';
 
 interface MessageColumn {
   readonly name: string;
-  /** Columns of the terminal. They are known beforehand: a stream has no first page to measure. */
+  /** Columns of the terminal, fixed: a stream has no first page to measure. */
   readonly width: number;
-  /** Stands at the right. */
+  /** Right-aligned. */
   readonly isNumber?: boolean;
-  /** Is never cut: the offset that an hour has which the clocks show twice takes more room. */
-  readonly isWhole?: boolean;
+  /** Never truncated: the repeated hour of a clock change has an offset, which takes more room. */
+  readonly isFull?: boolean;
   readonly value: (message: StreamMessage, clock: LocalClock) => string;
 }
 
 const COLUMNS: readonly MessageColumn[] = [
-  { name: 'sendTime', width: 19, isWhole: true, value: ({ sendTime }, clock) => secondText(sendTime, clock) },
+  { name: 'sendTime', width: 19, isFull: true, value: ({ sendTime }, clock) => secondText(sendTime, clock) },
   { name: 'operation', width: 13, value: ({ operation }) => operation },
   { name: 'domainType', width: 22, value: ({ domainType }) => domainType },
   { name: 'payload.id', width: 14, value: ({ payload }) => tableText(payload.id, 'id') },
@@ -27,22 +27,22 @@ const COLUMNS: readonly MessageColumn[] = [
   { name: 'payload', width: 60, value: ({ payload }) => fieldsOf(payload) },
 ];
 
-/** Facts of a message that stand in a column of their own, or in every message. */
-const ELSEWHERE = ['id', 'type', 'lastModified'];
+/** Fields that have a column of their own, or are in every message. */
+const SHOWN_ELSEWHERE = ['id', 'type', 'lastModified'];
 
+/** Options of the table. */
 export interface MessageTableOptions {
-  /** Clock of the times. */
   readonly clock: LocalClock;
-  /** Columns of the terminal; undefined where there is none: then nothing is cut or left out. */
+  /** Columns of the terminal; undefined where there is none: then nothing is truncated or omitted. */
   readonly width: number | undefined;
   readonly style?: Style;
 }
 
-/** A table for people, a line a message as it comes; of the payload the names of its fields. */
-export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageForm {
+/** A table for people, a line per message as it arrives; the payload by the names of its fields. */
+export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageFormatter {
   const columns = width === undefined ? COLUMNS : fitting(width);
   const cut = (text: string, at: number) =>
-    width === undefined || columns[at]?.isWhole ? text : fitText(text, columns[at]?.width ?? 0);
+    width === undefined || columns[at]?.isFull ? text : fitText(text, columns[at]?.width ?? 0);
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, at) => padded(cut(cell, at), columns[at]))
@@ -62,19 +62,19 @@ export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptio
   };
 }
 
-/** The leading columns that fit; the last of all takes what room is left. */
+/** The leading columns that fit; the last of all takes the remaining width. */
 function fitting(width: number): readonly MessageColumn[] {
-  const kept: MessageColumn[] = [];
+  const shown: MessageColumn[] = [];
   let left = width;
   for (const column of COLUMNS) {
-    const gap = kept.length === 0 ? 0 : GAP;
+    const gap = shown.length === 0 ? 0 : GAP;
     const isLast = column === COLUMNS.at(-1);
     const room = left - gap;
-    if (room < (isLast ? 20 : column.width) && kept.length > 0) break;
-    kept.push(isLast ? { ...column, width: room } : column);
+    if (room < (isLast ? 20 : column.width) && shown.length > 0) break;
+    shown.push(isLast ? { ...column, width: room } : column);
     left = room - column.width;
   }
-  return kept;
+  return shown;
 }
 
 function padded(text: string, column: MessageColumn | undefined): string {
@@ -82,10 +82,10 @@ function padded(text: string, column: MessageColumn | undefined): string {
   return column?.isNumber ? blanks + text : text + blanks;
 }
 
-/** `total 12` where the payload only counts, otherwise the names of what it holds. */
+/** `total 12` where the payload is only a count, otherwise the names of its fields. */
 function fieldsOf(payload: StreamMessage['payload']): string {
   if (typeof payload.total === 'number' && Object.keys(payload).length === 1) return `total ${payload.total}`;
   return Object.keys(payload)
-    .filter((name) => !ELSEWHERE.includes(name))
+    .filter((name) => !SHOWN_ELSEWHERE.includes(name))
     .join(', ');
 }

@@ -2,32 +2,32 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { type Failure, localFailure, usageFailure } from '../failure.ts';
+import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { writeWholeFile } from '../output/atomicfile.ts';
 import { guarded, ignoreMissing } from '../output/replacement.ts';
-import { isKeptName } from '../savedname.ts';
+import { isSavedName } from '../profiles/config.ts';
 
-/** What a named position is of: message numbers mean something on one server and for one organization only. */
-export interface PositionPlace {
+/** Identifies a named position: message numbers are valid on one server and for one organization only. */
+export interface PositionKey {
   readonly name: string;
   readonly url: string;
   readonly organization: string;
 }
 
-/** Where a listener with a name goes on. */
-export interface NamedPosition extends PositionPlace {
+/** Where a named listener resumes. */
+export interface NamedPosition extends PositionKey {
   readonly version: 1;
   /** Routing key patterns it listened with. */
   readonly keys: readonly string[];
-  /** Id of the last message dealt with. */
+  /** Id of the last handled message. */
   readonly position: number;
   /** UTC. */
   readonly movedAt: string;
 }
 
 /** Named positions in a folder, a file each. */
-export class Positions {
+export class PositionStore {
   readonly folder: string;
 
   constructor(folder: string) {
@@ -35,27 +35,30 @@ export class Positions {
   }
 
   /** Undefined where there is none yet. Throws a Failure with exit code 9 when it cannot be read. */
-  async read(place: PositionPlace): Promise<NamedPosition | undefined> {
-    const path = this.pathOf(place);
+  async read(key: PositionKey): Promise<NamedPosition | undefined> {
+    const path = this.pathOf(key);
     const text = await guarded(`read ${path}`, () => readFile(path, 'utf8').catch(ignoreMissing));
     if (text === undefined) return undefined;
     const value = jsonOf(text);
     if (isNamedPosition(value)) return value;
-    throw unusable(path);
+    throw localFailure('local.file', `${path} is not a position that this molar can read.`, {
+      source: path,
+      hint: 'Remove it, and give the start with --from.',
+    });
   }
 
-  /** Replaces a position in one piece. Throws a Failure with exit code 9. */
+  /** Replaces a position atomically. Throws a Failure with exit code 9. */
   write(position: NamedPosition): Promise<void> {
     return writeWholeFile(this.pathOf(position), `${JSON.stringify(position)}\n`);
   }
 
-  /** The path of a place's lock; the folder is there afterwards. */
-  async lockPath(place: PositionPlace): Promise<string> {
+  /** The path of a position's lock; makes the folder. */
+  async lockPath(key: PositionKey): Promise<string> {
     await guarded(`make the folder ${this.folder}`, () => mkdir(this.folder, { recursive: true, mode: 0o700 }));
-    return `${this.pathOf(place)}.lock`;
+    return `${this.pathOf(key)}.lock`;
   }
 
-  private pathOf({ name, url, organization }: PositionPlace): string {
+  private pathOf({ name, url, organization }: PositionKey): string {
     const hash = createHash('sha256')
       .update(JSON.stringify([name, url, organization]))
       .digest('hex');
@@ -65,7 +68,7 @@ export class Positions {
 
 /** Checks the name of a listener; throws a Failure (exit 2). */
 export function checkListenerName(name: string, source: string): string {
-  if (isKeptName(name)) return name;
+  if (isSavedName(name)) return name;
   throw usageFailure(`${source} is 1 to 64 letters, digits, dots, hyphens or underscores.`, { source });
 }
 
@@ -79,9 +82,52 @@ function isNamedPosition(value: unknown): value is NamedPosition {
   );
 }
 
-function unusable(path: string): Failure {
-  return localFailure('local.file', `${path} is not a position that this molar can read.`, {
-    source: path,
-    hint: 'Remove it, and say with --from where to begin.',
-  });
+/** Saves how far a listener has come, at most every `pause` milliseconds, one save at a time and the newest last. */
+export class PositionSaver {
+  private readonly save: (position: number) => Promise<void>;
+  private readonly pause: number;
+  private position: number | undefined;
+  private saved: number | undefined;
+  private saving: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  private problem: { readonly cause: unknown } | undefined;
+
+  constructor(save: (position: number) => Promise<void>, pause: number) {
+    this.save = save;
+    this.pause = pause;
+  }
+
+  /** The start of a listener without a position: saved immediately, since the next start would begin elsewhere. */
+  async start(position: number): Promise<void> {
+    this.position = position;
+    await this.flush();
+  }
+
+  /** Everything up to this message is handled. Rejects when this or an earlier save failed. */
+  async advance(position: number): Promise<void> {
+    this.position = position;
+    if (this.pause === 0) return this.flush();
+    if (this.problem !== undefined) throw this.problem.cause;
+    this.timer ??= setTimeout(() => {
+      this.flush().catch((cause: unknown) => {
+        this.problem = { cause };
+      });
+    }, this.pause);
+  }
+
+  /** Saves what is not saved yet. */
+  flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const saving = this.saving.catch(() => undefined).then(() => this.saveNewest());
+    this.saving = saving;
+    return saving;
+  }
+
+  private async saveNewest(): Promise<void> {
+    const { position } = this;
+    if (position === undefined || position === this.saved) return;
+    await this.save(position);
+    this.saved = position;
+  }
 }

@@ -7,9 +7,9 @@ const BLOCK = 64 * 1024;
 const LINE_FEED = 10;
 
 /**
- * Holds records back on the disk, a line each, to be read in the order they came or from the last to the first: an
- * unlinked file of mode 0600, so nothing is left behind however the process ends. Holds a block of it in memory.
- * Throws a Failure with exit code 9 when the disk fails.
+ * Buffers records on the disk, a line each, to be read in order or in reverse: an unlinked file of mode 0600, so
+ * nothing is left behind however the process ends. A block of it is in memory. Throws a Failure with exit code 9 when
+ * the disk fails.
  */
 export class RecordSpool {
   count = 0;
@@ -24,8 +24,9 @@ export class RecordSpool {
     this.doing = doing;
   }
 
+  /** A spool in a folder. */
   static async open(folder: string, newId: () => string): Promise<RecordSpool> {
-    const doing = `hold records back in ${folder}`;
+    const doing = `buffer records in ${folder}`;
     const file = await guarded(doing, async () => {
       const path = join(folder, `molar-${newId()}`);
       const handle = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -43,25 +44,25 @@ export class RecordSpool {
     if (this.pendingLength >= BLOCK) await this.write();
   }
 
-  /** Writes what is still in memory; gives the bytes written so far, where the next record begins. */
+  /** Writes what is still in memory; returns the bytes written so far, where the next record begins. */
   async flush(): Promise<number> {
     await this.write();
     return this.size;
   }
 
-  /** The records in the order they came, some at a time: all, or those between two positions of `flush`. */
+  /** The records in order, in batches: all, or those between two positions of `flush`. */
   async *forwards(start = 0, end = Number.POSITIVE_INFINITY): AsyncGenerator<readonly string[]> {
     const stop = Math.min(end, await this.flush());
     let rest = Buffer.alloc(0);
     for (let at = start; at < stop; at += BLOCK) {
       const bytes = Buffer.concat([rest, await this.block(at, Math.min(BLOCK, stop - at))]);
-      const whole = bytes.lastIndexOf(LINE_FEED) + 1;
-      rest = bytes.subarray(whole);
-      if (whole > 0) yield linesOf(bytes.subarray(0, whole));
+      const complete = bytes.lastIndexOf(LINE_FEED) + 1;
+      rest = bytes.subarray(complete);
+      if (complete > 0) yield linesOf(bytes.subarray(0, complete));
     }
   }
 
-  /** The records from the last to the first, some at a time. */
+  /** The records in reverse, in batches. */
   async *backwards(): AsyncGenerator<readonly string[]> {
     await this.write();
     let rest = Buffer.alloc(0);
@@ -76,7 +77,7 @@ export class RecordSpool {
     }
   }
 
-  /** Gives the disk space back; never throws. */
+  /** Frees the disk space; never throws. */
   async close(): Promise<void> {
     await this.file.close().catch(() => undefined);
   }

@@ -1,41 +1,61 @@
+import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
 import type { Failure } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
 
-/** What comes from a connection to a stream. */
+/** What a connection to a stream yields. */
 export type StreamItem =
-  /** It is connected; messages after `position` come, where that is known. */
+  /** It is connected; messages after `position` follow, where that is known. */
   | { readonly kind: 'opened'; readonly position: number | undefined }
   | {
       readonly kind: 'message';
       readonly message: StreamMessage;
-      /** The message as it came, JSON on one line. */
+      /** The message as received, JSON on one line. */
       readonly text: string;
-      /** To be called once the message is dealt with: a connection made later begins behind it. */
+      /** To be called once the message is handled: a later connection begins after it. */
       readonly handled: () => void;
     }
-  /** A sign of life: nothing up to this message is left that was asked for, where that is known. */
+  /** A heartbeat: every requested message up to `position` was received, where that is known. */
   | { readonly kind: 'seen'; readonly position: number | undefined };
 
 /** Where messages come from. */
 export interface StreamSource {
   /**
-   * Connects once, behind the last message that was handled, and gives what comes until the connection ends. Throws
-   * `Lost` when another try may help, a Failure when none can, and the signal's reason.
+   * Connects once, after the last handled message, and yields until the connection ends. Throws `ConnectionLost` when
+   * another attempt may help, a Failure when none can, and the signal's reason.
    */
   readonly connect: (signal: AbortSignal) => AsyncGenerator<StreamItem, void>;
 }
 
-/** A connection that could not be made or broke; another may do better. */
-export class Lost extends Error {
-  /** What to report when nobody tries again. */
+/** A connection that could not be made or broke; another attempt may help. */
+export class ConnectionLost extends Error {
+  /** What to report without another attempt. */
   readonly failure: Failure;
-  /** Milliseconds that the other side asks to be left alone. */
+  /** Milliseconds that the other side asks to wait. */
   readonly retryAfter: number | undefined;
 
   constructor(failure: Failure, retryAfter?: number) {
     super(failure.message, { cause: failure });
-    this.name = 'Lost';
+    this.name = 'ConnectionLost';
     this.failure = failure;
     this.retryAfter = retryAfter;
   }
+}
+
+const TEXTS = ['routingKey', 'organizationId', 'locationId', 'domainType', 'operation', 'sendTime'] as const;
+
+/** A message and its JSON on one line; undefined for a text that is not a message of the stream (D40). */
+export function readMessage(text: string): { readonly message: StreamMessage; readonly text: string } | undefined {
+  const value = jsonOf(text);
+  if (!isPlainObject(value)) return undefined;
+  const { id, correlationId, payload } = value;
+  const isComplete =
+    Number.isSafeInteger(id) &&
+    (id as number) >= 0 &&
+    TEXTS.every((name) => typeof value[name] === 'string') &&
+    (typeof correlationId === 'string' || correlationId === null || correlationId === undefined) &&
+    isPlainObject(payload);
+  if (!isComplete) return undefined;
+  const message = { ...value, correlationId: correlationId ?? null } as unknown as StreamMessage;
+  return { message, text: /[\r\n]/.test(text) ? JSON.stringify(value) : text };
 }

@@ -1,17 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
 import { targetOf } from './attempt.ts';
-import { type LookBack, type LookUp, outcomeUnknown } from './doubt.ts';
 import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
-import { type Answer, type Clock, type Exchange, exchange, type RetryNotice, systemClock } from './exchange.ts';
+import { type ExchangeContext, type ExchangeResponse, exchange, type RetryNotice } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { IncomingResponse, OutgoingBody, OutgoingRequest, Send } from './send.ts';
-import type { TokenSource } from './token.ts';
+import { outcomeUnknown, type WriteLookups } from './uncertainwrite.ts';
 
+/** Where the bearer token comes from. */
+export interface TokenSource {
+  /** The token to send now; may have to fetch it. */
+  readonly token: (signal?: AbortSignal) => Promise<string>;
+  /** Called after a 401 for `token`: forgets it and says whether another one can be had. */
+  readonly renew: (token: string) => boolean;
+}
+
+/** What a client is made of. */
 export interface ClientOptions {
   /** What stands before `/api/v1`, without a slash at the end. */
   readonly baseUrl: string;
@@ -26,48 +35,44 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** Makes idempotency keys and request ids. */
   readonly newId?: () => string;
-  /** Milliseconds from the last byte sent to the whole answer (D43). */
+  /** Milliseconds from the last byte sent to the end of the response (D43). */
   readonly timeout?: number;
   readonly userAgent?: string;
-  /** Told each different warning once, of the server or about what became of a request. */
+  /** Called once with each different warning, of the server or about what became of a request. */
   readonly onWarning?: (warning: Warning) => void;
-  readonly onRetry?: (notice: RetryNotice) => void;
-  /** Told every attempt, for `--verbose`: no values of the query, no bodies, no headers. */
-  readonly onAttempt?: Exchange['onAttempt'];
+  readonly onRetry?: ExchangeContext['onRetry'];
+  /** Called for every attempt, for `--verbose`: no values of the query, no bodies, no headers. */
+  readonly onAttempt?: ExchangeContext['onAttempt'];
 }
 
+/** Query parameters by name; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-export interface ApiRequest {
+/** A request to the API; a POST of unknown outcome without `lookUp` fails (`network.outcome_unknown`). */
+export interface ApiRequest extends WriteLookups {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Begins with `/api/v1`, parameters filled in. */
   readonly path: string;
-  /** A function is asked anew for every attempt. */
-  readonly query?: Query | (() => Query);
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A function is called for every attempt. */
+  readonly query?: Query | (() => Query) | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A JSON value, or JSON text as a source of bytes that is opened anew for each attempt. */
   readonly body?: unknown;
   /** Key of a POST, made when absent; the same for every attempt (D46). */
-  readonly idempotencyKey?: string;
-  /** Repeating it does no harm whatever became of the first try. By default true for all methods but POST. */
+  readonly idempotencyKey?: string | undefined;
+  /** Repeating it does no harm whatever became of the first attempt. By default true for all methods but POST. */
   readonly repeatable?: boolean;
-  /**
-   * Tells whether a POST that may have been done was done; it has to answer with a record. Without it a POST of unknown
-   * outcome fails (`network.outcome_unknown`) and is not sent again.
-   */
-  readonly lookUp?: LookUp;
-  /** Called when a POST succeeded after an attempt that may have been done; what it throws is no failure of the POST. */
-  readonly lookBack?: LookBack;
-  /** Reads the envelope of an answer from its body, in valid UTF-8; `readEnvelope` where absent. Must not keep it. */
+  /** Reads the envelope from a body in valid UTF-8, which it must not keep; `readEnvelope` where absent. */
   readonly read?: (body: Uint8Array) => Envelope | undefined | Promise<Envelope | undefined>;
-  /** Called with the headers of a successful answer before its body is read; again for each attempt. */
-  readonly onHead?: (headers: IncomingResponse['headers']) => void;
-  /** Told right before the request is sent again. */
-  readonly onRetry?: (notice: RetryNotice) => void;
-  readonly signal?: AbortSignal;
+  /** Called with the headers of a successful response before its body is read; again for each attempt. */
+  readonly onHead?: OutgoingRequest['onHead'];
+  /** Called right before the request is sent again. */
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-export interface ApiAnswer {
+/** A successful response. */
+export interface ApiResponse {
   /** 404 only for a DELETE that was repeated because an earlier attempt may have been done: the record is gone. */
   readonly status: number;
   readonly data: unknown;
@@ -83,60 +88,55 @@ export class ApiClient {
   readonly baseUrl: string;
   readonly organization: string;
   private readonly options: ClientOptions;
-  private readonly warned = new Set<string>();
+  private readonly context: ExchangeContext;
   private readonly newId: () => string;
-  private readonly pacer: Pacer;
+  private readonly warned = new Set<string>();
 
   constructor(options: ClientOptions) {
+    const { send, retry: policy, clock = systemClock, onRetry, onAttempt } = options;
+    const { pacer = new Pacer(clock), random = Math.random, timeout = 90_000, newId = randomUUID } = options;
     this.options = options;
-    this.pacer = options.pacer ?? new Pacer(options.clock ?? systemClock);
+    this.context = { send, policy, pacer, clock, random, timeout, onRetry, onAttempt };
     this.baseUrl = options.baseUrl;
     this.organization = options.organization;
-    this.newId = options.newId ?? randomUUID;
+    this.newId = newId;
   }
 
   /** What this client, and whatever shares its pacer, sent so far. */
   get statistics(): TransferStatistics {
-    return this.pacer.statistics;
+    return this.context.pacer.statistics;
   }
 
   /**
-   * Sends a request with retries (contract §5) and reads the envelope. Throws an ApiFailure for any answer but
-   * success, and a Failure with exit code 8 when no whole answer came.
+   * Sends a request with retries (contract §5) and reads the envelope. Throws an ApiFailure for any response but
+   * success, and a Failure with exit code 8 when no complete response arrived.
    */
-  async request(request: ApiRequest): Promise<ApiAnswer> {
-    const key = request.method === 'POST' ? (request.idempotencyKey ?? this.newId()) : undefined;
-    let renewed = false;
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    const { method, repeatable = method !== 'POST', lookUp, checkDuplicates, onRetry, signal } = request;
+    const key = method === 'POST' ? (request.idempotencyKey ?? this.newId()) : undefined;
     let afterUnknown = false;
-    for (;;) {
-      const token = await this.options.token.token(request.signal);
-      const answer = await exchange(this.exchangeOf(), {
+    for (let renewed = false; ; renewed = true) {
+      const token = await this.options.token.token(signal);
+      const response = await exchange(this.context, {
         make: () => this.outgoing(request, token, key),
-        repeatable: request.repeatable ?? request.method !== 'POST',
-        keyed: key !== undefined,
+        ...{ repeatable, keyed: key !== undefined, lookUp, checkDuplicates, onRetry, signal },
         accept: request.read ?? ((body) => readEnvelope(bodyText(body))),
-        ...(request.lookUp && { lookUp: request.lookUp, isClear: ({ data }: Envelope) => isRecord(data) }),
-        ...(request.lookBack && { lookBack: request.lookBack }),
-        ...(request.onRetry && { onRetry: request.onRetry }),
-        ...(request.signal && { signal: request.signal }),
+        isClear: lookUp && (({ data }) => isRecord(data)),
       });
-      afterUnknown ||= answer.afterUnknown;
-      if (answer.status === 401 && !renewed && this.options.token.renew(token)) {
-        renewed = true;
-        continue;
-      }
-      return this.finish(request, { ...answer, afterUnknown });
+      afterUnknown ||= response.afterUnknown;
+      const isFinal = response.status !== 401 || renewed || !this.options.token.renew(token);
+      if (isFinal) return this.finish(request, { ...response, afterUnknown });
     }
   }
 
   /**
-   * Sends a GET whose answer has no end, once, and gives the answer with its body unread, whatever its status; after a
-   * 401 once more where the token can be renewed. Rejects as `Send` does.
+   * Sends a GET whose response has no end, once, and gives the response with its body unread, whatever its status;
+   * after a 401 once more where the token can be renewed. Rejects as `Send` does.
    */
   async open(request: Pick<ApiRequest, 'path' | 'headers' | 'signal'>): Promise<IncomingResponse> {
-    const { token: source, send, onAttempt, clock = systemClock } = this.options;
+    const { send, onAttempt, clock } = this.context;
     for (let renewed = false; ; renewed = true) {
-      const token = await source.token(request.signal);
+      const token = await this.options.token.token(request.signal);
       const outgoing = this.outgoing({ method: 'GET', ...request }, token, undefined);
       const started = clock.now();
       const response = await send(outgoing);
@@ -144,41 +144,28 @@ export class ApiClient {
       const requestId = headers['x-request-id'] ?? null;
       const milliseconds = clock.now() - started;
       onAttempt?.({ method: 'GET', target: targetOf(outgoing.url), status, milliseconds, requestId });
-      if (status !== 401 || renewed || !source.renew(token)) return response;
-      // An answer that nobody reads would hold its connection.
+      if (status !== 401 || renewed || !this.options.token.renew(token)) return response;
+      // An unread response would hold its connection.
       await response.body[Symbol.asyncIterator]().return?.();
     }
   }
 
-  /** Absolute URL of a path and its query; undefined values are left out. */
+  /** Absolute URL of a path and its query. */
   urlOf(path: string, query: Query = {}): string {
-    const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-    const text = pairs
+    const text = Object.entries(query)
+      .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
       .join('&');
     return `${this.baseUrl}${path}${text === '' ? '' : `?${text}`}`;
   }
 
-  private exchangeOf(): Exchange {
-    const { send, retry, clock, random, timeout, onRetry, onAttempt } = this.options;
-    return {
-      send,
-      policy: retry,
-      pacer: this.pacer,
-      clock: clock ?? systemClock,
-      random: random ?? Math.random,
-      timeout: timeout ?? 90_000,
-      ...(onRetry && { onRetry }),
-      ...(onAttempt && { onAttempt }),
-    };
-  }
-
   private outgoing(request: ApiRequest, token: string, key: string | undefined): OutgoingRequest {
+    const { method, path, onHead, signal } = request;
     const query = typeof request.query === 'function' ? request.query() : request.query;
     const body = request.body === undefined ? undefined : outgoingBody(request.body);
     return {
-      method: request.method,
-      url: this.urlOf(request.path, query),
+      method,
+      url: this.urlOf(path, query),
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${token}`,
@@ -189,33 +176,30 @@ export class ApiClient {
         ...(key !== undefined && { 'idempotency-key': key }),
         ...request.headers,
       },
+      ...{ onHead, signal },
       ...(body !== undefined && { body }),
-      ...(request.onHead && { onHead: request.onHead }),
-      ...(request.signal && { signal: request.signal }),
     };
   }
 
-  private finish(request: ApiRequest, answer: Answer<Envelope>): ApiAnswer {
-    const { status, headers, requestId, value } = answer;
-    if (answer.found !== undefined) {
-      return { status: 200, data: answer.found.data, warnings: [], meta: null, requestId, headers };
-    }
+  private finish(request: ApiRequest, response: ExchangeResponse<Envelope>): ApiResponse {
+    const { status, headers, requestId, value, found } = response;
+    const empty = { data: null, warnings: [], meta: null, requestId, headers };
+    if (found !== undefined) return { ...empty, status: 200, data: found.data };
     for (const warning of value?.warnings ?? []) this.warn(warning);
     if (status >= 200 && status < 300 && value !== undefined) {
-      return { status, data: value.data, warnings: value.warnings, meta: value.meta, requestId, headers };
+      const { data, warnings, meta } = value;
+      return { status, data, warnings, meta, requestId, headers };
     }
-    if (status === 404 && request.method === 'DELETE' && answer.afterUnknown) {
-      return { status, data: null, warnings: [], meta: null, requestId, headers };
-    }
+    if (status === 404 && request.method === 'DELETE' && response.afterUnknown) return { ...empty, status };
     if (status >= 300 && status < 400) {
-      const where = redirectTarget(headers.location, this.baseUrl);
-      throw localFailure('response.redirect', `The server redirects to ${where} (HTTP ${status}).`, { requestId });
+      const target = redirectTarget(headers.location, this.baseUrl);
+      throw localFailure('response.redirect', `The server redirects to ${target} (HTTP ${status}).`, { requestId });
     }
     const failure = new ApiFailure(status, value?.errors ?? [], requestId);
-    throw answer.unknown === undefined ? failure : outcomeUnknown(failure, answer.unknown.look);
+    throw response.unknown === undefined ? failure : outcomeUnknown(failure, response.unknown.lookup);
   }
 
-  /** Tells a warning, unless the same one was told before. */
+  /** Reports a warning, unless the same one was reported before. */
   warn(warning: Warning): void {
     const key = JSON.stringify([warning.title, warning.source, warning.description]);
     if (this.warned.has(key)) return;
@@ -229,11 +213,8 @@ function isRecord(data: unknown): boolean {
 }
 
 function outgoingBody(body: unknown): OutgoingBody {
-  return isByteSource(body) ? body : JSON.stringify(body);
-}
-
-function isByteSource(body: unknown): body is Exclude<OutgoingBody, string> {
-  return typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function';
+  const isByteSource = typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function';
+  return isByteSource ? (body as OutgoingBody) : JSON.stringify(body);
 }
 
 /** Origin and path that a `Location` header names, for people. */

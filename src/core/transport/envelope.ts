@@ -1,8 +1,9 @@
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { FailureItem } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
 
-/** The response envelope, read leniently: what is not there is empty (specification, Response envelope; D5, D6). */
+/** The response envelope, read leniently: what is missing is empty (specification, Response envelope; D5, D6). */
 export interface Envelope {
   readonly data: unknown;
   readonly warnings: readonly Warning[];
@@ -10,20 +11,15 @@ export interface Envelope {
   readonly meta: Readonly<Record<string, unknown>> | null;
 }
 
-/** The text of a body in valid UTF-8, without the mark that may stand before it. */
+/** The text of a body in valid UTF-8, without the byte order mark that it may begin with. */
 export function bodyText(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-/** The envelope in a text, undefined when it holds none: cut off, not JSON, or JSON of another shape. */
+/** The envelope in a text; undefined when it holds none: cut off, not JSON, or JSON of another shape. */
 export function readEnvelope(text: string): Envelope | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const body = jsonOf(text);
   if (!isPlainObject(body) || !('data' in body || 'errors' in body)) return undefined;
   return {
     data: body.data,

@@ -8,30 +8,29 @@ import {
   type IncomingResponse,
   type OutgoingBody,
   type OutgoingRequest,
+  observedBody,
   type Send,
 } from './send.ts';
-import { watchedBody } from './watchedbody.ts';
 
+/** Options of the network. */
 export interface NetworkOptions {
-  /** Certificates in PEM that are trusted besides the usual ones. */
+  /** Certificates in PEM that are trusted besides Node's own. */
   readonly certificates?: readonly string[];
-  /** Milliseconds until a connection must stand. */
+  /** Milliseconds to make a connection. */
   readonly connectTimeout?: number;
-  /** The proxy for an address; without it none is used. What it throws ends the request. */
+  /** The proxy for an address; none is used without it. What it throws ends the request. */
   readonly proxyFor?: (address: URL) => ProxyInUse | undefined;
 }
 
-/** `send` over the network, and `close` to let go of its connections. */
+/** `send` over the network, and `close` for its connections. */
 export interface Network {
   readonly send: Send;
   readonly close: () => Promise<void>;
 }
 
-/**
- * The network through undici, loaded at the first request. Redirects are not followed.
- */
+/** The network through undici, loaded at the first request. Redirects are not followed. */
 export function openNetwork(options: NetworkOptions = {}): Network {
-  let loading: Promise<Dispatchers> | undefined;
+  let loading: ReturnType<typeof loadDispatchers> | undefined;
   const load = () => (loading ??= loadDispatchers(options));
   return {
     send: async (request) => {
@@ -44,21 +43,16 @@ export function openNetwork(options: NetworkOptions = {}): Network {
   };
 }
 
-interface Dispatchers {
-  readonly request: typeof import('undici').request;
-  readonly of: (proxy: ProxyInUse | undefined) => Dispatcher;
-  readonly close: () => Promise<void>;
-}
-
-async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
+async function loadDispatchers({ certificates = [], connectTimeout = 10_000 }: NetworkOptions) {
   const { Agent, ProxyAgent, request } = await import('./undici.ts');
-  const ca = await trusted(options.certificates ?? []);
-  // undici lets go of a connection that does not stand yet only when its time is over.
+  // Own certificates replace Node's list, so Node's are put back beside them.
+  const ca = certificates.length > 0 && [...(await import('node:tls')).rootCertificates, ...certificates];
+  // undici does not close a connection that is still being made before its timeout.
   const closing = new AbortController();
   // Every connection listens to it.
   setMaxListeners(0, closing.signal);
   const own = { signal: closing.signal, ...(ca && { ca }) };
-  const connect = { timeout: options.connectTimeout ?? 10_000, ...own };
+  const connect = { timeout: connectTimeout, ...own };
   // The client has a deadline of its own that does not count the time an upload takes.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 } satisfies AgentOptions.Options;
   const direct = new Agent(common);
@@ -70,7 +64,7 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   };
   return {
     request,
-    of: (proxy) => (proxy === undefined ? direct : through(proxy)),
+    of: (proxy: ProxyInUse | undefined): Dispatcher => (proxy === undefined ? direct : through(proxy)),
     close: async () => {
       const closed = [direct, ...proxies.values()].map((agent) => agent.destroy());
       closing.abort();
@@ -79,20 +73,13 @@ async function loadDispatchers(options: NetworkOptions): Promise<Dispatchers> {
   };
 }
 
-/** Own certificates replace Node's list, so the usual ones are put back beside them. */
-async function trusted(certificates: readonly string[]): Promise<string[] | undefined> {
-  if (certificates.length === 0) return undefined;
-  const { rootCertificates } = await import('node:tls');
-  return [...rootCertificates, ...certificates];
-}
-
 async function exchange(
-  network: Dispatchers,
+  network: Awaited<ReturnType<typeof loadDispatchers>>,
   outgoing: OutgoingRequest,
   proxy: ProxyInUse | undefined,
 ): Promise<IncomingResponse> {
   const url = new URL(outgoing.url);
-  const body = outgoing.body === undefined ? undefined : new CountedBody(outgoing.body);
+  const body = outgoing.body === undefined ? undefined : counted(outgoing.body);
   try {
     const response = await network.request(url, {
       dispatcher: network.of(proxy),
@@ -108,28 +95,19 @@ async function exchange(
   }
 }
 
-/** A body that knows whether all of it was handed over. Text goes out at once, so it counts as handed over. */
-class CountedBody {
-  readonly length: number;
-  /** An iterable, which undici takes like a stream and its types do not know; a stream around it takes its time. */
-  readonly content: string | Readable;
-  done: boolean;
-
-  constructor(body: OutgoingBody) {
-    this.done = typeof body === 'string';
-    this.length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    this.content = typeof body === 'string' ? body : (this.count(body.open()) as unknown as Readable);
-  }
-
-  private count(body: AsyncIterable<Uint8Array>) {
-    let given = 0;
-    const piece = ({ byteLength }: Uint8Array) => {
-      given += byteLength;
-      // Set before the last piece is handed over: from then on the server may have everything.
-      if (given >= this.length) this.done = true;
-    };
-    return watchedBody(body, { piece });
-  }
+/** A body for undici that knows whether all of it was handed over; text goes out at once. */
+function counted(body: OutgoingBody) {
+  if (typeof body === 'string') return { length: Buffer.byteLength(body), content: body, done: true };
+  let sent = 0;
+  const onChunk = ({ byteLength }: Uint8Array) => {
+    sent += byteLength;
+    // Set before the last chunk is handed over: from then on the server may have everything.
+    if (sent >= body.length) result.done = true;
+  };
+  // undici accepts an iterable though its types do not say so; a stream around it would be slower.
+  const content = observedBody(body.open(), { onChunk }) as unknown as Readable;
+  const result = { length: body.length, content, done: false };
+  return result;
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
@@ -141,7 +119,7 @@ function flat(headers: Readonly<Record<string, string | string[] | undefined>>):
 
 const CONNECTING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** Whether the connection never stood: nothing of the request can have arrived. */
+/** Whether no connection was made: nothing of the request can have arrived. */
 function isBeforeSending(cause: unknown): boolean {
   const code = codeOf(cause) ?? '';
   const connecting = typeof cause === 'object' && cause !== null && 'syscall' in cause && cause.syscall === 'connect';
@@ -149,41 +127,36 @@ function isBeforeSending(cause: unknown): boolean {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'Nothing answers at',
-  ENOTFOUND: 'There is no host',
-  EAI_AGAIN: 'The name server does not answer for',
-  EHOSTUNREACH: 'There is no way to',
-  ENETUNREACH: 'There is no way to',
-  ETIMEDOUT: 'The connection timed out to',
-  UND_ERR_CONNECT_TIMEOUT: 'The connection timed out to',
-  ECONNRESET: 'The connection was cut by',
-  EPIPE: 'The connection was cut by',
-  UND_ERR_SOCKET: 'The connection was cut by',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'There is no https:// at',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large from',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Another length than announced came from',
+  ECONNREFUSED: 'Connection refused',
+  ENOTFOUND: 'Unknown host',
+  EAI_AGAIN: 'DNS lookup failed',
+  EHOSTUNREACH: 'Host unreachable',
+  ENETUNREACH: 'Network unreachable',
+  ETIMEDOUT: 'Connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'Connection timed out',
+  ECONNRESET: 'Connection lost',
+  EPIPE: 'Connection lost',
+  UND_ERR_SOCKET: 'Connection lost',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'Not an https:// server',
+  UND_ERR_HEADERS_OVERFLOW: 'Response headers too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'Response length differs from its Content-Length',
 };
 
 function describe(cause: unknown, url: URL, proxy: ProxyInUse | undefined): string {
-  const code = codeOf(cause) ?? codeOf(firstOf(cause)) ?? '';
+  // Node reports one failure for each of several addresses.
+  const code = codeOf(cause) ?? codeOf(cause instanceof AggregateError ? cause.errors[0] : undefined) ?? '';
   const meaning = MEANINGS[code];
-  const by = proxy === undefined ? '' : `${proxy.url.host}, the proxy of ${proxy.variable}`;
+  const through = proxy && `${proxy.url.host}, the proxy of ${proxy.variable}`;
   const status = proxyRefusal(cause);
-  if (status !== undefined) return `No way to ${url.host}: ${by}, refuses it with HTTP ${status}.`;
-  // With a proxy the only connection that can fail to stand is the one to it.
-  if (meaning !== undefined) return `${meaning} ${by !== '' && CONNECTING.includes(code) ? by : url.host}.`;
-  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))
-    return `The certificate of ${url.host} is not trusted (${code}).`;
-  if (cause instanceof Error && cause.name === 'HTTPParserError') return `What came from ${url.host} is not HTTP.`;
-  return `No answer from ${url.host}${code === '' ? '' : ` (${code})`}.`;
+  if (status !== undefined) return `Proxy refused the connection to ${url.host}: ${through} (HTTP ${status}).`;
+  // With a proxy, only the connection to the proxy itself can fail to be made.
+  if (meaning !== undefined) return `${meaning}: ${(CONNECTING.includes(code) && through) || url.host}.`;
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return `Certificate not trusted: ${url.host} (${code}).`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return `Response is not HTTP: ${url.host}.`;
+  return `No response: ${url.host}${code === '' ? '' : ` (${code})`}.`;
 }
 
-/** The status with which a proxy answered instead of making a way through, as undici words it. */
+/** The status with which a proxy refused a tunnel, as undici words it. */
 function proxyRefusal(cause: unknown): string | undefined {
   return cause instanceof Error ? /^Proxy response \((\d+)\)/.exec(cause.message)?.[1] : undefined;
-}
-
-/** Of several addresses tried, Node reports one failure each. */
-function firstOf(cause: unknown): unknown {
-  return cause instanceof AggregateError ? cause.errors[0] : undefined;
 }

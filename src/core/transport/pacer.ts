@@ -1,83 +1,87 @@
-import { readRateLimit, ServerBucket } from './bucket.ts';
-import type { Clock } from './exchange.ts';
+import type { Clock } from '../clock.ts';
 import type { IncomingResponse } from './send.ts';
 
-/** What a client did so far, for summaries and receipts. */
+/** What a client sent so far, for summaries and receipts. */
 export interface TransferStatistics {
-  /** HTTP requests sent, every attempt counted. */
+  /** HTTP requests sent, attempts counted one by one. */
   readonly requests: number;
-  /** Those of them that were another attempt of the same request. */
+  /** Those of them that repeated an earlier attempt. */
   readonly retries: number;
-  /** Time during which at least one request was held back because of the server's rate limit. */
+  /** Time during which at least one request waited because of the server's rate limit. */
   readonly throttledMilliseconds: number;
 }
 
-/** Space between requests after the server throttled: at least this where it does not tell its rate, and at most. */
-const SHORTEST_SPACE = 20;
-const LONGEST_SPACE = 10_000;
-/** The rate grows by as much as it was after the last throttling in each such time. */
-const DOUBLED_AFTER = 100_000;
-/** Longer pauses between two requests are the client's own, and say nothing about its rate. */
-const LONGEST_GAP = 1000;
+/**
+ * Ends a request in flight, with the headers of its response if any; `pause`: the server throttled it and announced
+ * this many milliseconds.
+ */
+export type ReleaseSlot = (headers: IncomingResponse['headers'], pause?: number) => void;
+
+/** Milliseconds between requests after the server throttled: the minimum where it reports no rate, and the maximum. */
+const MIN_SPACING = 20;
+const MAX_SPACING = 10_000;
+/** Milliseconds in which the rate grows by what it was after the last throttling. */
+const RECOVERY = 100_000;
+/** Longer gaps between two requests are the client's own, and say nothing about its rate. */
+const MAX_GAP = 1000;
 
 /**
- * What all requests of a client share so that parallel ones stay at the server's rate together: each attempt waits for
- * its turn. While nothing was throttled and the server reports room (`RateLimit-*`, D43) there is no wait. When
- * the room is used up, requests go at the rate at which the server's bucket fills. A 429, or a 503 with
- * `Retry-After`, holds all of them until the announced time and then spaces them: half the rate seen so far, which
- * slowly grows again. The memory it takes is constant.
+ * Keeps all requests of a client together at the server's rate: each attempt acquires a slot. There is no wait while
+ * nothing was throttled and the server reports room (`RateLimit-*`, D43); then requests go at the rate at which the
+ * server's bucket fills. A 429, or a 503 with `Retry-After`, stops all of them until the announced time and then
+ * spaces them: half the rate seen so far, which slowly grows again. Memory use is constant.
  */
 export class Pacer {
   private readonly clock: Clock;
-  private readonly bucket = new ServerBucket();
+  private readonly bucket = new ServerTokenBucket();
   private latest = 0;
   private sent = 0;
-  private repeated = 0;
-  private underWay = 0;
+  private retries = 0;
+  private inFlight = 0;
   /** Time of the last request, and the smoothed time between two. */
   private lastAt: number | undefined;
   private gap: number | undefined;
   private pausedUntil = 0;
   private nextAt = 0;
-  private throttling: { readonly order: number; readonly space: number } | undefined;
-  private held = 0;
-  private heldSince = 0;
-  private heldFor = 0;
+  private throttling: { readonly order: number; readonly spacing: number } | undefined;
+  private pausing = 0;
+  private pausedSince = 0;
+  private pausedFor = 0;
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
   get statistics(): TransferStatistics {
-    const running = this.held === 0 ? 0 : this.now() - this.heldSince;
+    const running = this.pausing === 0 ? 0 : this.now() - this.pausedSince;
     return {
       requests: this.sent,
-      retries: this.repeated,
-      throttledMilliseconds: Math.round(this.heldFor + running),
+      retries: this.retries,
+      throttledMilliseconds: Math.round(this.pausedFor + running),
     };
   }
 
-  /** Waits until a request may be sent; `retry`: it is another attempt. Rejects with the signal's reason. */
-  async turn(retry: boolean, signal?: AbortSignal): Promise<Turn> {
+  /** Waits until a request may be sent; `retry`: it repeats an earlier one. Rejects with the signal's reason. */
+  async acquire(retry: boolean, signal?: AbortSignal): Promise<ReleaseSlot> {
     for (;;) {
       signal?.throwIfAborted();
       const now = this.now();
       const at = this.earliest(now);
-      // Those that wake together check again one after the other, and only the first finds the turn free.
+      // Those that wake together check again one after the other, and only the first finds the slot free.
       if (at <= now) return this.take(now, retry);
-      await this.hold(at - now, signal);
+      await this.pause(at - now, signal);
     }
   }
 
   /** Sleeps because of the server's rate limit, and counts the time. */
-  async hold(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  async pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
     const until = this.now() + milliseconds;
-    if (this.held++ === 0) this.heldSince = until - milliseconds;
+    if (this.pausing++ === 0) this.pausedSince = until - milliseconds;
     try {
       await this.clock.sleep(Math.ceil(milliseconds), signal);
       this.latest = Math.max(this.latest, until);
     } finally {
-      if (--this.held === 0) this.heldFor += this.now() - this.heldSince;
+      if (--this.pausing === 0) this.pausedFor += this.now() - this.pausedSince;
     }
   }
 
@@ -85,64 +89,125 @@ export class Pacer {
     return Math.max(this.pausedUntil, this.nextAt, this.bucket.roomAt(now));
   }
 
-  private take(now: number, retry: boolean): Turn {
+  private take(now: number, retry: boolean): ReleaseSlot {
     const order = ++this.sent;
-    if (retry) this.repeated++;
-    this.underWay++;
+    if (retry) this.retries++;
+    this.inFlight++;
     this.bucket.take();
     this.measure(now);
-    const space = this.spaceAt(now);
-    // Up to one space is caught up, since timers are late by a little each time.
-    this.nextAt = Math.max(this.nextAt, this.pausedUntil, now - space) + space;
+    const spacing = this.spacingAt(now);
+    // Up to one spacing is caught up: timers are a little late each time.
+    this.nextAt = Math.max(this.nextAt, this.pausedUntil, now - spacing) + spacing;
     let open = true;
-    return {
-      ended: (headers, pause) => {
-        if (!open) return;
-        open = false;
-        this.underWay--;
-        this.answered(order, headers, pause);
-      },
+    return (headers, pause) => {
+      if (!open) return;
+      open = false;
+      this.inFlight--;
+      this.released(order, headers, pause);
     };
   }
 
-  private answered(order: number, headers: IncomingResponse['headers'], pause: number | undefined): void {
+  private released(order: number, headers: IncomingResponse['headers'], pause: number | undefined): void {
     const now = this.now();
     const report = readRateLimit(headers);
     if (report === undefined) this.bucket.giveBack();
-    else this.bucket.report(report, order, this.underWay, now);
+    else this.bucket.report(report, order, this.inFlight, now);
     if (pause === undefined) return;
     this.pausedUntil = Math.max(this.pausedUntil, now + pause);
     this.nextAt = Math.max(this.nextAt, this.pausedUntil);
-    // Requests that were under way when the first was throttled say nothing new about the rate.
+    // Requests in flight when the first was throttled say nothing new about the rate.
     if (order <= (this.throttling?.order ?? 0)) return;
-    const told = this.bucket.rate > 0 ? 1 / this.bucket.rate : SHORTEST_SPACE;
-    const space = Math.min(LONGEST_SPACE, Math.max(2 * (this.gap ?? 0), told));
-    this.throttling = { order: this.sent, space };
+    const reported = this.bucket.rate > 0 ? 1 / this.bucket.rate : MIN_SPACING;
+    const spacing = Math.min(MAX_SPACING, Math.max(2 * (this.gap ?? 0), reported));
+    this.throttling = { order: this.sent, spacing };
   }
 
   private measure(now: number): void {
     // A pause in between was the server's doing.
     if (this.lastAt !== undefined && this.lastAt >= this.pausedUntil) {
-      const gap = Math.min(LONGEST_GAP, now - this.lastAt);
+      const gap = Math.min(MAX_GAP, now - this.lastAt);
       this.gap = this.gap === undefined ? gap : this.gap + (gap - this.gap) / 8;
     }
     this.lastAt = now;
   }
 
-  private spaceAt(now: number): number {
+  private spacingAt(now: number): number {
     if (this.throttling === undefined) return 0;
-    return this.throttling.space / (1 + Math.max(0, now - this.pausedUntil) / DOUBLED_AFTER);
+    return this.throttling.spacing / (1 + Math.max(0, now - this.pausedUntil) / RECOVERY);
   }
 
-  /** Never goes back, and has come at least as far as was slept: the clock of the machine may be set. */
+  /** Never goes back, and counts at least the time slept: the clock of the machine may be set. */
   private now(): number {
     this.latest = Math.max(this.latest, this.clock.now());
     return this.latest;
   }
 }
 
-/** A request on its way. */
-export interface Turn {
-  /** It ended, with these headers if any; `pause`: the server throttled it and announced this many milliseconds. */
-  readonly ended: (headers: IncomingResponse['headers'], pause?: number) => void;
+/** The `RateLimit-*` headers of a response (D43): requests, and seconds until all of them are free again. */
+interface RateLimitReport {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+/** The report in a response's headers; undefined when one of the three is missing or is no number. */
+export function readRateLimit(headers: IncomingResponse['headers']): RateLimitReport | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
+    // Some servers add their policy after the number: `100, 100;w=60`.
+    const digits = /^\s*(\d{1,12})(?![\d.])/.exec(headers[`ratelimit-${name}`] ?? '')?.[1];
+    return digits === undefined ? undefined : Number(digits);
+  });
+  if (limit === undefined || remaining === undefined || reset === undefined || limit === 0) return undefined;
+  return { limit, remaining: Math.min(remaining, limit), reset };
+}
+
+/** One part in so many of a burst is left to other users of the token while there is more than that. */
+const RESERVED_PART = 20;
+
+/**
+ * The server's token bucket as its responses report it: whether a request sent now finds room, and how fast the bucket
+ * fills. Times are milliseconds. It errs on the low side: a request in flight counts as not yet counted.
+ */
+export class ServerTokenBucket {
+  /** Requests per millisecond; 0 until a response reported it. */
+  rate = 0;
+  private limit = Number.POSITIVE_INFINITY;
+  private free = Number.POSITIVE_INFINITY;
+  private at = 0;
+  private newest = 0;
+
+  /** When the next request finds room: `now`, or later. */
+  roomAt(now: number): number {
+    this.fill(now);
+    return this.free >= 1 || this.rate === 0 ? now : now + (1 - this.free) / this.rate;
+  }
+
+  /** A request is sent. */
+  take(): void {
+    this.free--;
+  }
+
+  /** The server did not count a request: no response arrived, or one without a report. */
+  giveBack(): void {
+    this.free = Math.min(this.limit, this.free + 1);
+  }
+
+  /** The report in the response to request number `order`, with `inFlight` other requests still open. */
+  report({ limit, remaining, reset }: RateLimitReport, order: number, inFlight: number, now: number): void {
+    // Rounding in the report makes the estimate too low, never too high, so the highest one is the best.
+    const rate = reset === 0 ? 0 : (limit - remaining) / (reset * 1000);
+    this.rate = limit === this.limit ? Math.max(this.rate, rate) : rate;
+    this.limit = limit;
+    this.fill(now);
+    const left = remaining - inFlight;
+    const free = Math.max(left - Math.floor(limit / RESERVED_PART), Math.min(left, 1));
+    // Responses overtake each other: an older one may lower the estimate, never raise it.
+    this.free = order >= this.newest ? free : Math.min(this.free, free);
+    this.newest = Math.max(this.newest, order);
+  }
+
+  private fill(now: number): void {
+    if (this.rate > 0) this.free = Math.min(this.limit, this.free + Math.max(0, now - this.at) * this.rate);
+    this.at = now;
+  }
 }

@@ -1,5 +1,6 @@
+import type { Environment } from '../environment.ts';
 import { localFailure } from '../failure.ts';
-import { isLoopback } from './address.ts';
+import { bareHost, isLoopback } from './address.ts';
 
 /** The proxy that a request goes through, and the variable that says so. */
 export interface ProxyInUse {
@@ -7,11 +8,9 @@ export interface ProxyInUse {
   readonly variable: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
- * The proxy for an address by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, small letters first. This machine is never
- * reached through one: a token for it must not leave it. Throws a Failure (exit 2) when the variable holds no address.
+ * The proxy for an address by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first. This machine is never reached
+ * through one: a token for it must not leave it. Throws a Failure (exit 2) when the variable holds no address.
  */
 export function proxyFor(address: URL, env: Environment): ProxyInUse | undefined {
   if (isLoopback(address.hostname) || isExcluded(address, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined;
@@ -24,8 +23,8 @@ export function proxyFor(address: URL, env: Environment): ProxyInUse | undefined
 
 /** `proxy.example.com:3128` is taken as curl takes it, for http://. */
 function readProxy(text: string, variable: string): URL {
-  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  const complete = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(complete) ? new URL(complete) : undefined;
   if (url !== undefined && /^(?:https?|socks5?):$/.test(url.protocol) && url.hostname !== '') return url;
   // The text is not repeated: it may hold a password.
   throw localFailure('usage.connection', `${variable} is set, but is not the address of a proxy.`, {
@@ -36,15 +35,16 @@ function readProxy(text: string, variable: string): URL {
 
 function isExcluded(address: URL, list: string): boolean {
   if (list === '*') return true;
-  const host = address.hostname.toLowerCase();
+  const host = bareHost(address.hostname.toLowerCase());
   const port = address.port || (address.protocol === 'https:' ? '443' : '80');
   return list
     .split(/[,\s]/)
     .filter((entry) => entry !== '')
     .some((entry) => {
-      const [, name = entry, only] = /^(.+):(\d+)$/.exec(entry) ?? [];
+      // An IPv6 address has a port only behind brackets.
+      const [, name = entry, only] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
       if (only !== undefined && only !== port) return false;
-      const bare = name.replace(/^\*?\./, '').toLowerCase();
+      const bare = bareHost(name.replace(/^\*?\./, '').toLowerCase());
       return host === bare || host.endsWith(`.${bare}`);
     });
 }

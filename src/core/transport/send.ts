@@ -1,18 +1,17 @@
+import { codeOf } from '../failure.ts';
+
 /** A request as it goes out: absolute URL, every header, and a body that can be made again for another attempt. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: OutgoingBody;
-  /** Called by an attempt with the headers of an answer of 2xx, before its body is read. */
-  readonly onHead?: (headers: IncomingResponse['headers']) => void;
-  readonly signal?: AbortSignal;
+  readonly body?: OutgoingBody | undefined;
+  /** Called by an attempt with the headers of a 2xx response, before its body is read. */
+  readonly onHead?: ((headers: IncomingResponse['headers']) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Text, or a source of bytes of known total length that is opened anew for each attempt. A Failure that it throws while it
- * is read ends the request: another attempt would not help.
- */
+/** Text, or bytes of known length that are opened anew for each attempt; a Failure in reading them ends the request. */
 export type OutgoingBody = string | { readonly length: number; readonly open: () => AsyncIterable<Uint8Array> };
 
 /** A response: header names in lower case, the body unread. */
@@ -28,7 +27,7 @@ export interface IncomingResponse {
  */
 export type Send = (request: OutgoingRequest) => Promise<IncomingResponse>;
 
-/** No response. `sent`: whether the whole body may have reached the server, so that the outcome of a write is unknown. */
+/** No response. `sent`: whether the whole body may have reached the server, which leaves a write's outcome unknown. */
 export class ConnectionFailure extends Error {
   readonly sent: boolean;
 
@@ -37,4 +36,39 @@ export class ConnectionFailure extends Error {
     this.name = 'ConnectionFailure';
     this.sent = options.sent;
   }
+}
+
+const CERTIFICATE_CODES = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+
+/** Whether a connection failed because the certificate of the other side is not trusted. */
+export function isCertificateProblem(cause: unknown): boolean {
+  return CERTIFICATE_CODES.test(codeOf(cause) ?? '');
+}
+
+/** Callbacks while a body is read. */
+export interface BodyObserver {
+  /** Called right before a chunk is handed over. */
+  readonly onChunk: (bytes: Uint8Array) => void;
+  /** Called when the reader asks for more than there is: all of it was taken. */
+  readonly onEnd?: () => void;
+}
+
+/** The chunks of a body, reported to an observer. No generator: one around another costs time for each chunk. */
+export function observedBody(
+  body: AsyncIterable<Uint8Array>,
+  observer: BodyObserver,
+): AsyncIterableIterator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const observed: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => observed,
+    next: async () => {
+      const next = await chunks.next();
+      if (next.done) observer.onEnd?.();
+      else observer.onChunk(next.value);
+      return next;
+    },
+    // Called when it is not read to its end, so that files are closed.
+    return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
+  };
+  return observed;
 }

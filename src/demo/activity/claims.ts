@@ -1,168 +1,171 @@
-import { yearOf } from '../calendar.ts';
-import type { Person } from '../people.ts';
+import { dateText, instantText, utcStart, yearOf } from '../calendar.ts';
+import type { DemoRecord, Practice } from '../practice.ts';
 import { type Random, weights } from '../random.ts';
+import { tagged } from '../references.ts';
 import type { Coverage, Estimate } from './coverage.ts';
-import type { Application, Entry } from './entries.ts';
-import type { Posting } from './posting.ts';
-import { tagged } from './tags.ts';
+import { type Application, type Claim, type Entry, type HouseholdLedger, sumOf } from './ledger.ts';
 
-/** A claim sent to a plan for one visit. */
-export interface Claim {
-  readonly id: number;
-  readonly person: Person;
-  readonly day: number;
-  readonly major: boolean;
-  status: 'PENDING' | 'PAID' | 'DENIED';
-}
-
-/** A covered charge with what the plan promises for it. */
-export interface CoveredCharge {
+/** A charge with what a plan promises for it. */
+export interface Covered {
   readonly charge: Entry;
   readonly estimate: Estimate;
 }
 
 /** What is left to the household after a claim: when it is final, and cents a charge that the plan did not pay. */
-export interface ClaimOutcome {
+interface Outcome {
   readonly settled: boolean;
   readonly day: number;
   readonly left: ReadonlyMap<Entry, number>;
 }
 
-const DELAYS = weights<(random: Random) => number>([
-  [(random) => random.between(8, 35), 88],
-  [(random) => random.between(36, 75), 9],
-  [(random) => random.between(76, 140), 3],
+/** Days until a plan pays. */
+const DELAYS = weights([
+  [[8, 35], 88],
+  [[36, 75], 9],
+  [[76, 140], 3],
 ]);
 
 const MINUTE = 9 * 60 + 15;
 
+const PICTURES = [
+  { examName: 'Bitewing X-ray', attachmentType: 'RADIOGRAPH', format: 'JPEG' },
+  { examName: 'Periapical X-ray', attachmentType: 'RADIOGRAPH', format: 'PNG' },
+  { examName: 'Intraoral photo', attachmentType: 'PHOTO', format: 'JPEG' },
+] as const;
+
 /** Posts what came of a claim by the last day: nothing yet, a denial, or a payment and the write-off. */
 export function postClaim(
-  posting: Posting,
+  ledger: HouseholdLedger,
   coverage: Coverage,
   claim: Claim,
-  covered: readonly CoveredCharge[],
-): ClaimOutcome {
-  const { random, lastDay } = posting;
-  const day = claim.day + random.weighted(DELAYS)(random);
+  covered: readonly Covered[],
+): Outcome {
+  const { random, lastDay } = ledger;
+  const [soonest, latest] = random.weighted(DELAYS);
+  const day = claim.day + random.between(soonest, latest);
   const denied = random.chance(0.015);
-  const short = random.chance(0.1) ? random.between(60, 90) : 100;
+  const percent = random.chance(0.1) ? random.between(60, 90) : 100;
   if (day > lastDay) {
-    for (const { charge, estimate } of covered)
-      charge.estimate = { insurance: estimate.insurance, writeOff: estimate.writeOff };
+    for (const { charge, estimate } of covered) charge.estimate = estimate;
     return { settled: false, day, left: new Map() };
   }
   const year = coverage.year(yearOf(claim.day));
+  year.promised -= sumOf(covered.map(({ estimate }) => estimate.insurance));
   if (denied) {
     claim.status = 'DENIED';
-    year.promised -= sumOf(covered.map(({ estimate }) => estimate.insurance));
-    return {
-      settled: true,
-      day,
-      left: new Map(covered.map(({ charge, estimate }) => [charge, estimate.insurance + estimate.writeOff])),
-    };
+    const left = covered.map(({ charge, estimate }) => [charge, estimate.insurance + estimate.writeOff] as const);
+    return { settled: true, day, left: new Map(left) };
   }
   claim.status = 'PAID';
-  const paid = covered.map(({ charge, estimate }) => ({
-    charge,
-    cents: Math.round((estimate.insurance * short) / 100),
-  }));
+  const left = new Map<Entry, number>();
+  const paid = covered.map(({ charge, estimate: { insurance } }) => {
+    const cents = Math.round((insurance * percent) / 100);
+    charge.estimate = { insurance: cents, writeOff: 0 };
+    left.set(charge, insurance - cents);
+    return { charge, cents };
+  });
   const total = sumOf(paid.map(({ cents }) => cents));
   year.paid += total;
-  year.promised += total - sumOf(covered.map(({ estimate }) => estimate.insurance));
-  postInsurancePayment(posting, claim, day, paid, short < 100);
-  postWriteOff(posting, claim, day, covered);
-  const left = new Map<Entry, number>();
-  for (const [index, { charge, cents }] of paid.entries()) {
-    charge.estimate = { insurance: cents, writeOff: 0 };
-    left.set(charge, (covered[index]?.estimate.insurance ?? 0) - cents);
-  }
+  year.promised += total;
+  if (total > 0) postInsurancePayment(ledger, claim, day, paid.filter(isPositive), percent < 100);
+  postWriteOff(ledger, claim, day, covered);
   return { settled: true, day, left };
 }
 
+function isPositive({ cents }: Application): boolean {
+  return cents > 0;
+}
+
 function postInsurancePayment(
-  posting: Posting,
-  claim: Claim,
+  ledger: HouseholdLedger,
+  { id, person, provider }: Claim,
   day: number,
-  paid: Application[],
+  applied: readonly Application[],
   partial: boolean,
 ): void {
-  const { ledger, random, practice, lastDay } = posting;
-  const applied = paid.filter(({ cents }) => cents > 0);
+  const { random, practice, lastDay } = ledger;
   const total = sumOf(applied.map(({ cents }) => cents));
-  if (total === 0) return;
   const extra = random.chance(0.01) ? 100 * random.between(5, 60) : 0;
-  const base = {
-    ledgerType: 'InsurancePayment',
-    person: claim.person,
-    provider: applied[0]?.charge.provider ?? 0,
-    partial,
-    fields: { insuranceClaim: { id: claim.id }, insurancePayment: { id: practice.ids.next('InsurancePayment') } },
-  } as const;
+  const insuranceClaim = { id };
+  const insurancePayment = { id: practice.nextId('InsurancePayment') };
+  const base = { ledgerType: 'InsurancePayment', person, provider, partial, minute: MINUTE } as const;
+  const fields = { insuranceClaim, insurancePayment };
   const wrongBy = random.chance(0.015) ? 100 * random.between(1, 20) : 0;
   const correctedOn = day + random.between(1, 5);
   const refundedOn = day + random.between(10, 40);
-  const refund = extra > 0 && refundedOn <= lastDay ? refundTo(posting, claim, base.provider, refundedOn, extra) : [];
-  const right = { ...base, cents: -(total + extra), applied: [...applied, ...refund] };
+  const parts = [...applied];
+  if (extra > 0 && refundedOn <= lastDay) {
+    const charge = ledger.add({
+      ledgerType: 'InsuranceRefundAdjustment',
+      cents: extra,
+      ...{ person, provider, day: refundedOn, minute: MINUTE + 60 },
+      note: 'Overpayment returned to the plan',
+      fields: { insuranceClaim, transactionTags: tagged('Refund') },
+    });
+    parts.push({ charge, cents: extra });
+  }
+  const right = { ...base, fields, cents: -(total + extra), applied: parts };
   if (wrongBy === 0 || wrongBy >= total || correctedOn > lastDay) {
-    ledger.add({ ...right, day, minute: MINUTE });
+    ledger.add({ ...right, day });
     return;
   }
-  const wrong = ledger.add({
-    ...base,
-    cents: -(total - wrongBy),
-    day,
-    minute: MINUTE,
-    applied: reduced(applied, wrongBy),
-  });
-  ledger.correct(wrong, ledger.add({ ...right, day: correctedOn, minute: MINUTE, note: 'Corrected amount' }));
+  const wrong = ledger.add({ ...base, fields, day, applied: reduced(applied, wrongBy) });
+  ledger.correct(wrong, { ...right, day: correctedOn, note: 'Corrected amount' });
 }
 
-/** Money the plan paid too much and gets back. */
-function refundTo({ ledger }: Posting, claim: Claim, provider: number, day: number, cents: number): Application[] {
-  const charge = ledger.add({
-    ledgerType: 'InsuranceRefundAdjustment',
-    cents,
-    person: claim.person,
-    provider,
-    day,
-    minute: MINUTE + 60,
-    note: 'Overpayment returned to the plan',
-    fields: { insuranceClaim: { id: claim.id }, transactionTags: tagged('Refund') },
-  });
-  return [{ charge, cents }];
-}
-
-function postWriteOff({ ledger }: Posting, claim: Claim, day: number, covered: readonly CoveredCharge[]): void {
-  const applied = covered
-    .map(({ charge, estimate }) => ({ charge, cents: estimate.writeOff }))
-    .filter(({ cents }) => cents > 0);
-  const total = sumOf(applied.map(({ cents }) => cents));
-  if (total === 0) return;
+function postWriteOff(
+  ledger: HouseholdLedger,
+  { id, person, provider }: Claim,
+  day: number,
+  covered: readonly Covered[],
+): void {
+  const applied = covered.map(({ charge, estimate }) => ({ charge, cents: estimate.writeOff })).filter(isPositive);
+  if (applied.length === 0) return;
   ledger.add({
     ledgerType: 'PatientCreditAdjustment',
-    cents: -total,
-    person: claim.person,
-    provider: applied[0]?.charge.provider ?? 0,
-    day,
-    minute: MINUTE + 1,
+    ...{ person, provider, day, minute: MINUTE + 1 },
     automatic: true,
     applied,
-    fields: { insuranceClaim: { id: claim.id }, transactionTags: tagged('Insurance write-off') },
+    fields: { insuranceClaim: { id }, transactionTags: tagged('Insurance write-off') },
   });
 }
 
 /** The same parts, less by some cents in all, taken from the last ones first. */
 function reduced(applied: readonly Application[], cents: number): Application[] {
   let off = cents;
-  const kept = applied.toReversed().map((part) => {
-    const taken = Math.min(off, part.cents);
+  const parts = applied.toReversed().map(({ charge, cents }) => {
+    const taken = Math.min(off, cents);
     off -= taken;
-    return { ...part, cents: part.cents - taken };
+    return { charge, cents: cents - taken };
   });
-  return kept.filter((part) => part.cents > 0).reverse();
+  return parts.filter(isPositive).reverse();
 }
 
-export function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+/** A claim, and the pictures sent with it: always for major work, seldom otherwise (D29). */
+export function* claimRecords(practice: Practice, claim: Claim, random: Random): Generator<DemoRecord> {
+  const { id, person, status, major, day } = claim;
+  yield { type: 'InsuranceClaim', organizationId: practice.organizationId, id, patient: { id: person.id }, status };
+  const pictures = major ? random.between(1, 2) : random.chance(0.03) ? 1 : 0;
+  for (let count = 0; count < pictures; count++) {
+    const { examName, attachmentType, format } = random.pick(PICTURES);
+    const attachment = practice.nextId('ImageAttachmentV1');
+    const attached = instantText(utcStart(day) + random.between(18 * 60, 23 * 60) * 60_000);
+    yield {
+      type: 'ImageAttachmentV1',
+      organizationId: practice.organizationId,
+      id: attachment,
+      examId: attachment * 2,
+      examImageId: attachment * 2 + 1,
+      examName,
+      examDate: dateText(day),
+      examImageOutputFormat: format,
+      examImageSizeInBytes: random.between(24_000, 900_000),
+      attachmentType,
+      attachedDate: attached,
+      dateCreated: attached,
+      neaNumber: `${random.between(100_000_000, 999_999_999)}`,
+      insuranceClaim: { id },
+      lastModified: attached,
+    };
+  }
 }

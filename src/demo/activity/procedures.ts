@@ -1,14 +1,12 @@
-import type { Role } from '../locations.ts';
 import type { Person } from '../people.ts';
+import type { StaffRole } from '../practice.ts';
 import { type Random, weights } from '../random.ts';
+import type { Category } from './coverage.ts';
 
-/** What a plan pays by; `none` is never covered. */
-export type Category = 'preventive' | 'basic' | 'major' | 'none';
-
+/** Something done to a patient, with its fee in cents. */
 export interface Procedure {
   readonly name: string;
   readonly category: Category;
-  /** Usual fee in cents. */
   readonly fee: number;
 }
 
@@ -27,7 +25,7 @@ const BITEWINGS = procedure('Bitewing images', 'preventive', 68);
 const FULL_IMAGES = procedure('Full mouth images', 'preventive', 145);
 const ROOT_PLANING = procedure('Root planing, quadrant', 'basic', 248);
 
-const TREATMENTS = weights<Procedure>([
+const TREATMENTS = weights([
   [procedure('Filling, one surface', 'basic', 164), 30],
   [procedure('Filling, two surfaces', 'basic', 212), 24],
   [procedure('Filling, three surfaces', 'basic', 259), 10],
@@ -38,7 +36,7 @@ const TREATMENTS = weights<Procedure>([
   [procedure('Night guard', 'none', 445), 3],
 ]);
 
-const ADULT_TREATMENTS = weights<Procedure>([
+const ADULT_TREATMENTS = weights([
   [procedure('Crown, porcelain', 'major', 1_185), 8],
   [procedure('Crown build-up', 'major', 265), 3],
   [procedure('Root canal, molar', 'major', 1_090), 3],
@@ -46,25 +44,22 @@ const ADULT_TREATMENTS = weights<Procedure>([
   [procedure('Bridge, three units', 'major', 3_240), 1],
 ]);
 
-/** What is done or planned at a visit, by who gives it. */
-export function proceduresAt(role: Role, person: Person, first: boolean, random: Random): Procedure[] {
+/** What is done or planned at a visit, by who gives it, with the usual fees. */
+export function proceduresAt(role: StaffRole, person: Person, first: boolean, random: Random): Procedure[] {
   return role === 'hygienist' ? hygiene(person, first, random) : treatment(person, first, random);
 }
 
-function hygiene(person: Person, first: boolean, random: Random): Procedure[] {
-  if (person.age < 14) return [CHILD_CLEANING, FLUORIDE, first ? FIRST_EXAM : PERIODIC_EXAM];
-  if (person.age > 35 && random.chance(0.08)) return [ROOT_PLANING, ROOT_PLANING];
-  const done = [ADULT_CLEANING];
-  if (first) done.push(FIRST_EXAM, FULL_IMAGES);
-  else if (random.chance(0.6)) done.push(PERIODIC_EXAM);
-  if (!first && random.chance(0.35)) done.push(BITEWINGS);
-  return done;
+function hygiene({ age }: Person, first: boolean, random: Random): Procedure[] {
+  if (age < 14) return [CHILD_CLEANING, FLUORIDE, first ? FIRST_EXAM : PERIODIC_EXAM];
+  if (age > 35 && random.chance(0.08)) return [ROOT_PLANING, ROOT_PLANING];
+  if (first) return [ADULT_CLEANING, FIRST_EXAM, FULL_IMAGES];
+  const exam = random.chance(0.6) ? [PERIODIC_EXAM] : [];
+  return [ADULT_CLEANING, ...exam, ...(random.chance(0.35) ? [BITEWINGS] : [])];
 }
 
-function treatment(person: Person, first: boolean, random: Random): Procedure[] {
-  const done = first ? [FIRST_EXAM, BITEWINGS] : [];
-  if (person.age >= 25 && random.chance(0.22)) return [...done, random.weighted(ADULT_TREATMENTS)];
-  done.push(random.weighted(TREATMENTS));
-  if (random.chance(0.25)) done.push(random.weighted(TREATMENTS));
-  return done;
+function treatment({ age }: Person, first: boolean, random: Random): Procedure[] {
+  const exams = first ? [FIRST_EXAM, BITEWINGS] : [];
+  if (age >= 25 && random.chance(0.22)) return [...exams, random.weighted(ADULT_TREATMENTS)];
+  const done = random.weighted(TREATMENTS);
+  return [...exams, done, ...(random.chance(0.25) ? [random.weighted(TREATMENTS)] : [])];
 }

@@ -1,6 +1,7 @@
-import type { LogRow, Transaction } from '../store/store.ts';
+import { refusal } from '../../catalog/failures.ts';
+import type { LogRow, Store, Transaction } from '../store/store.ts';
 
-/** Who does what is asked: goes into the audit log as it is. */
+/** Who requests something, as the audit log records it. */
 export interface Actor {
   /** `token ID`, `link` for a signed download link, `command` for the command line on the server's own machine. */
   readonly who: string;
@@ -10,7 +11,7 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** One thing that was done with patient data: who, when and which, never what it says. */
+/** One access to patient data: who, when and which records, never what they say. */
 export interface AuditEntry {
   /** Key of the organization in the store; null for what concerns no single one. */
   readonly org: number | null;
@@ -27,13 +28,12 @@ export interface AuditEntry {
   readonly filterKeys?: readonly string[];
 }
 
-/** Writes an entry in the transaction of what it tells, so that neither is there without the other. */
+/** Writes an entry in the transaction of what it records, so that neither exists without the other. */
 export function appendAudit(tx: Transaction, entry: AuditEntry): Promise<void> {
   return tx.append(auditRow(entry));
 }
 
-export function auditRow(entry: AuditEntry): LogRow {
-  const { org, at, actor, operation, ids, count, filterKeys } = entry;
+function auditRow({ org, at, actor, operation, ids, count, filterKeys }: AuditEntry): LogRow {
   const { who, address, requestId } = actor;
   const keys = filterKeys === undefined || filterKeys.length === 0 ? null : [...new Set(filterKeys)].join(',');
   const records = ids?.join(',') ?? null;
@@ -41,4 +41,70 @@ export function auditRow(entry: AuditEntry): LogRow {
     log: 'audit',
     values: [org, at, who, address, requestId, operation, records, count ?? ids?.length ?? null, keys],
   };
+}
+
+/** Maximum delay until buffered entries are written together: a write for each read would cost more than the read. */
+const DELAY_MS = 250;
+
+/** Entries per write: nobody else is served while they are written. */
+const BATCH = 500;
+
+/** Maximum buffered entries. When so many cannot be written, nobody could tell who has read what: reads are refused. */
+const MAX_BUFFERED = 10_000;
+
+/**
+ * Buffers the entries of reads. A read is answered before its entry is on disk: a process that is killed loses the
+ * entries of its last quarter of a second, one that shuts down loses none. Changes are written by `appendAudit` instead.
+ */
+export class ReadTrail {
+  private readonly store: Store;
+  private buffered: LogRow[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private writing: Promise<void> | undefined;
+
+  /** Called when entries could not be written; they are tried again. */
+  onFault: (error: unknown) => void = () => {};
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** Throws a Refusal (503) while the buffer is full. Call it before a read. */
+  admit(): void {
+    if (this.buffered.length < MAX_BUFFERED) return;
+    throw refusal('server.unavailable', null, 'The audit log cannot be written, so reads are refused.');
+  }
+
+  /** Buffers the entry of a read. */
+  note(entry: AuditEntry): void {
+    this.buffered.push(auditRow(entry));
+    this.schedule();
+  }
+
+  /** Writes buffered entries, at the end of a process or to read them. Rejects when they cannot be written. */
+  flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.writing ??= this.writeAll().finally(() => {
+      this.writing = undefined;
+    });
+    return this.writing;
+  }
+
+  private schedule(): void {
+    this.timer ??= setTimeout(() => {
+      this.flush().catch((error: unknown) => {
+        this.onFault(error);
+        this.schedule();
+      });
+    }, DELAY_MS);
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.buffered.length > 0) {
+      const batch = this.buffered.slice(0, BATCH);
+      await this.store.appendLogs(batch);
+      this.buffered = this.buffered.slice(batch.length);
+    }
+  }
 }

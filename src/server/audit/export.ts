@@ -1,57 +1,85 @@
+import sql, { empty, raw } from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { findOrganization, findOrganizationByKey } from '../organizations.ts';
+import { LOGS } from '../store/logs.ts';
 import type { Reader } from '../store/store.ts';
-import { type AuditRange, type AuditRow, auditPages } from './reading.ts';
 
-/** An entry as people and programs read it. */
-export interface AuditRecord {
+/** An entry as it is stored. Times are UTC; `ids` are joined by commas, and so are `filter_keys`. */
+export interface AuditRow {
   readonly id: number;
+  readonly org: number | null;
   readonly at: string;
-  readonly organization: string | null;
   readonly who: string;
   readonly address: string | null;
-  readonly requestId: string | null;
+  readonly request_id: string | null;
   readonly operation: string;
-  readonly ids: readonly string[];
-  readonly count: number | null;
-  readonly filterKeys: readonly string[];
+  readonly ids: string | null;
+  readonly record_count: number | null;
+  readonly filter_keys: string | null;
   readonly hash: string;
 }
 
-/** The key of an organization. Throws a Refusal (404) when there is none of the name. */
+/** Which entries are read: times are UTC date-times, `from` included and `to` not; all when nothing is given. */
+export interface AuditRange {
+  /** Number of an entry: those behind it. */
+  readonly after?: number;
+  /** Key of one organization in the store. */
+  readonly org?: number;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const PAGE_SIZE = 1000;
+
+const COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
+
+/** Entries in the order of their numbers, page by page. */
+export async function* auditPages(read: Reader, options: AuditRange = {}): AsyncGenerator<readonly AuditRow[]> {
+  const { org, from, to } = options;
+  const only = sql`${org === undefined ? empty : sql` AND org = ${org}`}${
+    from === undefined ? empty : sql` AND at >= ${from}`
+  }${to === undefined ? empty : sql` AND at < ${to}`}`;
+  for (let after = options.after ?? 0; ; ) {
+    const page = await read.all<AuditRow>(
+      sql`SELECT ${COLUMNS} FROM audit_entries WHERE id > ${after}${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
+    );
+    if (page.length > 0) yield page;
+    if (page.length < PAGE_SIZE) return;
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+/** The key of an organization. Throws a Refusal (404) for an unknown one. */
 export async function organizationKey(read: Reader, id: string): Promise<number> {
   const organization = await findOrganization(read, id);
   if (organization === undefined) throw refusal('record.not_found', '--for', `There is no organization ${id} here.`);
   return organization.org;
 }
 
-/** Entries in the order of commits. */
-export async function* exportEntries(read: Reader, range: AuditRange): AsyncGenerator<AuditRecord> {
+/** Entries in the order of commits, as people and programs read them. */
+export async function* exportEntries(read: Reader, range: AuditRange) {
   const names = new Map<number, string | null>();
   const nameOf = async (key: number) => {
     if (!names.has(key)) names.set(key, (await findOrganizationByKey(read, key))?.id ?? null);
     return names.get(key) ?? null;
   };
   for await (const page of auditPages(read, range)) {
-    for (const row of page) yield recordOf(row, row.org === null ? null : await nameOf(row.org));
+    for (const { id, at, org, who, address, request_id, operation, ids, record_count, filter_keys, hash } of page) {
+      yield {
+        id,
+        at,
+        organization: org === null ? null : await nameOf(org),
+        who,
+        address,
+        requestId: request_id,
+        operation,
+        ids: listOf(ids),
+        count: record_count,
+        filterKeys: listOf(filter_keys),
+        hash,
+      };
+    }
   }
-}
-
-function recordOf(row: AuditRow, organization: string | null): AuditRecord {
-  const { id, at, who, address, operation, hash } = row;
-  return {
-    id,
-    at,
-    organization,
-    who,
-    address,
-    requestId: row.request_id,
-    operation,
-    ids: listOf(row.ids),
-    count: row.record_count,
-    filterKeys: listOf(row.filter_keys),
-    hash,
-  };
 }
 
 function listOf(text: string | null): readonly string[] {

@@ -1,21 +1,21 @@
 import sql from 'sql-template-tag';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import { DAY_MS } from '../stream/stream.ts';
+import { ANCHOR } from './chain.ts';
 import { type Actor, appendAudit } from './entries.ts';
-import { ANCHOR } from './reading.ts';
 
-/** Days that entries are kept when nothing else is said: six years, as long as such records have to be kept in the USA. */
+/** Default retention in days: six years, as long as such records must be retained in the USA. */
 export const DEFAULT_AUDIT_DAYS = 2192;
 
-/** Entries deleted in one write, so that other writes do not wait long. */
+/** Entries deleted per write, so that other writes do not wait long. */
 const CHUNK = 1000;
 
 const RETENTION: Actor = { who: 'retention', address: null, requestId: null };
 
 /**
- * Deletes entries older than `days`, oldest first, and says so in an entry of its own. The last one deleted stays known
- * by number and hash, so that the rest of the chain can still be verified. Stops early when `signal` is aborted.
+ * Deletes entries older than `days`, oldest first, and audits that. The last one deleted is stored as the anchor, so that
+ * the rest of the chain can be verified. Stops early when `signal` is aborted.
  */
 export async function deleteOldEntries(store: Store, clock: Clock, days: number, signal?: AbortSignal): Promise<void> {
   const cutoff = new Date(clock() - days * DAY_MS).toISOString();
@@ -24,7 +24,7 @@ export async function deleteOldEntries(store: Store, clock: Clock, days: number,
       const old = await tx.all<{ id: number; hash: string; at: string }>(
         sql`SELECT id, hash, at FROM audit_entries ORDER BY id LIMIT ${CHUNK}`,
       );
-      // Entries stand in the order of their commits, which is that of their times but for moments.
+      // Entries are in the order of their commits, which is that of their times but for moments.
       const young = old.findIndex(({ at }) => at >= cutoff);
       const count = young < 0 ? old.length : young;
       const last = old[count - 1];

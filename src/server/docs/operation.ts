@@ -1,15 +1,13 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { FAILURES } from '../../catalog/failures.ts';
-import { isWritable } from '../../catalog/record.ts';
-import { exampleAnswer } from '../openapi/answers.ts';
-import { byStatus, failuresOf } from '../openapi/failures.ts';
-import { notesOf } from '../openapi/operations.ts';
-import { pathNames } from '../openapi/parameters.ts';
-import { exampleRequest } from '../openapi/requests.ts';
-import { curlOf, jsonCode } from './code.ts';
-import { type Html, html } from './markup.ts';
-import { filtersTable, table } from './tables.ts';
+import { notesOf } from '../openapi/document.ts';
+import { exampleRequest, exampleResponse } from '../openapi/examples.ts';
+import { ownParameters } from '../openapi/parameters.ts';
+import { byStatus, failuresOf } from '../openapi/responses.ts';
+import { bodySchema } from '../openapi/schemas.ts';
+import { curlOf, type Html, html, jsonCode } from './markup.ts';
+import { codes, filtersTable, table } from './tables.ts';
 
 /** A method as a coloured label. */
 export function methodLabel(method: string): Html {
@@ -33,8 +31,8 @@ ${failuresPart(resource, operation)}
 <div class="example">
 <h4>Request</h4>
 <pre><code>${curlOf(operation, request)}</code></pre>
-<h4>Answer <span class="status">${operation.success}</span></h4>
-<pre><code>${jsonCode(exampleAnswer(resource, operation))}</code></pre>
+<h4>Response <span class="status">${operation.success}</span></h4>
+<pre><code>${jsonCode(exampleResponse(resource, operation))}</code></pre>
 </div>
 </article>
 `;
@@ -45,37 +43,16 @@ function pathWithBreaks(operation: Operation): Html[] {
   return (API_PREFIX + operation.path).split('/').map((part, index) => (index === 0 ? html`` : html`/<wbr>${part}`));
 }
 
+/** The parameters of the path and the query; the filter has a part of its own. */
 function parametersPart(resource: Resource, operation: Operation): Html | undefined {
-  const { selectable, paging, parameters = {} } = operation;
-  const rows: [string, string][] = [
-    ...pathNames(operation).map((name): [string, string] => [name, `In the path: id of the ${resource.one}`]),
-    ...Object.entries(parameters).map(([name, { values, required, about }]): [string, string] => [
-      name,
-      `${about}: ${values.join(' or ')}${required ? ' (required)' : ''}`,
-    ]),
-    ...(selectable
-      ? [['responseFields', `Fields to answer${selectable === 'required' ? ' (required)' : ''}`] as [string, string]]
-      : []),
-    ...(paging ? [['pageSize', sizeNote(operation)] as [string, string]] : []),
-    ...(paging?.style === 'cursor' ? [['lastId', 'Answer records after this id'] as [string, string]] : []),
-    ...(paging
-      ? [
-          ['page', paging.pageIsDeprecated ? 'Page number, from 1; deprecated' : 'Page number, from 1'] as [
-            string,
-            string,
-          ],
-        ]
-      : []),
-  ];
-  if (rows.length === 0) return undefined;
-  return html`<h4>Parameters</h4>${table(
-    ['Name', 'Meaning'],
-    rows.map(([name, about]) => [html`<code>${name}</code>`, about]),
-  )}`;
-}
-
-function sizeNote({ paging }: Operation): string {
-  return paging?.capped ? `Records in the answer, ${paging.max} at most` : 'Records in a page';
+  const shown = ownParameters(resource.one, operation).filter(({ name }) => name !== 'filter');
+  if (shown.length === 0) return undefined;
+  const rows = shown.map(({ name, in: where, description, schema, required, deprecated }) => {
+    const { enum: values = [] } = schema as { enum?: readonly string[] };
+    const note = deprecated ? ' Deprecated.' : required && where === 'query' ? ' Required.' : '';
+    return [name, html`${description}${values.length > 0 ? html` ${codes(values)}` : undefined}${note}`];
+  });
+  return html`<h4>Parameters</h4>${table(['Name', 'Meaning'], rows)}`;
 }
 
 /** The filter keys, once for a resource: operations with the same keys point to the first. */
@@ -84,22 +61,18 @@ function filtersPart(resource: Resource, operation: Operation): Html | undefined
   const first = Object.values(resource.operations).find((other) => other.filters === operation.filters);
   const note = operation.filterRequired ? ' (required)' : '';
   if (first !== undefined && first !== operation) {
-    return html`<h4>Filter keys${note}</h4><p>The same as of <a href="#${first.id}">${first.summary}</a>.</p>`;
+    return html`<h4>Filter keys${note}</h4><p>The same as for <a href="#${first.id}">${first.summary}</a>.</p>`;
   }
   return html`<h4>Filter keys${note}</h4>${filtersTable(operation.filters)}`;
 }
 
-function bodyPart(operation: Operation): Html | undefined {
-  if (operation.body === undefined) return undefined;
-  const mode = operation.shape === 'update' ? 'update' : 'create';
-  const writable = Object.entries(operation.body).filter(([, field]) => isWritable(field, mode));
-  const required = writable.filter(([, field]) => mode === 'create' && field.required).map(([name]) => name);
-  const optional = writable.map(([name]) => name).filter((name) => !required.includes(name));
+function bodyPart({ body, shape, bodyIsArray }: Operation): Html | undefined {
+  if (body === undefined) return undefined;
+  const { properties, required = [] } = bodySchema(body, shape === 'update' ? 'update' : 'create');
+  const optional = Object.keys(properties).filter((name) => !required.includes(name));
   const names = (label: string, list: readonly string[]) =>
-    list.length === 0
-      ? undefined
-      : html`<p class="names">${label}: ${list.map((name) => html`<code>${name}</code> `)}</p>`;
-  return html`<h4>Body${operation.bodyIsArray ? ': an array' : ''}</h4>${names('Required', required)}${names('Optional', optional)}`;
+    list.length === 0 ? undefined : html`<p class="names">${label}: ${codes(list)}</p>`;
+  return html`<h4>Body${bodyIsArray ? ': an array' : ''}</h4>${names('Required', required)}${names('Optional', optional)}`;
 }
 
 function failuresPart(resource: Resource, operation: Operation): Html {
@@ -107,7 +80,7 @@ function failuresPart(resource: Resource, operation: Operation): Html {
   return html`<details><summary>Errors: ${groups.map(([status]) => String(status)).join(', ')}</summary>${table(
     ['Status', 'Codes'],
     groups.map(([status, list]) => [
-      String(status),
+      html`${status}`,
       html`${list.map((code) => html`<code title="${FAILURES[code].title}">${code}</code> `)}`,
     ]),
   )}</details>`;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { API_PREFIX, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
-import { recordName } from '../openapi/names.ts';
+import { capitalized, recordName } from '../openapi/names.ts';
 import { SERVICE_PATHS } from '../openapi/service.ts';
-import { type Guide, guides } from './guides.ts';
+import { GUIDES, type Guide } from './guides.ts';
 import { type Html, html, Html as Raw } from './markup.ts';
-import { headingOf, navigation } from './navigation.ts';
 import { methodLabel, operationSection } from './operation.ts';
 import { STYLE } from './style.ts';
 import { fieldsTable, table } from './tables.ts';
@@ -26,8 +25,7 @@ export const POLICY = [
 ].join('; ');
 
 /** The API reference as one HTML page without a script or an outside resource. */
-export function docsPage(resources: readonly Resource[] = RESOURCES): string {
-  const chapters = guides();
+export function docsPage(): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -40,14 +38,14 @@ export function docsPage(resources: readonly Resource[] = RESOURCES): string {
 <body>
 <a class="skip" href="#main">Skip to the reference</a>
 <div class="layout">
-${navigation(chapters, resources)}
+${navigation()}
 <main id="main">
 <section class="guide">
 <h1>Practice Management API</h1>
 <p class="lead">Patients, documents, ledger, schedule and reports of a dental practice over HTTP and JSON. Machines read the same in <a href="/openapi.json">openapi.json</a>.</p>
 </section>
-${chapters.map(guideSection)}
-${resources.map(resourceSection)}
+${GUIDES.map(guideSection)}
+${RESOURCES.map(resourceSection)}
 ${serviceSection()}
 </main>
 </div>
@@ -68,12 +66,12 @@ ${otherRecords(resource)}
 ${Object.values(operations).map((operation) => operationSection(resource, operation))}</section>\n`;
 }
 
-/** Records that operations answer beside the resource's own: calculated fields, billing types, pages of a report. */
+/** Records that operations return beside the resource's own: calculated fields, billing types, pages of a report. */
 function otherRecords(resource: Resource): Html[] {
   const others = new Map(
     Object.values(resource.operations)
       .filter((operation) => operation.fields !== undefined && operation.fields !== resource.fields)
-      .map((operation) => [recordName(resource, operation) ?? '', operation.fields ?? {}]),
+      .map((operation) => [recordName(resource, operation), operation.fields ?? {}]),
   );
   return [...others].map(
     ([name, fields]) => html`<details><summary>Fields of ${name}</summary>${fieldsTable(fields)}</details>`,
@@ -91,4 +89,29 @@ function serviceSection(): Html {
     }),
   );
   return html`<section class="guide" id="service"><h2><a href="#service">Tokens, files, health</a></h2>${table(['Route', 'What it does'], rows)}</section>\n`;
+}
+
+/** The table of contents: a column on wide screens, to unfold on narrow ones; a checkbox does that without a script. */
+function navigation(): Html {
+  return html`<nav aria-label="Contents"><input type="checkbox" id="contents"><label for="contents">Contents</label><div class="contents">
+<p class="group">Guides</p>
+<ul>${GUIDES.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+<p class="group">Resources</p>
+<ul>${RESOURCES.map(resourceEntry)}</ul>
+<p class="group">Service</p>
+<ul><li><a href="#service">Tokens, files, health</a></li><li><a href="/openapi.json">openapi.json</a></li></ul>
+</div></nav>`;
+}
+
+function resourceEntry(resource: Resource): Html {
+  const entries = Object.values(resource.operations).map(
+    ({ id, method, summary }) => html`<li><a href="#${id}">${methodLabel(method)}<span>${summary}</span></a></li>`,
+  );
+  return html`<li><details><summary>${headingOf(resource)}</summary><ul>
+<li><a href="#${resource.name}">About and fields</a></li>${entries}</ul></details></li>`;
+}
+
+/** What a resource is called in headings: its records, or what a report is about. */
+function headingOf({ many, about, computed }: Resource): string {
+  return computed ? about : capitalized(many);
 }

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
+import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
+import { nowOf } from '../clock.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Handler } from '../service.ts';
-import { deliveringHandler } from '../stream/deliveries.ts';
+import { addDelivery } from '../stream/deliverystore.ts';
 import { countHandler, getHandler, listHandler } from './reading.ts';
 import { createHandler, deleteHandler, updateHandler } from './writing.ts';
 
 const ENGINE: Readonly<Partial<Record<Operation['shape'], (behaviour: Behaviour, operation: Operation) => Handler>>> = {
   list: listHandler,
-  // The immediate answer of an async endpoint is a list of its first records.
+  // The immediate response of an async endpoint is a list of its first records.
   async: listHandler,
   count: countHandler,
   get: getHandler,
@@ -30,4 +33,28 @@ export function allHandlers(): ReadonlyMap<string, Handler> {
     }
   }
   return handlers;
+}
+
+/**
+ * An async endpoint: responds with its first records, and has all of them delivered to the stream under the correlation
+ * id in the response's header (D41). The delivery is on disk before the response is sent.
+ */
+function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
+  return async (request) => {
+    const response = await firstRecords(request);
+    const { organization, query, service } = request;
+    const correlationId = randomUUID();
+    const delivery = {
+      org: organization.org,
+      correlationId,
+      operation: operation.id,
+      filter: query.filter ?? null,
+      responseFields: query.responseFields ?? null,
+      // Checked by now: absent, empty or a whole number.
+      afterId: Number(query.lastId ?? 0),
+    };
+    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
+    service.deliveries.wake();
+    return { ...response, headers: { [CORRELATION_HEADER]: correlationId } };
+  };
 }

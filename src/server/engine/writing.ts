@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
+import { type Actor, appendAudit } from '../audit/entries.ts';
+import { nowOf } from '../clock.ts';
 import { checkLinks, linksOf } from '../references.ts';
-import { blankRecord, emptyValue, projectText } from '../rendering.ts';
+import { blankRecord, mergeValues, projectText } from '../rendering.ts';
 import { notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
-import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
-import { recordChange } from './changes.ts';
+import { type Change, messageOf } from '../stream/changemessages.ts';
+import { appendMessage } from '../stream/outbox.ts';
 
 /** POST of a record (D6): every problem of body, rules and links is reported together. */
 export function createHandler(behaviour: Behaviour): Handler {
@@ -24,24 +27,24 @@ export function createHandler(behaviour: Behaviour): Handler {
       actor,
       before: undefined,
       row: undefined,
-      after: merged(resource, Object.assign(blankRecord(resource), { id }), values),
+      after: mergeValues(resource.fields, Object.assign(blankRecord(resource), { id }), values),
       given: new Set(Object.keys(values)),
       problems: [...context.problems],
     });
-    // A body that is wrong already never takes the write lock.
+    // A body with problems never takes the write lock.
     if (context.problems.length > 0) await settle(service.store.read, behaviour, make(0));
     return service.store.write(async (tx) => {
       const draft = make(await tx.nextId(organization.org, resource.type));
       await settle(tx, behaviour, draft);
       const json = await storeDraft(tx, behaviour, draft, nowOf(service));
-      const answer = answerWith(behaviour, request, draft, undefined, json);
-      await request.remember(tx, answer);
-      return answer;
+      const response = responseOf(behaviour, request, draft, undefined, json);
+      await request.storeResponse(tx, response);
+      return response;
     }, organization.org);
   };
 }
 
-/** PUT of a record: only what the body has changes; a change of nothing leaves everything as it is (D44). */
+/** PUT of a record: only fields in the body change; without a change nothing is written (D44). */
 export function updateHandler(behaviour: Behaviour, operation: Operation): Handler {
   const { resource } = behaviour;
   return async (request) => {
@@ -52,36 +55,32 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const id = pathIdOf(request, resource);
     const { service, organization, actor } = request;
     return service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id);
-      if (row === undefined) throw notFound(resource.one, id);
-      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      const { row, before } = await existingRecord(tx, resource, organization.org, id);
       const draft: Draft = {
         service,
         organization,
         actor,
         before,
         row,
-        after: merged(resource, { ...before }, values),
+        after: mergeValues(resource.fields, { ...before }, values),
         given: new Set(Object.keys(values)),
         problems: [],
       };
       await settle(tx, behaviour, draft);
       if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(service));
-      return answerWith(behaviour, request, draft, selected);
+      return responseOf(behaviour, request, draft, selected);
     }, organization.org);
   };
 }
 
-/** DELETE of a record: answers its id, or the whole of it where D6 says so. */
+/** DELETE of a record: responds with its id, or the complete record where D6 says so. */
 export function deleteHandler(behaviour: Behaviour): Handler {
   const { resource } = behaviour;
   return async (request) => {
     const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
-      const row = await findRecord(tx, organization.org, resource, id);
-      if (row === undefined) throw notFound(resource.one, id);
-      const before = JSON.parse(row.json) as JsonRecord & { id: number };
+      const { row, before } = await existingRecord(tx, resource, organization.org, id);
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
       await removeRecord(tx, organization.org, resource, id);
       await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
@@ -91,15 +90,13 @@ export function deleteHandler(behaviour: Behaviour): Handler {
   };
 }
 
-function merged<T extends Record<string, unknown>>(resource: Resource, base: T, values: JsonRecord): T {
-  const record: Record<string, unknown> = base;
-  for (const name of Object.keys(values)) {
-    if (Object.hasOwn(record, name)) record[name] = values[name] ?? emptyValue(resource.fields, name);
-  }
-  return base;
+async function existingRecord(tx: Transaction, resource: Resource, org: number, id: number) {
+  const row = await findRecord(tx, org, resource, id);
+  if (row === undefined) throw notFound(resource.one, id);
+  return { row, before: JSON.parse(row.json) as JsonRecord & { id: number } };
 }
 
-/** A body that is wrong already: its links are still worth checking, rules on the merged record are not. */
+/** Of a body with problems the links are still worth checking; rules on the merged record are not. */
 async function refuseWithLinks(
   request: OperationRequest,
   resource: Resource,
@@ -124,14 +121,14 @@ export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): 
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
 }
 
-/** Takes those problems after the first ones out whose sources the first ones have. */
+/** Removes the problems after the first ones whose sources are among the first ones. */
 function dropRepeated(problems: Problem[], first: number): void {
   const found = problems.splice(first);
   const known = new Set(problems.map(({ source }) => source));
   problems.push(...found.filter(({ source }) => !known.has(source)));
 }
 
-/** The one way by which a record gets into the store. Answers its JSON, where that is still how it is. */
+/** The one way to store a record. Returns its JSON unless `behaviour.stored` changed the record once more. */
 export async function storeDraft(
   tx: Transaction,
   behaviour: Behaviour,
@@ -142,20 +139,38 @@ export async function storeDraft(
   if (Object.hasOwn(resource.fields, 'lastModified')) draft.after.lastModified = now;
   const { organization, actor, before, after } = draft;
   const json = JSON.stringify(after);
-  // A new record has an id that none ever had (`nextId`).
+  // A new record has an id that was never used before (`nextId`).
   await putRecord(tx, organization.org, resource, after, behaviour.ownValues?.(draft), before === undefined, json);
   await behaviour.indexed?.(tx, draft);
   await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
   return (await behaviour.stored?.(tx, draft)) ? undefined : json;
 }
 
-export function answerWith(
+/** The response to a write: the selected fields of the record, all when `selected` is undefined. */
+export function responseOf(
   behaviour: Behaviour,
   request: OperationRequest,
   draft: Draft,
   selected: readonly string[] | undefined,
   json = JSON.stringify(draft.after),
-): Answer {
+): OperationResponse {
   const row = { id: draft.after.id, json, ...behaviour.ownValues?.(draft) };
   return { data: projectText(renderRecord(behaviour, row, request), selected) };
+}
+
+/**
+ * Publishes and audits a change in the transaction that makes it. Every write of a record calls it once, after the write;
+ * an import, without `actor`, audits its changes together when it ends.
+ */
+export async function recordChange(
+  tx: Transaction,
+  change: Change & { readonly actor: Actor | undefined },
+): Promise<void> {
+  const message = messageOf(change);
+  if (message !== undefined) await appendMessage(tx, message);
+  const { actor, organization, resource, before, after, at } = change;
+  const id = (after ?? before)?.id;
+  if (actor === undefined || typeof id !== 'number') return;
+  const verb = before === undefined ? 'create' : after === undefined ? 'delete' : 'update';
+  await appendAudit(tx, { org: organization.org, at, actor, operation: `${resource.name}.${verb}`, ids: [id] });
 }

@@ -5,12 +5,13 @@ import { refusal } from '../../catalog/failures.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { type MimeType, mediaTypeOf } from '../../catalog/resources/documentnames.ts';
 import { documents } from '../../catalog/resources/documents.ts';
+import { nowOf } from '../clock.ts';
 import { fileName } from '../files/files.ts';
 import { isSigned } from '../files/signing.ts';
 import { findOrganization } from '../organizations.ts';
 import { notFound } from '../requests.ts';
 import type { DocumentRow } from '../resources/documents.ts';
-import { nowOf, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 
 interface FileParams {
@@ -32,12 +33,10 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
       service.reads.admit();
-      // Of a variant made from the original no hash is kept.
-      const sha256 = variant === 'original' ? row.sha256 : undefined;
       const actor = { who: 'link', address: request.ip, requestId: request.id };
       const operation = `${documents.name}.${variant}`;
       service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document] });
-      return sendFile(service, { name: fileName(row.guid, variant), json: row.json, sha256 }, request, reply);
+      return sendFile(service, row, variant, request, reply);
     },
   );
 }
@@ -54,24 +53,23 @@ function checkSignature(
   if (expires * 1000 < service.clock()) throw refusal('file.signature', 'expires', 'This download link has expired.');
 }
 
-interface SentFile {
-  readonly name: string;
-  /** The document's record. */
-  readonly json: string;
-  readonly sha256: string | undefined;
-}
-
-async function sendFile(service: Service, file: SentFile, request: FastifyRequest, reply: FastifyReply) {
-  const { name, json, sha256 } = file;
-  const record = JSON.parse(json) as { name: string; mimeType: MimeType };
-  const size = await service.files.size(name);
+async function sendFile(
+  { files }: Service,
+  row: DocumentRow,
+  variant: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const name = fileName(row.guid, variant);
+  const record = JSON.parse(row.json) as { name: string; mimeType: MimeType };
+  const size = await files.size(name);
   if (size === undefined) throw refusal('server.unexpected', null, 'The file of this document is missing.');
-  // A stored file never changes, so its name tells one from another.
+  // A stored file never changes, so its name identifies its content.
   const tag = `"${name}"`;
   const condition = request.headers['if-range'];
   const range = condition === undefined || condition === tag ? requestedRange(request.headers.range, size) : undefined;
-  // Opened before any header is set: a storage that is away is told as a failure, not as part of the file.
-  const content = range === 'unsatisfiable' ? undefined : await service.files.open(name, range);
+  // Opened before any header is set: an unreachable storage is reported as a failure, not as part of the file.
+  const content = range === 'unsatisfiable' ? undefined : await files.open(name, range);
   reply.type(mediaTypeOf(record.mimeType));
   reply.header('content-disposition', contentDisposition(record.name, { type: 'attachment' }));
   reply.header('accept-ranges', 'bytes');
@@ -79,18 +77,16 @@ async function sendFile(service: Service, file: SentFile, request: FastifyReques
   reply.header('cache-control', 'private, no-store');
   if (range === 'unsatisfiable')
     return reply.code(416).header('content-range', `bytes */${size}`).type('text/plain').send('');
-  if (sha256 !== undefined) reply.header('repr-digest', digestHeader(sha256));
+  // `Repr-Digest` (RFC 9530) of the complete file, ranges included; of a variant no hash is stored.
+  if (variant === 'original') {
+    reply.header('repr-digest', `sha-256=:${Buffer.from(row.sha256, 'hex').toString('base64')}:`);
+  }
   reply.header('content-length', range === undefined ? size : range.end - range.start + 1);
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   return reply.send(content);
 }
 
-/** `Repr-Digest` (RFC 9530) of the whole file, so that a client can check what came, in parts or not. */
-function digestHeader(sha256: string): string {
-  return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
-}
-
-/** One byte range; several at once, or another unit, are answered with the whole file, as HTTP allows. */
+/** One byte range; several ranges, or another unit, get the complete file, as HTTP allows. */
 function requestedRange(
   header: string | undefined,
   size: number,

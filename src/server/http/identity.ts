@@ -1,34 +1,82 @@
+import type { FastifyRequest } from 'fastify';
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
-import type { Organization, Service } from '../service.ts';
+import type { Actor } from '../audit/entries.ts';
+import { findOrganization, type Organization } from '../organizations.ts';
+import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
-import { tokenHash } from '../tokens/hashes.ts';
-import type { Grant } from '../tokens/tokens.ts';
+import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
-import { type Known, knownNow, lookUpGrant, lookUpOrganization } from './authcache.ts';
 
-/** What requests are identified with. */
-export interface Gate {
+/** What authentication works with. */
+export interface AuthContext {
   readonly service: Service;
   readonly attempts: Attempts;
 }
 
-/** What of a request tells who sent it. */
-export interface Sender {
-  readonly ip: string;
-  readonly headers: { readonly authorization?: string | undefined };
+/** Who a request comes from, and for which organization. */
+export interface Caller {
+  readonly grant: Grant;
+  readonly organization: Organization;
+}
+
+/** Grants by token hash and organizations by id, valid until the next commit. */
+interface AuthCache {
+  readonly grants: Map<string, Grant>;
+  readonly organizations: Map<string, Organization>;
+}
+
+/** Maximum cached entries of a kind: more than a server needs at once, so then all are looked up anew. */
+const MAX_CACHED = 10_000;
+
+const caches = new WeakMap<object, AuthCache>();
+
+/**
+ * The cache as a request arrives: a token that was revoked before, by whichever process, is not in it. Empty on a store
+ * of several servers, which learn only a moment later that one of them has revoked a token.
+ */
+export function currentAuthCache(store: Store): AuthCache {
+  const unchanged = store.shared === undefined ? store.countCache() : {};
+  const cache = caches.get(unchanged) ?? { grants: new Map(), organizations: new Map() };
+  caches.set(unchanged, cache);
+  return cache;
+}
+
+function putCached<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.has(key)) return;
+  if (map.size >= MAX_CACHED) map.clear();
+  map.set(key, value);
+}
+
+type Sender = Pick<FastifyRequest, 'ip' | 'headers'>;
+
+/** Who an authenticated request comes from, for the audit log. */
+export function actorOf(request: FastifyRequest, { id }: Pick<Grant, 'id'>): Actor {
+  return { who: `token ${id}`, address: request.ip, requestId: request.id };
+}
+
+/** The caller of a request: 401, 400, 403 or 429 as `authenticate`, `identifyOrganization` and `requireScope` refuse. */
+export async function identify(auth: AuthContext, sender: Sender, scope?: Scope): Promise<Caller> {
+  const grant = await authenticate(auth, sender);
+  const organization = await identifyOrganization(auth.service, grant, sender);
+  if (scope !== undefined) requireScope(grant, scope);
+  return { grant, organization };
 }
 
 /**
- * Who a request comes from: 401 for a token that is missing, malformed, unknown or expired (D2); 429 for a new token
- * from an address that sent too many unknown ones, before the token is looked at. At once where the token is known.
+ * What the token of a request allows: 401 for one that is missing, malformed, unknown or expired (D2); 429 for a new one
+ * from an address that sent too many unknown ones, before it is looked up. Synchronous where the token is cached.
  */
-export function authenticate(gate: Gate, sender: Sender, known = knownNow(gate.service.store)): Grant | Promise<Grant> {
+export function authenticate(
+  auth: AuthContext,
+  sender: Sender,
+  cache = currentAuthCache(auth.service.store),
+): Grant | Promise<Grant> {
   const hash = tokenHash(tokenOf(sender));
-  const grant = known.grants.get(hash);
-  return grant !== undefined && gate.attempts.isAccepted(hash)
-    ? accepted(gate, grant, hash)
-    : lookUp(gate, sender, known, hash);
+  const grant = cache.grants.get(hash);
+  return grant !== undefined && auth.attempts.isAccepted(hash)
+    ? accepted(auth, grant, hash)
+    : lookUp(auth, sender, cache, hash);
 }
 
 function tokenOf({ headers: { authorization } }: Sender): string {
@@ -42,22 +90,23 @@ function tokenOf({ headers: { authorization } }: Sender): string {
   return token;
 }
 
-async function lookUp(gate: Gate, { ip }: Sender, known: Known, hash: string): Promise<Grant> {
-  const { service, attempts } = gate;
-  const wasNone = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await lookUpGrant(service.store, known, hash).catch((error: unknown) => {
-    wasNone();
+async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash: string): Promise<Grant> {
+  const { service, attempts } = auth;
+  const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
+  const grant = await findGrantByHash(service.store.read, hash).catch((error: unknown) => {
+    succeeded();
     throw error;
   });
   if (grant === undefined) {
     attempts.forget(hash);
-    throw refusal('auth.token_unknown', 'Authorization', 'The token is not known here.');
+    throw refusal('auth.token_unknown', 'Authorization', 'The token is unknown.');
   }
-  wasNone();
-  return accepted(gate, grant, hash);
+  succeeded();
+  putCached(cache.grants, hash, grant);
+  return accepted(auth, grant, hash);
 }
 
-function accepted({ service, attempts }: Gate, grant: Grant, hash: string): Grant {
+function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
   attempts.accept(hash);
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
@@ -69,20 +118,22 @@ function accepted({ service, attempts }: Gate, grant: Grant, hash: string): Gran
 export function identifyOrganization(
   { store }: Service,
   grant: Grant,
-  header: string | undefined,
-  known = knownNow(store),
+  { headers }: Sender,
+  cache = currentAuthCache(store),
 ): Organization | Promise<Organization> {
-  const id = header?.trim() ?? '';
+  const header = headers['organization-id'];
+  const id = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
   if (!grant.organizations.includes(id)) throw forbidden();
-  return known.organizations.get(id) ?? findOrganization(store, known, id);
+  return cache.organizations.get(id) ?? existing(store, cache, id);
 }
 
-async function findOrganization(store: Store, known: Known, id: string): Promise<Organization> {
-  const organization = await lookUpOrganization(store, known, id);
+async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {
+  const organization = await findOrganization(store.read, id);
   if (organization === undefined) throw forbidden();
+  putCached(cache.organizations, id, organization);
   return organization;
 }
 
@@ -90,11 +141,12 @@ function forbidden() {
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 
+/** Refuses (403) a token without a scope. */
 export function requireScope(grant: Grant, scope: Scope): void {
   if (grant.scopes.includes(scope)) return;
   throw refusal(
     'auth.scope_missing',
     'Authorization',
-    `This needs the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`,
+    `This requires the scope ${scope}; the token has ${grant.scopes.join(', ') || 'none'}.`,
   );
 }

@@ -6,19 +6,23 @@ import { Refusal, type Warning } from '../../catalog/failures.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
+import { nowOf } from '../clock.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
-import { type Found, type Handler, nowOf, type Organization, type Service } from '../service.ts';
-import type { Transaction } from '../store/store.ts';
-import type { Grant } from '../tokens/tokens.ts';
-import { actorOf, auditedRead } from './audited.ts';
-import { knownNow } from './authcache.ts';
+import type { Found, Handler, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
-import { successBody, successText } from './envelope.ts';
-import { hashOf, IdempotencyKeys, type KeyPlace, readKey } from './idempotency.ts';
-import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
-import { type RateLimit, tooMany } from './ratelimit.ts';
-import { rateLimitOf } from './sharedratelimit.ts';
+import { JSON_TYPE, successBody } from './envelope.ts';
+import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
+import {
+  type AuthContext,
+  actorOf,
+  authenticate,
+  type Caller,
+  currentAuthCache,
+  identifyOrganization,
+  requireScope,
+} from './identity.ts';
+import { type RateLimit, rateLimitOf, tooManyRequests } from './ratelimit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,27 +30,19 @@ declare module 'fastify' {
   }
 }
 
-/** Who a request comes from and for which organization. */
-interface Caller {
-  readonly grant: Grant;
-  readonly organization: Organization;
-}
-
 /** What the routes share. */
 interface Mounting {
-  readonly gate: Gate;
-  readonly service: Service;
+  readonly auth: AuthContext;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly limit: RateLimit;
   readonly keys: IdempotencyKeys;
 }
 
 /** Mounts every operation of the catalog. Throws when one has no handler. */
-export async function mountOperations(app: FastifyInstance, gate: Gate, rateLimit: number): Promise<void> {
-  const { service } = gate;
+export async function mountOperations(app: FastifyInstance, auth: AuthContext, rateLimit: number): Promise<void> {
+  const { service } = auth;
   const mounting: Mounting = {
-    gate,
-    service,
+    auth,
     handlers: allHandlers(),
     limit: rateLimitOf(service.store, rateLimit, service.clock),
     keys: new IdempotencyKeys(service),
@@ -65,25 +61,25 @@ export async function mountOperations(app: FastifyInstance, gate: Gate, rateLimi
 }
 
 function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, limit?: number): void {
-  const { service } = mounting;
+  const { service } = mounting.auth;
   app.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replace(/\{(\w+)\}/g, ':id'),
     ...(limit !== undefined && { bodyLimit: limit }),
     config: { operation: operation.id },
     onRequest: async (request, reply) => {
-      const known = knownNow(service.store);
-      // To wait for what is there already would cost a turn of the queue of promises, each.
-      const granted = authenticate(mounting.gate, request, known);
+      const cache = currentAuthCache(service.store);
+      // To await what is cached would cost a turn of the microtask queue, each.
+      const granted = authenticate(mounting.auth, request, cache);
       const grant = granted instanceof Promise ? await granted : granted;
-      const asked = identifyOrganization(service, grant, one(request.headers['organization-id']), known);
-      const organization = asked instanceof Promise ? await asked : asked;
+      const identified = identifyOrganization(service, grant, request, cache);
+      const organization = identified instanceof Promise ? await identified : identified;
       requireScope(grant, operation.scope);
       if (operation.rateLimited) {
         const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
         const { allowed, headers } = taken instanceof Promise ? await taken : taken;
         reply.headers(headers);
-        if (!allowed) throw tooMany();
+        if (!allowed) throw tooManyRequests();
       }
       request.caller = { grant, organization };
     },
@@ -91,12 +87,10 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
   });
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** They answer with download links, which let anybody read a file, beside names that others chose: never compressed. */
+/** Their responses hold download links, which let anybody read a file, beside names that others chose: not compressed. */
 const WITH_LINKS: ReadonlySet<string> = new Set(Object.values(documents.operations).map(({ id }) => id));
 
-/** Runs an operation; a POST with an Idempotency-Key that was answered before gets the first answer again (D46). */
+/** Runs an operation; a POST whose Idempotency-Key has a stored response gets that again (D46). */
 async function serve(mounting: Mounting, operation: Operation, request: FastifyRequest, reply: FastifyReply) {
   reply.type(JSON_TYPE);
   const send = (status: number, body: string | Buffer) => {
@@ -106,97 +100,91 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
   if (operation.method !== 'POST' || request.headers['idempotency-key'] === undefined) {
     return send(operation.success, await run(mounting, operation, request, reply));
   }
-  const { keys } = mounting;
-  const hash = hashOf(request.body);
-  const laterWhenRunning = (error: unknown) => {
+  let claim: Claim | undefined;
+  try {
+    claim = await claimKey(mounting.keys, operation, request);
+    if (claim.earlier === undefined) {
+      return send(operation.success, await run(mounting, operation, request, reply, claim));
+    }
+    await discardStaged(mounting.auth.service, request);
+    reply.header('idempotency-replayed', 'true');
+    return send(claim.earlier.status, claim.earlier.answer);
+  } catch (error) {
+    if (claim === undefined) await discardStaged(mounting.auth.service, request);
     if (error instanceof Refusal && error.status === 409) reply.header('retry-after', '1');
     throw error;
-  };
-  const claim = await claimKey(mounting, operation, request, hash).catch(async (error: unknown) => {
-    await dropStaged(mounting.service, request);
-    return laterWhenRunning(error);
-  });
-  try {
-    if (claim.earlier !== undefined) {
-      await dropStaged(mounting.service, request);
-      reply.header('idempotency-replayed', 'true');
-      return send(claim.earlier.status, claim.earlier.answer);
-    }
-    const keep = (tx: Transaction, answer: string) =>
-      keys.keep(tx, claim.place, hash, { status: operation.success, answer });
-    const text = await run(mounting, operation, request, reply, keep, keys.guarded(claim.place)).catch(
-      laterWhenRunning,
-    );
-    return send(operation.success, text);
   } finally {
-    claim.release();
+    claim?.release();
   }
 }
 
-/** Holds the key of a request and looks for an earlier answer. Throws a Refusal; nothing is held then. */
-async function claimKey({ keys }: Mounting, operation: Operation, request: FastifyRequest, hash: string) {
+async function claimKey(keys: IdempotencyKeys, operation: Operation, request: FastifyRequest): Promise<Claim> {
   const { grant, organization } = request.caller as Caller;
   const name = readKey(request.headers['idempotency-key']);
-  const place: KeyPlace = {
-    org: organization.org,
-    token: grant.id,
-    route: `${operation.id} ${pathIdOf(request) ?? ''}`,
-    name,
-  };
-  const release = keys.hold(place);
-  try {
-    return { place, release, earlier: await keys.earlier(place, hash) };
-  } catch (error) {
-    release();
-    throw error;
-  }
+  const route = `${operation.id} ${pathIdOf(request) ?? ''}`;
+  return keys.claim({ org: organization.org, token: grant.id, route, name }, hashOf(request.body));
 }
 
-/** A document whose request goes no further leaves no file behind. */
-async function dropStaged(service: Service, request: FastifyRequest): Promise<void> {
-  if (request.body instanceof DocumentBody && request.body.content)
-    await service.files.discard(request.body.content.name);
+/** A document whose request ends here leaves no file behind. */
+async function discardStaged(service: Service, { body }: FastifyRequest): Promise<void> {
+  if (body instanceof DocumentBody && body.content) await service.files.discard(body.content.name);
 }
 
-/** The envelope; `keep` gets its text inside the transaction of a write. */
+/** Runs the handler and returns the body of the response; a claimed key stores that in the transaction of the write. */
 async function run(
   mounting: Mounting,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
-  keep: (tx: Transaction, text: string) => Promise<void> = async () => {},
-  service = mounting.service,
+  claim?: Claim,
 ): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
+  const service = claim?.service ?? mounting.auth.service;
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;
   const { reads } = service;
   if (operation.method === 'GET') reads.admit();
   const actor = actorOf(request, grant);
+  const pathId = pathIdOf(request);
   const found: Found = {};
-  let kept: string | undefined;
-  const answer = await handler({
+  let stored: string | undefined;
+  const response = await handler({
     service,
     organization,
     actor,
     found,
     query,
-    pathId: pathIdOf(request),
+    pathId,
     body: request.body,
     warnings,
     baseUrl: `${request.protocol}://${request.host}`,
-    remember: (tx, made) => {
-      kept = successText(made, warnings);
-      return keep(tx, kept);
+    storeResponse: async (tx, made) => {
+      stored = successBody(made, warnings).toString();
+      await claim?.store(tx, { status: operation.success, answer: stored });
     },
   });
   if (operation.method === 'GET') {
-    const read = auditedRead(operation, { query, pathId: pathIdOf(request), found });
-    reads.note({ org: organization.org, at: nowOf(service), actor, ...read });
+    reads.note({
+      org: organization.org,
+      at: nowOf(service),
+      actor,
+      operation: operation.id,
+      ids: pathId === undefined ? undefined : [pathId],
+      count: found.count,
+      filterKeys: [...(found.filterKeys ?? []), ...searchParameters(operation, query)],
+    });
   }
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  return kept ?? successBody(answer, warnings);
+  if (response.headers !== undefined) reply.headers(response.headers);
+  return stored ?? successBody(response, warnings);
+}
+
+/** Parameters that shape a response rather than select records. */
+const SHAPING = ['filter', 'responseFields', 'pageSize', 'page', 'lastId'];
+
+/** What a read selects by, for the audit log: names of parameters, never their values. */
+function searchParameters({ parameters = {} }: Operation, query: object): string[] {
+  return Object.keys(query).filter((name) => !SHAPING.includes(name) && Object.hasOwn(parameters, name));
 }
 
 function pathIdOf(request: FastifyRequest): string | undefined {
@@ -231,7 +219,7 @@ function unknownParameters(operation: Operation, query: Record<string, string | 
 }
 
 /** Query parameters an operation takes. */
-export function parametersOf(operation: Operation): string[] {
+function parametersOf(operation: Operation): string[] {
   return [
     ...(operation.filters ? ['filter'] : []),
     ...(operation.selectable ? ['responseFields'] : []),
@@ -239,8 +227,4 @@ export function parametersOf(operation: Operation): string[] {
     ...(operation.paging?.style === 'cursor' ? ['lastId'] : []),
     ...Object.keys(operation.parameters ?? {}),
   ];
-}
-
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -1,18 +1,18 @@
+import sql from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/store.ts';
 
-/** Requests a second when nothing else is said (D43). */
+/** Default rate limit, in requests per second (D43). */
 export const DEFAULT_RATE = 100;
 
-/** More callers than a server has at once; the least recently seen is forgotten, which only fills its bucket. */
-const MAX_BUCKETS = 10_000;
+/** Maximum entries of a table by caller or address: more than a server has at once. */
+const MAX_ENTRIES = 10_000;
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
+/** Fraction of a second's requests that a server takes from a shared bucket at once, to spare the database. */
+const SHARE = 1 / 20;
 
-/** What a request is told: whether it may go on, and the headers to send, `Retry-After` among them when it may not. */
+/** The outcome for one request, and the headers to send, `Retry-After` among them when it is refused. */
 export interface Taken {
   readonly allowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,8 +24,18 @@ export interface RateLimit {
   take(caller: string): Taken | Promise<Taken>;
 }
 
-/** What is told of a bucket with so many requests left. */
-export function takenOf(allowed: boolean, left: number, rate: number): Taken {
+/** The limit of a server, or of all servers that share a store; a rate of 0 limits nothing. */
+export function rateLimitOf(store: Store, rate: number, clock: Clock): RateLimit {
+  if (rate === 0) return { take: () => ({ allowed: true, headers: {} }) };
+  return store.shared === undefined ? new OwnRateLimit(rate, clock) : sharedRateLimit(store.shared, rate, clock);
+}
+
+/** The refusal (429) of a request over the limit. */
+export function tooManyRequests() {
+  return refusal('limit.rate', null, 'Too many requests: wait as long as Retry-After says.');
+}
+
+function takenOf(allowed: boolean, left: number, rate: number): Taken {
   const wait = Math.max(0, Math.ceil((1 - left) / rate));
   return {
     allowed,
@@ -38,38 +48,101 @@ export function takenOf(allowed: boolean, left: number, rate: number): Taken {
   };
 }
 
-/** Buckets of one server, in memory. */
-export class OwnRateLimit implements RateLimit {
+/** A token bucket; `at` is when it was last refilled, in UTC milliseconds. */
+export interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Token buckets in memory. The least recently used is evicted, which only refills it. */
+export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
-  private readonly rate: number;
+  private readonly capacity: number;
+  private readonly perSecond: number;
   private readonly clock: Clock;
 
-  constructor(rate: number, clock: Clock) {
-    this.rate = rate;
+  constructor(capacity: number, perSecond: number, clock: Clock) {
+    this.capacity = capacity;
+    this.perSecond = perSecond;
     this.clock = clock;
   }
 
-  take(caller: string): Taken {
-    const bucket = this.filled(caller);
-    const allowed = bucket.tokens >= 1;
-    if (allowed) bucket.tokens -= 1;
-    return takenOf(allowed, bucket.tokens, this.rate);
-  }
-
-  private filled(caller: string): Bucket {
+  /** The bucket of a key, refilled for the time that has passed. */
+  get(key: string): Bucket {
     const now = this.clock();
-    const burst = this.rate * 2;
-    const known = this.buckets.get(caller);
-    const elapsed = known === undefined ? 0 : Math.max(0, now - known.at);
-    const bucket = { tokens: Math.min(burst, (known?.tokens ?? burst) + (elapsed * this.rate) / 1000), at: now };
-    // Set anew, so that the order of the map is that of last use.
-    this.buckets.delete(caller);
-    this.buckets.set(caller, bucket);
-    if (this.buckets.size > MAX_BUCKETS) this.buckets.delete(this.buckets.keys().next().value as string);
+    const bucket = this.buckets.get(key) ?? { tokens: this.capacity, at: now };
+    const gained = (Math.max(0, now - bucket.at) * this.perSecond) / 1000;
+    bucket.tokens = Math.min(this.capacity, bucket.tokens + gained);
+    bucket.at = now;
+    setLatest(this.buckets, key, bucket);
     return bucket;
   }
 }
 
-export function tooMany() {
-  return refusal('limit.rate', null, 'Too many requests: wait as long as Retry-After says.');
+/** Sets an entry as the most recently used one; evicts the least recently used one of too many. */
+export function setLatest<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value as string);
+}
+
+/** Rate limit of one server, in memory. */
+export class OwnRateLimit implements RateLimit {
+  private readonly buckets: TokenBuckets;
+  private readonly rate: number;
+
+  constructor(rate: number, clock: Clock) {
+    this.buckets = new TokenBuckets(rate * 2, rate, clock);
+    this.rate = rate;
+  }
+
+  take(caller: string): Taken {
+    const bucket = this.buckets.get(caller);
+    const allowed = bucket.tokens >= 1;
+    if (allowed) bucket.tokens -= 1;
+    return takenOf(allowed, bucket.tokens, this.rate);
+  }
+}
+
+interface Share {
+  /** Requests this server may still admit without asking the database. */
+  mine: number;
+  /** What was left in the bucket when the database was last asked. */
+  rest: number;
+}
+
+/** Rate limit of all servers on one database (D43). A server that ends loses its share: some requests of a burst. */
+function sharedRateLimit(database: NonNullable<Store['shared']>, rate: number, clock: Clock): RateLimit {
+  const shares = new Map<string, Share>();
+  const burst = rate * 2;
+  const wanted = Math.ceil(rate * SHARE);
+  const takeShare = async (caller: string): Promise<{ granted: number; tokens: number }> => {
+    const now = clock();
+    // The bucket refills with time; a clock that is behind does not empty it.
+    const filled = sql`LEAST(${burst}::float8, b.tokens + GREATEST(0, ${now}::bigint - b.at) * ${rate}::float8 / 1000)`;
+    const granted = sql`LEAST(${wanted}::bigint, FLOOR(${filled})::bigint)`;
+    const row = await database.get<{ granted: number; tokens: number }>(
+      sql`INSERT INTO rate_buckets AS b (caller, tokens, at, granted)
+        VALUES (${caller}, ${burst - wanted}, ${now}, ${wanted})
+        ON CONFLICT (caller) DO UPDATE SET tokens = ${filled} - ${granted}, at = GREATEST(b.at, ${now}::bigint),
+          granted = ${granted}
+        RETURNING granted, tokens`,
+    );
+    return row ?? { granted: 0, tokens: 0 };
+  };
+  return {
+    async take(caller) {
+      const share = shares.get(caller) ?? { mine: 0, rest: 0 };
+      if (share.mine < 1) {
+        const { granted, tokens } = await takeShare(caller);
+        // Concurrent requests may each have taken a share.
+        share.mine += granted;
+        share.rest = tokens;
+      }
+      setLatest(shares, caller, share);
+      const allowed = share.mine >= 1;
+      if (allowed) share.mine -= 1;
+      return takenOf(allowed, share.rest + share.mine, rate);
+    },
+  };
 }

@@ -3,7 +3,9 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
-import { nowOf, type Organization, type Service } from '../service.ts';
+import { nowOf } from '../clock.ts';
+import type { AccessLog } from '../log.ts';
+import type { Service } from '../service.ts';
 import {
   LISTENER_TIMES,
   ListenerSocket,
@@ -12,25 +14,22 @@ import {
   serveListener,
 } from '../stream/listener.ts';
 import { formatFor } from '../stream/pages.ts';
-import type { Grant } from '../tokens/tokens.ts';
-import { actorOf } from './audited.ts';
-import { authenticate, type Gate, identifyOrganization, requireScope } from './identity.ts';
-import type { AccessLog } from './logging.ts';
+import { type AuthContext, actorOf, type Caller, identify } from './identity.ts';
 
 const SCOPE = 'model:read';
 
-/** Idle sockets are probed after so long, so that peers that vanished are found. */
+/** Idle time after which a socket is probed, to detect peers that vanished. */
 const PROBE_MS = 30_000;
 
-export interface StreamRouteOptions {
-  readonly log: Pick<AccessLog, 'failed'>;
-  readonly times?: Partial<ListenerTimes>;
-}
-
 /** `GET /api/v1/stream`: the messages of one organization, from now on or from a position (D42). */
-export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRouteOptions): void {
-  const { service } = gate;
-  const times = { ...LISTENER_TIMES, ...options.times };
+export function mountStream(
+  app: FastifyInstance,
+  auth: AuthContext,
+  log: Pick<AccessLog, 'failed'>,
+  listenerTimes?: Partial<ListenerTimes>,
+): void {
+  const { service } = auth;
+  const times = { ...LISTENER_TIMES, ...listenerTimes };
   const open = new Set<AbortController>();
   let ending = false;
 
@@ -44,16 +43,16 @@ export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRou
     url: API_PREFIX + STREAM_PATH,
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { organization, grant } = await identify(gate, request);
+      const caller = await identify(auth, request, SCOPE);
       const { patterns, requested } = readQuery(request);
       const start = await startOf(service, requested);
       service.reads.admit();
-      const heard = { messages: 0 };
+      let messages = 0;
       const note = (operation: string, count?: number) =>
         service.reads.note({
-          org: organization.org,
+          org: caller.organization.org,
           at: nowOf(service),
-          actor: actorOf(request, grant),
+          actor: actorOf(request, caller.grant),
           operation,
           ...(count !== undefined && { count }),
         });
@@ -62,19 +61,19 @@ export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRou
       open.add(closing);
       // Either may have happened while the token was looked up.
       if (ending || request.raw.destroyed) closing.abort();
-      const socket = openAnswer(request, reply, closing, start.after);
+      const socket = openResponse(request, reply, closing, start.after);
       const listening: Listening = {
         stream: service.stream,
-        organization,
+        organization: caller.organization,
         matches: matchPatterns(patterns),
-        sent: (messages) => {
-          heard.messages += messages;
+        sent: (more) => {
+          messages += more;
         },
         format: formatFor(request.headers.accept),
         socket,
         times,
         now: () => nowOf(service),
-        check: tokenCheck(gate, request, grant, times.checkMs),
+        check: tokenCheck(auth, request, caller, times.checkMs),
       };
       service.stream.listeners++;
       socket.write(listening.format.opening(start.after, unknownParameters(request)));
@@ -82,38 +81,31 @@ export function mountStream(app: FastifyInstance, gate: Gate, options: StreamRou
         await serveListener(listening, closing.signal, start);
         socket.end();
       } catch (error) {
-        if (!(error instanceof Refusal)) options.log.failed(request.id, error);
+        if (!(error instanceof Refusal)) log.failed(request.id, error);
         socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
       } finally {
         service.stream.listeners--;
-        note('stream.end', heard.messages);
+        note('stream.end', messages);
         open.delete(closing);
       }
     },
   });
 }
 
-async function identify(gate: Gate, request: FastifyRequest): Promise<{ grant: Grant; organization: Organization }> {
-  const grant = await authenticate(gate, request);
-  const organization = await identifyOrganization(gate.service, grant, one(request.headers['organization-id']));
-  requireScope(grant, SCOPE);
-  return { grant, organization };
-}
-
-/** A check of the token that asks the store at most every `checkMs`, and the clock each time. */
-function tokenCheck(gate: Gate, request: FastifyRequest, grant: Grant, checkMs: number): () => Promise<void> {
-  let known = grant;
+/** A check of the token, against the clock each time and against the store once in `checkMs`. */
+function tokenCheck(auth: AuthContext, request: FastifyRequest, caller: Caller, checkMs: number): () => Promise<void> {
+  let { grant } = caller;
   let checkedAt = performance.now();
   return async () => {
-    const expired = known.expiresAt !== null && Date.parse(known.expiresAt) <= gate.service.clock();
+    const expired = grant.expiresAt !== null && Date.parse(grant.expiresAt) <= auth.service.clock();
     if (!expired && performance.now() - checkedAt < checkMs) return;
-    known = (await identify(gate, request)).grant;
+    grant = (await identify(auth, request, SCOPE)).grant;
     checkedAt = performance.now();
   };
 }
 
-/** Starts the answer, outside of what the framework does with one: it has no end of its own. */
-function openAnswer(
+/** Starts the response outside of the framework, since it has no end. */
+function openResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   closing: AbortController,
@@ -122,14 +114,14 @@ function openAnswer(
   reply.hijack();
   const response = reply.raw;
   response.once('close', () => closing.abort());
-  // Silence and slow readers are dealt with by the listener's own times.
+  // Idle and slow readers are handled by the listener's own times.
   request.raw.socket.setTimeout(0);
   request.raw.socket.setKeepAlive(true, PROBE_MS);
   const format = formatFor(request.headers.accept);
   response.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': format.type,
-    // Proxies that collect an answer before they pass it on would hold messages back.
+    // Proxies that buffer a response would delay messages.
     'x-accel-buffering': 'no',
     [POSITION_HEADER]: String(position),
   });
@@ -144,11 +136,11 @@ function readQuery(request: FastifyRequest): { patterns: readonly string[]; requ
     const description = patternProblem(pattern);
     return description === undefined ? [] : [{ code: 'stream.routing_key', source: 'routingKey', description }];
   });
-  const header = one(request.headers['last-event-id'])?.trim() || undefined;
+  const header = [request.headers['last-event-id']].flat()[0]?.trim() || undefined;
   const sent = header ?? ([query.lastEventId ?? []].flat().at(-1)?.trim() || undefined);
   const requested = sent === undefined ? undefined : Number(sent);
   if (sent !== undefined && !(/^\d{1,16}$/.test(sent) && Number.isSafeInteger(requested))) {
-    const description = 'The position must be the id of a message, or 0 for the oldest that is kept.';
+    const description = 'The position must be the id of a message, or 0 for the oldest stored message.';
     const source = header === undefined ? 'lastEventId' : 'Last-Event-ID';
     problems.push({ code: 'stream.position', source, description });
   }
@@ -158,7 +150,7 @@ function readQuery(request: FastifyRequest): { patterns: readonly string[]; requ
 
 const PARAMETERS = ['routingKey', 'lastEventId'];
 
-/** What is told of parameters that are none, as other endpoints warn of them. */
+/** The warnings about unknown parameters, as other endpoints give them. */
 function unknownParameters(request: FastifyRequest): string[] {
   return Object.keys(request.query as object)
     .filter((name) => !PARAMETERS.includes(name))
@@ -168,10 +160,7 @@ function unknownParameters(request: FastifyRequest): string[] {
     );
 }
 
-/**
- * Where a listener starts. A position that is no longer kept, or that this stream never reached, is told as
- * `requested`: the listener has missed messages, and hears so first.
- */
+/** Where a listener starts; `requested` is a position that the stream does not have, which the listener is told first. */
 async function startOf(
   { stream }: Service,
   requested: number | undefined,
@@ -181,8 +170,4 @@ async function startOf(
   if (requested === 0) return { after: stream.floor };
   if (requested > position) return { after: position, requested };
   return requested < stream.floor ? { after: stream.floor, requested } : { after: requested };
-}
-
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -1,89 +1,68 @@
-import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import { FAILURES } from '../../catalog/failures.ts';
-import { failureText } from './envelope.ts';
-import { SECURITY_HEADERS } from './securityheaders.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Milliseconds; every one is set, since the framework's own defaults are "never" (D43). */
+/** Milliseconds; every timeout is set, since the framework's own defaults are "never" (D43). */
 export interface Timeouts {
-  /** Whole request, upload of the body included, and the work on it (`limitWork`). */
+  /** A complete request, upload of the body included, and the work on it (`limitWork`). */
   readonly requestMs: number;
 }
 
-export function timeoutOptions({ requestMs }: Timeouts) {
+/** Timeouts that the framework takes. */
+export function frameworkTimeouts({ requestMs }: Timeouts) {
   return {
     requestTimeout: requestMs,
-    // An idle socket may sit a little longer than a request may take.
+    // An idle socket may stay open a little longer than a request may take.
     connectionTimeout: requestMs + 5_000,
     keepAliveTimeout: 72_000,
   };
 }
 
-/** What only the HTTP server itself takes: how often it looks for requests that are late, 30 s by default. */
+/** Timeouts that only the HTTP server takes: how often it looks for late requests, by default every 30 s. */
 export function serverTimeouts({ requestMs }: Timeouts) {
-  return {
-    headersTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(requestMs, 1_000),
-    // Refused by the app, in the envelope; the HTTP server would answer nothing but the status.
-    requireHostHeader: false,
-  };
+  return { headersTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, 1_000) };
 }
 
-/** Whether a request of HTTP/1.1 lacks the header that it must have (RFC 9112, 3.2). */
-export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
-}
+/** The work on a request took too long. */
+export class WorkTimeout extends Error {
+  readonly code = 'WORK_TIMEOUT';
 
-/** Answers an `Expect` of anything but `100-continue` (RFC 9110, 10.1.1): nothing of the request is read. */
-export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const description = 'The only expectation that is met is 100-continue.';
-  const body = failureText(417, [{ code: 'request.malformed', source: 'Expect', description }]);
-  response.writeHead(417, { ...headersFor(body), connection: 'close' }).end(body);
-}
-
-/** The latest request of a connection and its answer. */
-const exchanges = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>();
-
-/** Remembers which answer a connection waits for; every request of a server goes through it. */
-export function noteExchange(request: IncomingMessage, response: ServerResponse): void {
-  exchanges.set(request.socket, { request, response });
-}
-
-/** Answers what never became a request: too slow (408), too long a header (431), or no HTTP at all (400). */
-export function answerTimeouts(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
+  constructor() {
+    super('The work on a request took too long.');
   }
-  const earlier = exchanges.get(socket);
-  if (earlier?.request.complete && !earlier.response.writableEnded) {
-    // What a whole request did must be told before the garbage behind it is refused: it may have been a write.
-    earlier.response.once('finish', () => answerUnread(error, socket));
-    return;
-  }
-  answerUnread(error, socket);
 }
 
-function answerUnread(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable) return;
-  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const code = slow ? 'request.timeout' : 'request.malformed';
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : FAILURES[code].status;
-  const source = slow ? null : status === 431 ? 'headers' : 'request';
-  const description = slow ? 'The request did not arrive in time.' : 'This is not a request that can be read.';
-  const body = failureText(status, [{ code, source, description }]);
-  const headers = Object.entries({ ...headersFor(body), connection: 'close' }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function headersFor(body: string): Record<string, string> {
-  return {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    'x-request-id': randomUUID(),
-    ...SECURITY_HEADERS,
+/**
+ * Limits the work on each request of an app, the arrival of its body included. All have the same limit, so they expire in
+ * the order in which they arrived and share one timer: a timer each would cost a request more than its look-up.
+ */
+export function limitWork(app: FastifyInstance, milliseconds: number): void {
+  /** Requests in progress, and when they expire. */
+  const open = new Map<FastifyReply, number>();
+  let scheduled = false;
+  const schedule = (delay: number) => {
+    scheduled = true;
+    setTimeout(expire, delay).unref();
   };
+  const expire = () => {
+    scheduled = false;
+    for (const [reply, expiry] of open) {
+      const left = expiry - performance.now();
+      if (left > 0) return schedule(Math.ceil(left));
+      open.delete(reply);
+      refuseLate(reply);
+    }
+  };
+  app.addHook('onRequest', (_request, reply, done) => {
+    open.set(reply, performance.now() + milliseconds);
+    if (!scheduled) schedule(milliseconds);
+    reply.raw.on('close', () => open.delete(reply));
+    done();
+  });
+}
+
+function refuseLate(reply: FastifyReply): void {
+  // What a complete request asks for may be committed at this moment: it is answered when the outcome is known.
+  if (reply.sent || reply.request.raw.closed) return;
+  // Part of the response is on its way: nothing can be sent in its place.
+  if (reply.raw.headersSent) reply.raw.destroy(new WorkTimeout());
+  else reply.send(new WorkTimeout());
 }

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { parseJson } from '../body/jsonbody.ts';
-import { issueToken, TOKEN_SECONDS } from '../tokens/clients.ts';
-import type { Gate } from './identity.ts';
+import { issueToken, TOKEN_SECONDS } from '../tokens/tokens.ts';
+import type { AuthContext } from './identity.ts';
 
 const PATH = '/oauth/client_credential/accesstoken';
 
 /** The client-credentials endpoint (D4): form body in, a bearer token out; 429 for an address that failed too often. */
-export async function mountTokens(app: FastifyInstance, { service, attempts }: Gate): Promise<void> {
+export async function mountTokens(app: FastifyInstance, { service, attempts }: AuthContext): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser<string>(
@@ -28,13 +28,13 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: G
         throw refusal('auth.grant_type', 'grant_type', 'grant_type must be client_credentials.');
       }
       const { clientId, clientSecret } = credentials(form);
-      const wasNone = attempts.begin('client', request.ip);
+      const succeeded = attempts.begin('client', request.ip);
       const from = { address: request.ip, requestId: request.id };
       const token = await issueToken(service, clientId, clientSecret, from).catch((error: unknown) => {
-        if (!(error instanceof Refusal)) wasNone();
+        if (!(error instanceof Refusal)) succeeded();
         throw error;
       });
-      wasNone();
+      succeeded();
       // A string, as clients in the wild expect (D4).
       return { access_token: token, token_type: 'Bearer', expires_in: String(TOKEN_SECONDS) };
     });

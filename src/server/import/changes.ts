@@ -1,23 +1,22 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { domainTypeOf, locationFieldOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey } from '../../catalog/stream/routingkeys.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
-import { recordChange } from '../engine/changes.ts';
-import { findOrganizationByKey } from '../organizations.ts';
+import { recordChange } from '../engine/writing.ts';
+import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
-import type { Organization } from '../service.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
 import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
+import { RESOURCE_BY_TYPE } from './kinds.ts';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 const IMPORT: Actor = { who: 'import', address: null, requestId: null };
 
-/** Records of one kind in a row that were not there before: so many are told of by the database itself. */
-const LONG_RUN = 200;
+/** Minimum length of a run of new records of one kind that the database itself publishes. */
+const MIN_RUN = 200;
 
 /** New records of one kind, noted one after another: the notes from `from` to `to`. */
 interface Run {
@@ -35,18 +34,13 @@ interface NotedChange {
   readonly before: string | null;
 }
 
-/**
- * What the records of an import were before it. When all lines are in, each record that has become another is told
- * of once, as it has become in the end, in the order in which the lines named them.
- */
-export class ChangeBook {
+/** Records as they were before an import; `settle` publishes each that differs once, in the order of the lines. */
+export class ChangeLog {
   private readonly tx: Transaction;
-  /** Changes told, by organization and what was done: one entry each goes into the audit log. */
-  private readonly told = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
-
+  /** Published changes by organization and operation: each is one entry of the audit log. */
+  private readonly published = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
   private noted = 0;
-
-  /** Records that were not there before. */
+  /** Records that did not exist before. */
   private readonly fresh: RowBuffer;
   private indexed = false;
   private readonly runs: Run[] = [];
@@ -62,16 +56,13 @@ export class ChangeBook {
       type TEXT NOT NULL, id BIGINT NOT NULL, before TEXT)`);
   }
 
-  /**
-   * Keeps what a record is now, the first time it is named; call it before the record is written or removed. `fresh`:
-   * no record has the id, and no line has named it.
-   */
+  /** Stores a record before its first change; `fresh`: no record has the id, and no line has named it. */
   async note(org: number, resource: Resource, id: number, fresh = false): Promise<void> {
     this.noted++;
     this.follow(org, resource, fresh);
     if (fresh) return this.fresh.add([this.noted, org, resource.type, id]);
     await this.fresh.flush();
-    // Few imports name a record twice, or one that is there: the others do without.
+    // Few imports name a record twice, or one that exists: the others do without the index.
     if (!this.indexed)
       await this.tx.run(sql`CREATE UNIQUE INDEX import_changes_by_id ON import_changes (org, type, id)`);
     this.indexed = true;
@@ -79,41 +70,41 @@ export class ChangeBook {
       (SELECT r.json FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id = ${id})) ON CONFLICT DO NOTHING`);
   }
 
-  /** Keeps where long runs of new records are; a run that stays short makes room for the next one. */
+  /** Records where long runs of new records are; a run that stays short is replaced by the next one. */
   private follow(org: number, resource: Resource, fresh: boolean): void {
     const last = this.runs.at(-1);
     if (fresh && last?.org === org && last.resource === resource && last.to === this.noted - 1) {
       last.to = this.noted;
       return;
     }
-    if (last !== undefined && last.to - last.from + 1 < LONG_RUN) this.runs.pop();
+    if (last !== undefined && last.to - last.from + 1 < MIN_RUN) this.runs.pop();
     if (fresh) this.runs.push({ org, resource, from: this.noted, to: this.noted });
   }
 
-  /** Tells of all changes; `at` is the time of the import. */
+  /** Publishes and audits all changes; `at` is the time of the import. */
   async settle(at: string): Promise<void> {
     await this.fresh.flush();
-    let told = 0;
+    let done = 0;
     for (const run of this.runs) {
-      await this.tellEach(told, run.from - 1, at);
-      if (!(await this.tellRun(run, at))) await this.tellEach(run.from - 1, run.to, at);
-      told = run.to;
+      await this.publishEach(done, run.from - 1, at);
+      if (!(await this.publishRun(run, at))) await this.publishEach(run.from - 1, run.to, at);
+      done = run.to;
     }
-    await this.tellEach(told, this.noted, at);
+    await this.publishEach(done, this.noted, at);
     await this.tx.run(sql`DROP TABLE import_changes`);
-    for (const { org, operation, count } of this.told.values()) {
+    for (const { org, operation, count } of this.published.values()) {
       await appendAudit(this.tx, { org, at, actor: IMPORT, operation, count });
     }
   }
 
-  /** Has the database tell of a run; false when it cannot: then each is told of by itself. */
-  private async tellRun({ org, resource, from, to }: Run, at: string): Promise<boolean> {
+  /** Has the database publish a run; false when it cannot: then each record is published by itself. */
+  private async publishRun({ org, resource, from, to }: Run, at: string): Promise<boolean> {
     const organization = await this.organizationOf(org);
     const location = locationColumn(resource);
     if (organization === undefined || location === undefined) return false;
     const rows = sql`FROM import_changes c CROSS JOIN ${raw(tableOf(resource))} r
       WHERE r.org = c.org AND r.id = c.id AND c.seq >= ${from} AND c.seq <= ${to}`;
-    // A line may have deleted what one before it has made.
+    // A line may have deleted what an earlier one created.
     const left = await this.tx.get<{ found: number }>(sql`SELECT COUNT(*) AS found ${rows}`);
     const count = to - from + 1;
     if (left?.found !== count) return false;
@@ -129,19 +120,19 @@ export class ChangeBook {
     return true;
   }
 
-  /** Tells of the records noted after `after`, up to `to`, one by one. */
-  private async tellEach(after: number, to: number, at: string): Promise<void> {
-    for (let told = after; told < to; ) {
+  /** Publishes the records noted after `after`, up to `to`, one by one. */
+  private async publishEach(after: number, to: number, at: string): Promise<void> {
+    for (let done = after; done < to; ) {
       const page = await this.tx.all<NotedChange>(
-        sql`SELECT seq, org, type, id, before FROM import_changes WHERE seq > ${told} AND seq <= ${to} ORDER BY seq LIMIT ${PAGE}`,
+        sql`SELECT seq, org, type, id, before FROM import_changes WHERE seq > ${done} AND seq <= ${to} ORDER BY seq LIMIT ${PAGE_SIZE}`,
       );
-      const now = await this.read(page);
+      const now = await this.currentRecords(page);
       for (const noted of page) {
         const organization = await this.organizationOf(noted.org);
-        if (organization !== undefined) await this.tell(noted, now.get(nameOf(noted)), organization, at);
+        if (organization !== undefined) await this.publish(noted, now.get(keyOf(noted)) ?? null, organization, at);
       }
-      if (page.length < PAGE) return;
-      told = page.at(-1)?.seq ?? to;
+      if (page.length < PAGE_SIZE) return;
+      done = page.at(-1)?.seq ?? to;
     }
   }
 
@@ -150,46 +141,45 @@ export class ChangeBook {
     return this.organizations.get(org);
   }
 
-  /** What the records of a page are now, as JSON text. */
-  private async read(page: readonly NotedChange[]): Promise<Map<string, string>> {
+  /** The records of a page as they are now, as JSON text. */
+  private async currentRecords(page: readonly NotedChange[]): Promise<Map<string, string>> {
     const now = new Map<string, string>();
-    // CROSS JOIN keeps SQLite from walking the whole of the other table: the page leads.
     const [from, to] = [page[0]?.seq ?? 0, page.at(-1)?.seq ?? 0];
     for (const [, noted] of groupsOf(page, ({ org, type }) => `${org} ${type}`)) {
       const { org, type } = noted[0] as NotedChange;
+      // CROSS JOIN makes SQLite begin with the page rather than scan the other table.
       const rows = await this.tx.all<{ id: number; json: string }>(
-        sql`SELECT r.id, r.json FROM import_changes c CROSS JOIN ${raw(tableOf(BY_TYPE.get(type) as Resource))} r
+        sql`SELECT r.id, r.json FROM import_changes c CROSS JOIN ${raw(tableOf(resourceOf(type)))} r
           WHERE r.org = c.org AND r.id = c.id AND c.seq >= ${from} AND c.seq <= ${to} AND c.org = ${org} AND c.type = ${type}`,
       );
-      for (const { id, json } of rows) now.set(nameOf({ org, type, id }), json);
+      for (const { id, json } of rows) now.set(keyOf({ org, type, id }), json);
     }
     return now;
   }
 
-  private async tell(
+  private async publish(
     { org, type, before }: NotedChange,
-    now: string | undefined,
+    json: string | null,
     organization: Organization,
     at: string,
   ): Promise<void> {
-    const resource = BY_TYPE.get(type) as Resource;
-    // Most lines of a repeated import change nothing: equal texts need no reading.
-    if ((now ?? null) === before) return;
-    const [was, is] = [parsed(before), parsed(now)];
-    const text = now === undefined ? {} : { json: now };
-    await recordChange(this.tx, { organization, actor: undefined, resource, before: was, after: is, ...text, at });
-    const verb = before === null ? 'create' : now === undefined ? 'delete' : 'update';
+    // Most lines of a repeated import change nothing: equal texts need not be parsed.
+    if (json === before) return;
+    const resource = resourceOf(type);
+    const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(json), at };
+    await recordChange(this.tx, json === null ? change : { ...change, json });
+    const verb = before === null ? 'create' : json === null ? 'delete' : 'update';
     this.count(org, `${resource.name}.${verb}`, 1);
   }
 
   private count(org: number, operation: string, count: number): void {
-    const counted = this.told.get(`${org} ${operation}`) ?? { org, operation, count: 0 };
+    const counted = this.published.get(`${org} ${operation}`) ?? { org, operation, count: 0 };
     counted.count += count;
-    this.told.set(`${org} ${operation}`, counted);
+    this.published.set(`${org} ${operation}`, counted);
   }
 }
 
-/** The location of a record as its routing key has it (`locationOf`); undefined where no column tells it. */
+/** The location of a record as its routing key has it (`locationOf`); undefined where no column holds it. */
 function locationColumn(resource: Resource): Sql | undefined {
   const field = locationFieldOf(resource);
   if (field === undefined) return sql`CAST(${NO_LOCATION} AS TEXT)`;
@@ -198,12 +188,14 @@ function locationColumn(resource: Resource): Sql | undefined {
   return sql`COALESCE(CAST(r.${raw(column)} AS TEXT), ${NO_LOCATION})`;
 }
 
-function nameOf({ org, type, id }: Pick<NotedChange, 'org' | 'type' | 'id'>): string {
+function keyOf({ org, type, id }: Pick<NotedChange, 'org' | 'type' | 'id'>): string {
   return `${org} ${type} ${id}`;
 }
 
-const BY_TYPE = new Map(STORED_RESOURCES.map((resource) => [resource.type, resource]));
+function resourceOf(type: string): Resource {
+  return RESOURCE_BY_TYPE.get(type) as Resource;
+}
 
-function parsed(json: string | null | undefined): JsonRecord | undefined {
-  return json == null ? undefined : (JSON.parse(json) as JsonRecord);
+function parsed(json: string | null): JsonRecord | undefined {
+  return json === null ? undefined : (JSON.parse(json) as JsonRecord);
 }

@@ -4,9 +4,7 @@ import { tableOf } from '../store/layout.ts';
 import { raiseSequence } from '../store/sequences.ts';
 import type { Transaction } from '../store/store.ts';
 
-interface Known {
-  readonly org: number;
-  readonly type: string;
+interface TypeIds {
   /** Highest id that a line has named. */
   highest: number;
   /** Whether there were records when the first line named one. */
@@ -15,7 +13,7 @@ interface Known {
 
 /** The ids that the lines of an import name, by organization and type. */
 export class ImportedIds {
-  private readonly known = new Map<number, Map<string, Known>>();
+  private readonly organizations = new Map<number, Map<string, TypeIds>>();
   private readonly tx: Transaction;
 
   constructor(tx: Transaction) {
@@ -23,50 +21,39 @@ export class ImportedIds {
   }
 
   /**
-   * Notes an id. Answers whether nothing of such a record can be in the store: there was none when the import began, and
-   * each line so far has named a lower id. Most imports fill an empty store in the order of ids; they are spared the look.
+   * Notes an id; true when it must be new: no record of the type existed, and each line so far named a lower id.
+   * Synchronous except for the first id of a type.
    */
-  async note(org: number, type: string, id: number, resource?: Resource): Promise<boolean> {
-    return noteIn(await this.of(org, type, resource), id);
+  note(org: number, type: string, id: number, resource?: Resource): boolean | Promise<boolean> {
+    const ids = this.organizations.get(org)?.get(type);
+    return ids ? noteIn(ids, id) : this.idsOf(org, type, resource).then((first) => noteIn(first, id));
   }
 
-  /** As `note`, at once; undefined for the first id of a type, before which the store must be asked. */
-  noteKnown(org: number, type: string, id: number): boolean | undefined {
-    const known = this.known.get(org)?.get(type);
-    return known && noteIn(known, id);
-  }
-
-  /** Whether the organization had records of a resource before the import; ask before the first of them is written. */
+  /** Whether the organization had records of a resource before the import; call it before the first of them is written. */
   async had(org: number, resource: Resource): Promise<boolean> {
-    return (await this.of(org, resource.type, resource)).had;
+    return (await this.idsOf(org, resource.type, resource)).had;
   }
 
-  /** Keeps all ids from ever being given again. */
+  /** Reserves all ids, so that none is ever allocated again. */
   async settle(): Promise<void> {
-    for (const types of this.known.values()) {
-      for (const { org, type, highest } of types.values()) {
-        if (highest > 0) await raiseSequence(this.tx, org, type, highest);
-      }
+    for (const [org, types] of this.organizations) {
+      for (const [type, { highest }] of types) if (highest > 0) await raiseSequence(this.tx, org, type, highest);
     }
   }
 
   /** Organizations that had no records of a type, of those whose lines have named some. */
   begun(type: string): number[] {
-    return [...this.known].flatMap(([org, types]) => (types.get(type)?.had === false ? [org] : []));
+    return [...this.organizations].flatMap(([org, types]) => (types.get(type)?.had === false ? [org] : []));
   }
 
-  private async of(org: number, type: string, resource: Resource | undefined): Promise<Known> {
-    let types = this.known.get(org);
-    if (types === undefined) {
-      types = new Map();
-      this.known.set(org, types);
-    }
-    let known = types.get(type);
-    if (known === undefined) {
-      known = { org, type, highest: 0, had: resource === undefined || (await this.hasRecords(org, resource)) };
-      types.set(type, known);
-    }
-    return known;
+  private async idsOf(org: number, type: string, resource: Resource | undefined): Promise<TypeIds> {
+    const types = this.organizations.get(org) ?? new Map<string, TypeIds>();
+    this.organizations.set(org, types);
+    const known = types.get(type);
+    if (known !== undefined) return known;
+    const ids = { highest: 0, had: resource === undefined || (await this.hasRecords(org, resource)) };
+    types.set(type, ids);
+    return ids;
   }
 
   private async hasRecords(org: number, resource: Resource): Promise<boolean> {
@@ -75,8 +62,8 @@ export class ImportedIds {
   }
 }
 
-function noteIn(known: Known, id: number): boolean {
-  if (id <= known.highest) return false;
-  known.highest = id;
-  return !known.had;
+function noteIn(ids: TypeIds, id: number): boolean {
+  if (id <= ids.highest) return false;
+  ids.highest = id;
+  return !ids.had;
 }

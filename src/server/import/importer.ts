@@ -1,51 +1,63 @@
+import type { Readable } from 'node:stream';
+import sql from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
+import type { ReadContext } from '../../catalog/fields/kind.ts';
+import { utcMilliseconds } from '../../catalog/fields/times.ts';
+import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
-import { nowOf } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
-import { ChangeBook } from './changes.ts';
-import { CorrectionBook } from './corrections.ts';
-import { DeferredLines } from './deferred.ts';
-import { ImportedFiles } from './files.ts';
-import { importGlobal } from './globals.ts';
+import { revokeTokenText, saveClient, saveToken, secretHash } from '../tokens/tokens.ts';
+import { ChangeLog } from './changes.ts';
+import { openCorrections, settleCorrections } from './corrections.ts';
+import { ImportedFiles } from './documents.ts';
 import { ImportedIds } from './ids.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
-import type { ImportLine, LineSource } from './lines.ts';
+import { DeferredLines, type ImportLine, type LineSource, missingField, ProblemList, readLines } from './lines.ts';
+import { LocationCache, LocationUnknown } from './linevalues.ts';
 import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
-import { Places } from './places.ts';
-import { ProblemList } from './problems.ts';
-import { PlaceUnknown } from './readings.ts';
 import { type ImportState, importRecord } from './records.ts';
 
-/** What an import did: records by type, deleted ones apart. */
+/** The outcome of an import: records by type, and deleted ones. */
 export interface ImportSummary {
   readonly imported: Readonly<Record<string, number>>;
   readonly deleted: number;
 }
 
-export interface ImportOptions {
-  /** The stream is not told: what comes in is where it begins, as demo data is. */
-  readonly untold?: boolean;
+type OpenSource = (problems: ProblemList) => LineSource;
+
+/** Imports an NDJSON stream (contract §7). Throws `ImportRefused`. */
+export function importFile(service: Service, source: Readable): Promise<ImportSummary> {
+  // A missing file fails before its lines are read, whose reader then rejects with the failure.
+  source.on('error', () => undefined);
+  return importRecords(service, (problems) => readLines(source, problems));
+}
+
+/** The summary as text for people: one line per type. */
+export function importText({ imported, deleted }: ImportSummary): string {
+  const lines = Object.entries(imported).map(([type, count]) => `${type}  ${count}`);
+  return `${[...lines, ...(deleted > 0 ? [`deleted  ${deleted}`] : [])].join('\n') || 'The file has no records.'}\n`;
 }
 
 /**
- * Imports records as a whole (contract §7): in any order, upserted by organization, type and id, links checked at
- * the end, all or nothing. Throws `ImportRefused`; nothing is in the store then. Memory does not grow with the source.
+ * Imports records in any order, all or nothing, upserted by organization, type and id (contract §7). Memory does not grow
+ * with the source. `unpublished`: the stream begins with these records, as with demo data. Throws `ImportRefused`.
  */
 export async function importRecords(
   service: Service,
-  source: (problems: ProblemList) => LineSource,
-  options: ImportOptions = {},
+  source: OpenSource,
+  options: { readonly unpublished?: boolean } = {},
 ): Promise<ImportSummary> {
   const files = new ImportedFiles(service.files);
   try {
-    const summary = await service.store.write((tx) => importInto(tx, service, files, source, options));
+    const summary = await service.store.write((tx) => importInto(tx, service, files, source, options.unpublished));
     await files.keep();
     await removeScheduled(service.store, service.files, files.replaced);
     await service.store.tidy();
@@ -60,8 +72,8 @@ async function importInto(
   tx: Transaction,
   service: Service,
   files: ImportedFiles,
-  source: (problems: ProblemList) => LineSource,
-  { untold = false }: ImportOptions,
+  source: OpenSource,
+  unpublished = false,
 ): Promise<ImportSummary> {
   const now = nowOf(service);
   const problems = new ProblemList();
@@ -73,41 +85,42 @@ async function importInto(
     problems,
     organizations: new Organizations(tx, now),
     links: new LinkBook(tx),
-    places: new Places(tx),
-    corrections: new CorrectionBook(tx),
-    ...(!untold && { changes: new ChangeBook(tx) }),
+    locations: new LocationCache(tx),
+    changes: unpublished ? undefined : new ChangeLog(tx),
     ids: new ImportedIds(tx),
     referrers: new Map(),
     counts: {},
     deleted: 0,
+    last: false,
   };
   const indexes = await tx.beginBulkLoad(STORED_RESOURCES.map(tableOf));
   await state.links.open();
-  await state.corrections.open();
+  await openCorrections(tx);
   await state.changes?.open();
   const deferred = new DeferredLines(tx);
   for await (const entries of source(problems)) {
     for (const entry of entries) {
       try {
-        // What becomes of a record is what its last line says.
-        if (deferred.holds(entry)) await deferred.add(entry);
+        // The last line of a record wins, so it must not overtake an earlier one.
+        if (deferred.includes(entry)) await deferred.add(entry);
         else await importLine(state, entry);
       } catch (error) {
-        // A later line tells where it is: read again when all lines are in.
-        if (!(error instanceof PlaceUnknown)) throw error;
+        // A later line may define the location: this one is read again after the last.
+        if (!(error instanceof LocationUnknown)) throw error;
         await deferred.add(entry);
       }
     }
   }
-  for await (const entry of deferred.drain()) await importLine({ ...state, last: true }, entry);
+  state.last = true;
+  for await (const entry of deferred.drain()) await importLine(state, entry);
   await state.links.flush();
   await indexes.restore();
-  // The lists that follow from referrals are true before links are checked: they must not hold what is deleted.
+  // Lists derived from referrals are rebuilt before links are checked: they must not contain what is deleted.
   await refreshReferrers(state);
   await state.organizations.settle(problems);
   await state.links.settle(problems);
   problems.throwIfAny();
-  await state.corrections.settle(service, now);
+  await settleCorrections(tx, service, now);
   await state.changes?.settle(now);
   for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);
@@ -119,7 +132,7 @@ async function refreshReferrers({ tx, changes, referrers }: ImportState): Promis
   for (const [org, ids] of referrers) {
     for (const id of ids) {
       await changes?.note(org, patients, id);
-      // The book tells of it in the end.
+      // The change log publishes it at the end.
       await refreshReferred(tx, org, id, async () => {});
     }
   }
@@ -137,7 +150,7 @@ function importLine(state: ImportState, entry: ImportLine): Promise<void> {
 
 const NOTHING = Promise.resolve();
 
-/** A line of a kind that is not an organization's own. */
+/** A line that does not belong to an organization. */
 async function importOther(state: ImportState, entry: ImportLine): Promise<void> {
   const { type } = entry.record;
   if (type === 'Organization') {
@@ -149,5 +162,38 @@ async function importOther(state: ImportState, entry: ImportLine): Promise<void>
     state.problems.add(entry.line, 'type', `${what}. Types: ${ALL_TYPES.join(', ')}.`);
     return;
   }
-  state.counts[type] = (state.counts[type] ?? 0) + 1;
+  if (entry.record.deleted === true) state.deleted++;
+  else state.counts[type] = (state.counts[type] ?? 0) + 1;
+}
+
+/** A line of type AccessToken or ApiClient (contract §7). Messages never repeat the token or the secret. */
+async function importGlobal({ tx, now, problems }: ImportState, type: string, entry: ImportLine): Promise<void> {
+  const { type: _, deleted, ...given } = entry.record;
+  const fields = GLOBAL_KINDS[type] ?? {};
+  // Tokens belong to no location: a time without a zone is UTC.
+  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf: utcMilliseconds };
+  const values = readFields(fields, given, context);
+  const names = Object.keys(fields);
+  for (const name of deleted === true ? names.slice(0, 1) : names.filter((each) => fields[each]?.required)) {
+    if (given[name] == null) context.problems.push(missingField(name));
+  }
+  problems.addAll(entry.line, context.problems);
+  if (context.problems.length > 0) return;
+  const { organizations, scopes } = values as { organizations: string[]; scopes: string[] };
+  if (type === 'AccessToken') {
+    const token = String(values.token);
+    if (deleted === true) return revokeTokenText(tx, token);
+    const expiresAt = (values.expiresAt as string | null | undefined) ?? null;
+    await saveToken(tx, token, { organizations, scopes, label: 'imported', createdAt: now, expiresAt });
+    return;
+  }
+  const clientId = String(values.clientId);
+  if (deleted === true) await tx.run(sql`DELETE FROM api_clients WHERE client_id = ${clientId}`);
+  else
+    await saveClient(tx, {
+      clientId,
+      secretHash: await secretHash(String(values.clientSecret)),
+      organizations,
+      scopes,
+    });
 }

@@ -19,7 +19,7 @@ const GRANT: Fields = {
   scopes: required(list(choice(SCOPES)), 'Scopes'),
 };
 
-/** Kinds of the whole installation rather than of one organization (contract §7). */
+/** Kinds that belong to the installation rather than to one organization (contract §7). */
 export const GLOBAL_KINDS: Readonly<Record<string, Fields>> = {
   AccessToken: {
     token: required(text({ min: 1, max: 500, rule: visible }), 'The token'),
@@ -37,7 +37,7 @@ function visible(token: string): string | undefined {
   return /^[\x21-\x7e]+$/.test(token) ? undefined : 'must be visible ASCII characters only.';
 }
 
-/** Dollars that an import gives beside the wire fields, on these kinds only (contract §7). */
+/** Fields in dollars that lines of these kinds have beside the wire fields (contract §7). */
 const EXTRAS: Readonly<Record<string, Fields>> = {
   AppointmentV1: {
     production: optional(
@@ -53,13 +53,13 @@ const EXTRAS: Readonly<Record<string, Fields>> = {
   },
 };
 
-/** What a line of an organization's own kind may hold, beside type, organizationId, id and deleted. */
+/** What a line of a kind that belongs to an organization may have, beside type, organizationId, id and deleted. */
 export interface RecordKind {
   readonly type: string;
   readonly fields: Fields;
-  /** Its resource, undefined for kinds that only links know. */
+  /** Its resource, undefined for kinds that are only linked to. */
   readonly resource: Resource | undefined;
-  /** Fields that a record cannot do without, even one that comes from elsewhere. */
+  /** Fields that every record must have, even an imported one. */
   readonly needed: readonly string[];
 }
 
@@ -71,19 +71,31 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   Transaction: ['ledgerType', 'amount', 'transactionDate', 'patient'],
 };
 
-const kinds = new Map<string, RecordKind>();
-for (const resource of STORED_RESOURCES) {
-  const fields = { ...resource.fields, ...EXTRAS[resource.type] };
-  kinds.set(resource.type, { type: resource.type, fields, resource, needed: NEEDED[resource.type] ?? [] });
-}
-for (const [type, fields] of Object.entries<Fields>(REFERENCES)) {
-  const needed = Object.keys(fields).filter((name) => fields[name]?.required);
-  kinds.set(type, { type, fields, resource: undefined, needed });
-}
+/** The resources that have a table of their own, by type. */
+export const RESOURCE_BY_TYPE: ReadonlyMap<string, Resource> = new Map(
+  STORED_RESOURCES.map((resource) => [resource.type, resource]),
+);
 
-export const RECORD_KINDS: ReadonlyMap<string, RecordKind> = kinds;
+/** Every kind that belongs to an organization, by type. */
+export const RECORD_KINDS: ReadonlyMap<string, RecordKind> = new Map(
+  [
+    ...STORED_RESOURCES.map((resource): RecordKind => {
+      const { type, fields } = resource;
+      return { type, fields: { ...fields, ...EXTRAS[type] }, resource, needed: NEEDED[type] ?? [] };
+    }),
+    ...Object.entries<Fields>(REFERENCES).map(([type, fields]): RecordKind => {
+      return {
+        type,
+        fields,
+        resource: undefined,
+        needed: Object.keys(fields).filter((name) => fields[name]?.required),
+      };
+    }),
+  ].map((kind) => [kind.type, kind]),
+);
 
+/** The fields of an organization's own line. */
 export const ORGANIZATION_KIND: Fields = { id: readOnly(organizationId, 'Organization id'), ...ORGANIZATION_FIELDS };
 
 /** Every type name a line may have. */
-export const ALL_TYPES = ['Organization', ...Object.keys(GLOBAL_KINDS), ...kinds.keys()];
+export const ALL_TYPES = ['Organization', ...Object.keys(GLOBAL_KINDS), ...RECORD_KINDS.keys()];

@@ -1,81 +1,107 @@
 import type { Readable } from 'node:stream';
+import sql from 'sql-template-tag';
+import type { Problem } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { ImportRefused, type ProblemList } from './problems.ts';
+import { asId } from '../../catalog/fields/numbers.ts';
+import type { Transaction } from '../store/store.ts';
 
-/** One record of an import and the line it stands on. */
+/** One record of an import and its line, from 1. */
 export interface ImportLine {
   readonly line: number;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** Longest line: a document of 50 MiB in base64 and its fields. */
-const MAX_LINE_BYTES = 80 * 1024 * 1024;
-
-/** The lines of an import, as many at once as came at once: all of those are read before the next ones are asked for. */
+/** The lines of an import in groups, as they arrive: a group is consumed before the next one is requested. */
 export type LineSource = AsyncIterable<Iterable<ImportLine>> | Iterable<Iterable<ImportLine>>;
 
-/**
- * Reads NDJSON as it comes: blank lines are skipped, a line that is no JSON object is a problem. Throws `ImportRefused`
- * for a line too long to be held.
- */
+/** A problem of an import and its line, from 1. */
+export interface ImportProblem {
+  readonly line: number;
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** Maximum listed problems; the rest is counted. */
+export const MAX_LISTED_PROBLEMS = 50;
+
+/** An import that was refused: nothing of it is in the store. */
+export class ImportRefused extends Error {
+  readonly problems: readonly ImportProblem[];
+  readonly total: number;
+
+  constructor(problems: readonly ImportProblem[], total: number) {
+    super(`The import has ${total === 1 ? 'one problem' : `${total} problems`}; nothing was imported.`);
+    this.name = 'ImportRefused';
+    this.problems = problems;
+    this.total = total;
+  }
+}
+
+/** Collects the problems of an import: counts all, lists some. */
+export class ProblemList {
+  readonly listed: ImportProblem[] = [];
+  total = 0;
+
+  add(line: number, field: string | null, message: string): void {
+    this.total++;
+    if (this.listed.length < MAX_LISTED_PROBLEMS) this.listed.push({ line, field, message });
+  }
+
+  addAll(line: number, problems: readonly Problem[]): void {
+    for (const problem of problems) this.add(line, problem.source, problem.description);
+  }
+
+  throwIfAny(): void {
+    if (this.total > 0) throw new ImportRefused(this.listed, this.total);
+  }
+}
+
+/** The problem of a line without a required field. */
+export function missingField(name: string): Problem {
+  return { code: 'field.missing', source: name, description: `${name} is required.` };
+}
+
+/** Maximum bytes of a line: a document of 50 MiB in base64 and its fields. */
+const MAX_LINE_BYTES = 80 * 1024 * 1024;
+
+const LINE_END = 10;
+
+/** Reads NDJSON as it arrives; blank lines are skipped. Throws `ImportRefused` for a line that is too long. */
 export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<Iterable<ImportLine>> {
   let before = 0;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   for await (const lines of splitLines(source)) {
-    yield readEach(lines, before, utf8, problems);
+    yield parseLines(lines, before, utf8, problems);
     before += lines.length;
   }
 }
 
-/** Reads lines one by one, as they are asked for, so that problems are told in the order of lines. */
-function* readEach(
+/** Parses lines one by one, on demand, so that problems are reported in the order of lines. */
+function* parseLines(
   lines: readonly Buffer[],
   before: number,
-  utf8: Decoder,
+  utf8: { decode(bytes: Buffer): string },
   problems: ProblemList,
 ): Generator<ImportLine> {
   let line = before;
   for (const bytes of lines) {
     line++;
-    const text = decoded(bytes, utf8);
+    const text = attempt(() => utf8.decode(bytes));
     if (text === undefined) {
-      problems.add(line, null, 'The line is not text in UTF-8.');
+      problems.add(line, null, 'The line is not valid UTF-8.');
       continue;
     }
     const trimmed = line === 1 ? text.replace(/^\uFEFF/, '').trim() : text.trim();
     if (trimmed === '') continue;
-    const record = parseObject(trimmed);
-    if (record === undefined) problems.add(line, null, 'The line is not one JSON object.');
-    else yield { line, record };
+    const record = attempt((): unknown => JSON.parse(trimmed));
+    if (isPlainObject(record)) yield { line, record };
+    else problems.add(line, null, 'The line is not a JSON object.');
   }
 }
 
-/** Records that are objects already, numbered like lines. */
-export function numberRecords(records: Iterable<Readonly<Record<string, unknown>>>): LineSource {
-  return [numbered(records)];
-}
-
-function* numbered(records: Iterable<Readonly<Record<string, unknown>>>): Generator<ImportLine> {
-  let line = 0;
-  for (const record of records) yield { line: ++line, record };
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
+function attempt<T>(parse: () => T): T | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-interface Decoder {
-  decode(bytes: Buffer): string;
-}
-
-function decoded(bytes: Buffer, utf8: Decoder): string | undefined {
-  try {
-    return utf8.decode(bytes);
+    return parse();
   } catch {
     return undefined;
   }
@@ -108,4 +134,61 @@ async function* splitLines(source: Readable): AsyncGenerator<readonly Buffer[]> 
   if (size > 0) yield [Buffer.concat(pending)];
 }
 
-const LINE_END = 10;
+/** Records that are objects already, numbered like lines. */
+export function numberRecords(records: Iterable<ImportLine['record']>): LineSource {
+  return [numbered(records)];
+}
+
+function* numbered(records: Iterable<ImportLine['record']>): Generator<ImportLine> {
+  let line = 0;
+  for (const record of records) yield { line: ++line, record };
+}
+
+/** Deferred lines read back at once. */
+const PAGE_SIZE = 200;
+
+/** Lines that can only be read after all others: stored in the database, since they may be many, with ids in memory. */
+export class DeferredLines {
+  private readonly ids = new Map<string, Set<unknown>>();
+  private readonly tx: Transaction;
+  private count = 0;
+
+  constructor(tx: Transaction) {
+    this.tx = tx;
+  }
+
+  /** Whether a deferred line is about the same record. */
+  includes({ record }: ImportLine): boolean {
+    return this.count > 0 && this.ids.get(kindOf(record))?.has(asId(record.id)) === true;
+  }
+
+  async add({ line, record }: ImportLine): Promise<void> {
+    if (this.count === 0)
+      await this.tx.run(sql`CREATE TEMP TABLE import_deferred (seq BIGINT, line BIGINT, record TEXT)`);
+    this.count++;
+    const kind = kindOf(record);
+    const ids = this.ids.get(kind) ?? new Set();
+    this.ids.set(kind, ids.add(asId(record.id)));
+    await this.tx.run(
+      sql`INSERT INTO import_deferred (seq, line, record) VALUES (${this.count}, ${line}, ${JSON.stringify(record)})`,
+    );
+  }
+
+  /** The lines in their order; once. */
+  async *drain(): AsyncGenerator<ImportLine> {
+    if (this.count === 0) return;
+    await this.tx.run(sql`CREATE INDEX import_deferred_by_seq ON import_deferred (seq)`);
+    for (let after = 0; after < this.count; after += PAGE_SIZE) {
+      const page = await this.tx.all<{ line: number; record: string }>(
+        sql`SELECT line, record FROM import_deferred WHERE seq > ${after} AND seq <= ${after + PAGE_SIZE} ORDER BY seq`,
+      );
+      for (const { line, record } of page) yield { line, record: JSON.parse(record) as ImportLine['record'] };
+    }
+    await this.tx.run(sql`DROP TABLE import_deferred`);
+  }
+}
+
+/** Records with one id of the same kind are the same record. */
+function kindOf({ organizationId, type }: ImportLine['record']): string {
+  return `${organizationId} ${type}`;
+}

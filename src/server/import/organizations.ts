@@ -3,18 +3,16 @@ import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { ReadContext } from '../../catalog/fields/kind.ts';
 import { isDate, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
-import { findOrganization } from '../organizations.ts';
-import type { Organization } from '../service.ts';
+import { findOrganization, type Organization } from '../organizations.ts';
 import { layoutOf, tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import { ORGANIZATION_KIND } from './kinds.ts';
-import type { ImportLine } from './lines.ts';
-import type { ProblemList } from './problems.ts';
+import { type ImportLine, missingField, type ProblemList } from './lines.ts';
 
-/** An organization that lines speak of; its time zone is known once its own line, or the store, has told it. */
+/** An organization that lines refer to; `defined`: by its own line or in the store, so that its time zone is known. */
 export interface KnownOrganization extends Organization {
-  readonly told: boolean;
+  readonly defined: boolean;
 }
 
 /** The organizations of an import, in any order with their records. */
@@ -30,38 +28,34 @@ export class Organizations {
     this.now = now;
   }
 
-  /** The organization by its id, if a line has spoken of it. */
+  /** The organization by its id, if a line has referred to it. */
   known(id: string): KnownOrganization | undefined {
     return this.found.get(id);
   }
 
-  /** The organization by its id; one not told of yet gets its key now and must be told of by a later line. */
+  /** Looks up an organization that `known` does not know; a new one gets its key now and must be defined by a later line. */
   async find(id: string, line: number): Promise<KnownOrganization> {
-    const known = this.known(id);
-    if (known !== undefined) return known;
     const stored = await findOrganization(this.tx, id);
-    if (stored !== undefined) await this.hold(stored.org);
+    if (stored !== undefined) await this.lock(stored.org);
     const found: KnownOrganization = stored
-      ? { ...stored, told: true }
-      : { ...(await this.insert(id, 'UTC', this.now, null)), told: false };
+      ? { ...stored, defined: true }
+      : { ...(await this.insert(id, 'UTC', this.now, null)), defined: false };
     this.found.set(id, found);
-    if (!found.told) this.firstLine.set(id, line);
+    if (!found.defined) this.firstLine.set(id, line);
     return found;
   }
 
+  /** Reads a line of type Organization. */
   async readLine({ line, record }: ImportLine, problems: ProblemList): Promise<void> {
     const { type: _, organizationId, deleted, createdDate, ...given } = record;
     const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
-    // Its own id stands under both names (contract §7); either will do.
+    // Its own id may be given under either name, or both (contract §7).
     const values = readFields(ORGANIZATION_KIND, { ...given, id: given.id ?? organizationId }, context);
-    if ((given.id ?? organizationId) == null) context.problems.push(missing('id'));
-    if (given.timezone == null && deleted !== true) context.problems.push(missing('timezone'));
+    if ((given.id ?? organizationId) == null) context.problems.push(missingField('id'));
+    if (given.timezone == null && deleted !== true) context.problems.push(missingField('timezone'));
     if (organizationId != null && given.id != null && organizationId !== given.id) {
-      context.problems.push({
-        code: 'field.conflict',
-        source: 'organizationId',
-        description: 'organizationId must be the id of the organization.',
-      });
+      const description = 'organizationId must be the id of the organization.';
+      context.problems.push({ code: 'field.conflict', source: 'organizationId', description });
     }
     const zone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
     const created = readCreatedDate(createdDate, zone, context) ?? this.now;
@@ -70,24 +64,21 @@ export class Organizations {
     const id = String(values.id);
     // Its records may be deleted by later lines.
     if (deleted === true) this.removals.set(id, line);
-    else this.found.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), told: true });
+    else this.found.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), defined: true });
   }
 
-  /** Deletes what was to be deleted; reports organizations that records named but no line and no store told of. */
+  /** Deletes organizations; reports those that records name but neither a line nor the store defines. */
   async settle(problems: ProblemList): Promise<void> {
     for (const [id, line] of this.removals) await this.remove(id, line, problems);
-    for (const [id, { told }] of this.found) {
-      if (told) continue;
-      problems.add(
-        this.firstLine.get(id) ?? 0,
-        'organizationId',
-        `There is no organization ${id}: give it a line of type Organization.`,
-      );
+    for (const [id, { defined }] of this.found) {
+      if (defined) continue;
+      const message = `There is no organization ${id}: add a line of type Organization for it.`;
+      problems.add(this.firstLine.get(id) ?? 0, 'organizationId', message);
     }
   }
 
-  /** Writing its row makes other writes of the organization wait until the import is done (`Store.write`). */
-  private async hold(org: number): Promise<void> {
+  /** Updating its row makes other writes of the organization wait until the import is done (`Store.write`). */
+  private async lock(org: number): Promise<void> {
     await this.tx.run(sql`UPDATE organizations SET timezone = timezone WHERE org = ${org}`);
   }
 
@@ -119,10 +110,6 @@ export class Organizations {
   }
 }
 
-function missing(name: string) {
-  return { code: 'field.missing' as const, source: name, description: `${name} is required.` };
-}
-
 /** `createdDate` is a date, then local midnight, or a date-time (contract §7). */
 function readCreatedDate(input: unknown, zone: string, context: ReadContext): string | undefined {
   if (input === undefined || input === null) return undefined;
@@ -131,7 +118,9 @@ function readCreatedDate(input: unknown, zone: string, context: ReadContext): st
     const wall = { year, month, day, hour: 0, minute: 0, second: 0, millisecond: 0 };
     return new Date(zone === 'UTC' ? utcMilliseconds(wall) : instantIn(zone)(wall)).toISOString();
   }
-  return ORGANIZATION_KIND.createdDate?.kind.read(input, 'createdDate', { ...context, instantOf: instantIn(zone) }) as
-    | string
-    | undefined;
+  const read = ORGANIZATION_KIND.createdDate?.kind.read(input, 'createdDate', {
+    ...context,
+    instantOf: instantIn(zone),
+  });
+  return read as string | undefined;
 }

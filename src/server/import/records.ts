@@ -1,29 +1,26 @@
 import sql from 'sql-template-tag';
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
-import type { Fields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
+import type { Organization } from '../organizations.ts';
 import { linksOf } from '../references.ts';
-import { blankRecord, emptyValue } from '../rendering.ts';
+import { blankRecord, emptyValue, mergeValues } from '../rendering.ts';
 import { forgetTransaction } from '../reports/aging/ledger.ts';
 import { filedUnder } from '../reports/filing.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
-import type { Organization, Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
-import type { ChangeBook } from './changes.ts';
-import type { CorrectionBook } from './corrections.ts';
-import { importDocument, removeDocument } from './documents.ts';
-import type { ImportedFiles } from './files.ts';
+import type { ChangeLog } from './changes.ts';
+import { noteCorrection } from './corrections.ts';
+import { type ImportedFiles, importDocument, removeDocument } from './documents.ts';
 import type { ImportedIds } from './ids.ts';
 import type { RecordKind } from './kinds.ts';
-import type { ImportLine } from './lines.ts';
+import { type ImportLine, missingField, type ProblemList } from './lines.ts';
+import { type LocationCache, readWithLocalTimes, readWithoutLocalTimes, requireOperatory } from './linevalues.ts';
 import type { LinkBook } from './links.ts';
 import type { Organizations } from './organizations.ts';
-import type { Places } from './places.ts';
-import type { ProblemList } from './problems.ts';
-import { readLocal, readTimeless, requireOperatory } from './readings.ts';
 
 /** What an import carries from line to line. */
 export interface ImportState {
@@ -34,20 +31,19 @@ export interface ImportState {
   readonly problems: ProblemList;
   readonly organizations: Organizations;
   readonly links: LinkBook;
-  readonly places: Places;
-  readonly corrections: CorrectionBook;
-  /** Undefined: the stream is not told of this import. */
-  readonly changes?: ChangeBook;
+  readonly locations: LocationCache;
+  /** Undefined: changes are not published. */
+  readonly changes: ChangeLog | undefined;
   readonly ids: ImportedIds;
-  /** Patients whose list of referred patients has to be made again. */
+  /** Patients whose list of referred patients must be rebuilt, by organization. */
   readonly referrers: Map<number, Set<number>>;
   readonly counts: Record<string, number>;
   deleted: number;
-  /** All lines have been read: a place that is still unknown stays so. */
-  readonly last?: boolean;
+  /** All lines have been read: a location that is still unknown stays so. */
+  last: boolean;
 }
 
-/** One line of an organization's own kind. */
+/** Imports one line of a kind that belongs to an organization. */
 export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
   const { line, record } = entry;
   const { organizationId } = record;
@@ -59,39 +55,28 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     state.problems.add(line, 'organizationId', `organizationId ${wrong}.`);
   }
   if (id === undefined || !named) return;
-  // What has been looked up is not waited for: most lines ask for what the one before them has asked for.
+  // What is cached is not awaited: most lines need what the line before them needed.
   const organization =
     state.organizations.known(organizationId) ?? (await state.organizations.find(organizationId, line));
   if (record.deleted === true) return remove(state, kind, organization.org, id, line);
-  const { context, values } = readTimeless(kind, record) ?? (await readLocal(state, kind, organization, record));
+  const { context, values } =
+    readWithoutLocalTimes(kind, record) ?? (await readWithLocalTimes(state, kind, organization, record));
   if (kind.type === 'AppointmentV1') await requireOperatory(state, organization, values);
   for (const name of kind.needed) {
-    if (record[name] == null)
-      context.problems.push({ code: 'field.missing', source: name, description: `${name} is required.` });
+    if (record[name] == null) context.problems.push(missingField(name));
   }
   state.problems.addAll(line, context.problems);
   if (context.problems.length > 0) return;
   const { org } = organization;
-  const fresh = state.ids.noteKnown(org, kind.type, id) ?? (await state.ids.note(org, kind.type, id, kind.resource));
+  const noted = state.ids.note(org, kind.type, id, kind.resource);
+  const fresh = typeof noted === 'boolean' ? noted : await noted;
   const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
-  if (!state.links.knows(org, own)) await state.links.note(org, line, own);
+  if (!state.links.allExist(org, own)) await state.links.note(org, line, own);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id, fresh);
-  state.places.forget(org, kind.type, id);
+  state.locations.evict(org, kind.type, id);
   if (kind.resource === undefined) await putReference(state, org, kind, id, values);
   else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
-}
-
-/** The wire fields of an import line over a blank record; what only the import knows stays out. */
-function wireOf(
-  fields: Fields,
-  blank: Record<string, unknown>,
-  values: Record<string, unknown>,
-): Record<string, unknown> {
-  for (const name of Object.keys(values)) {
-    if (Object.hasOwn(blank, name)) blank[name] = values[name] ?? emptyValue(fields, name);
-  }
-  return blank;
 }
 
 async function putReference(
@@ -125,7 +110,7 @@ async function putResource(
   if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
   const behaviour = behaviourOf(resource);
   const blank = blankRecord(resource);
-  const after = Object.assign(wireOf(resource.fields, blank, values), { id });
+  const after = Object.assign(mergeValues(resource.fields, blank, values), { id });
   if (Object.hasOwn(blank, 'lastModified')) blank.lastModified = values.lastModified ?? state.now;
   const problems: Draft['problems'] = [];
   const draft: Draft = {
@@ -138,7 +123,7 @@ async function putResource(
     fresh,
     given: NONE,
     problems,
-    places: state.places,
+    locations: state.locations,
     imported: values,
   };
   behaviour.check?.(draft);
@@ -149,12 +134,12 @@ async function putResource(
   await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownValues?.(draft), fresh);
   await behaviour.indexed?.(state.tx, draft);
   state.links.noteWritten(organization.org, kind.type, id);
-  if (draft.after.previousTransaction != null) await state.corrections.note(organization.org, draft.after);
+  if (draft.after.previousTransaction != null) await noteCorrection(state.tx, organization.org, draft.after);
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Notes the patients whose `referredPatients` a patient's line, or its deletion, may change: itself, too. */
+/** Notes the patients whose `referredPatients` a patient's line, or its deletion, may change: itself included. */
 async function noteReferrers(
   state: ImportState,
   org: number,
@@ -186,7 +171,7 @@ async function remove(state: ImportState, kind: RecordKind, org: number, id: num
   else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
   if (kind.type === 'Transaction') await forgetTransaction(state.tx, org, id);
   state.links.noteDeleted(org, kind.type, id, line);
-  state.places.forget(org, kind.type, id);
+  state.locations.evict(org, kind.type, id);
   await state.ids.note(org, kind.type, id, kind.resource);
   state.deleted++;
 }

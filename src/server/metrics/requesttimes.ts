@@ -1,5 +1,5 @@
-/** One answered request. `status` is `aborted` when the caller went away before the answer was whole. */
-export interface Answered {
+/** One request. `status` is `aborted` when the caller disconnected before the response was complete. */
+interface FinishedRequest {
   readonly method: string;
   /** Route template, so that ids and queries stay out; `unknown` where no route matched. */
   readonly route: string;
@@ -7,7 +7,7 @@ export interface Answered {
   readonly seconds: number;
 }
 
-/** Seconds: from answers out of memory to uploads that take a minute. */
+/** Upper bounds in seconds: from responses out of memory to uploads that take a minute. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
 const COUNTER = 'molar_http_requests_total';
@@ -16,20 +16,17 @@ const HISTOGRAM = 'molar_http_request_duration_seconds';
 /** Requests of one method, route and status. */
 interface Series {
   readonly labels: string;
-  /** By the first bucket that a request fits into; beyond the last one there is none. */
+  /** Requests by the first bucket they fit into; those beyond the last one are in none. */
   readonly buckets: number[];
   count: number;
   seconds: number;
 }
 
-/**
- * How many requests were answered, and how long they took: what every request pays for, so it is a look into a map and
- * a few sums, and becomes text only when it is asked for.
- */
+/** Number and duration of requests. Every request pays for it: one map look-up and a few sums, text only on demand. */
 export class RequestTimes {
   private readonly series = new Map<string, Series>();
 
-  record({ method, route, status, seconds }: Answered): void {
+  record({ method, route, status, seconds }: FinishedRequest): void {
     const series = this.seriesOf(method, route, String(status));
     series.count++;
     series.seconds += seconds;
@@ -41,7 +38,7 @@ export class RequestTimes {
     const name = `${method} ${status} ${route}`;
     const known = this.series.get(name);
     if (known !== undefined) return known;
-    // None of these can hold a character that would have to be escaped.
+    // None of these can contain a character that needs escaping.
     const labels = `method="${method}",route="${route}",status="${status}"`;
     const series = { labels, buckets: BUCKETS.map(() => 0), count: 0, seconds: 0 };
     this.series.set(name, series);
@@ -52,11 +49,11 @@ export class RequestTimes {
   text(): string {
     const all = [...this.series.values()];
     const lines = [
-      `# HELP ${COUNTER} Requests answered.`,
+      `# HELP ${COUNTER} Requests served.`,
       `# TYPE ${COUNTER} counter`,
       ...all.map(({ labels, count }) => `${COUNTER}{${labels}} ${count}`),
       '',
-      `# HELP ${HISTOGRAM} Time from the headers of a request to the end of its answer.`,
+      `# HELP ${HISTOGRAM} Time from the headers of a request to the end of its response.`,
       `# TYPE ${HISTOGRAM} histogram`,
       ...all.flatMap(histogramLines),
     ];

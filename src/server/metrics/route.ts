@@ -1,29 +1,37 @@
 import type { FastifyInstance } from 'fastify';
-import type { AccessLog } from '../http/logging.ts';
-import type { Store } from '../store/store.ts';
-import type { Reading, Recorder } from './recorder.ts';
+import type { AccessLog } from '../log.ts';
+import type { Store, StoreConnections } from '../store/store.ts';
 import { RequestTimes } from './requesttimes.ts';
 
-/** A server that listens begins to watch its process when it has been up for so long, so that starting stays quick. */
+/** One number that a part of the server reports, read when `GET /metrics` is requested. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly kind: 'gauge' | 'counter';
+  read(): number | Promise<number>;
+}
+
+/** Time that a listening server is up before it begins to watch its process: starting stays quick. */
 const SETTLED_MS = 1000;
 
-/**
- * `GET /metrics` (Prometheus text) with what `others` tell, and the hook that counts every request of this app, and logs
- * it when it is answered.
- */
+/** `GET /metrics` (Prometheus text), and the hook that counts every request and logs it when its response is complete. */
 export function mountMetrics(
   app: FastifyInstance,
-  store: Pick<Store, 'counts'>,
-  others: readonly Reading[] = [],
+  store: Pick<Store, 'counts' | 'connections'>,
+  others: readonly Metric[] = [],
   log?: Pick<AccessLog, 'answered'>,
 ): void {
   const requests = new RequestTimes();
   let inFlight = 0;
-  let opened: Promise<Recorder> | undefined;
-  const recorder = () => {
-    opened ??= import('./recorder.ts').then(({ openRecorder }) =>
-      openRecorder(requests, { inFlight: () => inFlight, store: () => store.counts, others }),
-    );
+  let opened: ReturnType<typeof openRegistry> | undefined;
+  const registry = () => {
+    opened ??= openRegistry([
+      gauge('molar_http_requests_in_flight', 'Requests in progress.', () => inFlight),
+      counter('molar_store_writes_total', 'Writes executed.', () => store.counts.writes),
+      counter('molar_store_commits_total', 'Commits; concurrent writes share one.', () => store.counts.commits),
+      ...connectionMetrics(store),
+      ...others,
+    ]);
     return opened;
   };
 
@@ -31,11 +39,11 @@ export function mountMetrics(
     const began = performance.now();
     let finished = false;
     inFlight++;
-    // Both come once at most, and `once` would cost more.
+    // Each is emitted once at most, and `once` would cost more.
     reply.raw.on('finish', () => {
       finished = true;
     });
-    // A caller that goes away gets no `finish`, but every answer closes.
+    // A caller that disconnects causes no `finish`, but every response closes.
     reply.raw.on('close', () => {
       inFlight--;
       const { method } = request;
@@ -51,15 +59,62 @@ export function mountMetrics(
 
   let settling: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
-    settling = setTimeout(() => recorder().then((open) => open.watch(), ignore), SETTLED_MS).unref();
+    // A registry that cannot be opened is reported by GET /metrics.
+    settling = setTimeout(() => registry().catch(() => undefined), SETTLED_MS).unref();
   });
   app.addHook('onClose', async () => clearTimeout(settling));
 
   app.get('/metrics', async (_request, reply) => {
-    const { text, type } = await (await recorder()).report();
-    return reply.type(type).send(text);
+    const found = await registry();
+    return reply.type(found.contentType).send(`${requests.text()}\n${await found.metrics()}`);
   });
 }
 
-/** A recorder that cannot be opened is told by GET /metrics. */
-function ignore(): void {}
+function gauge(name: string, help: string, read: Metric['read']): Metric {
+  return { name, help, kind: 'gauge', read };
+}
+
+function counter(name: string, help: string, read: Metric['read']): Metric {
+  return { name, help, kind: 'counter', read };
+}
+
+/** The connection pools of a database server; nothing where the database is a file. */
+function connectionMetrics({ connections }: Pick<Store, 'connections'>): Metric[] {
+  if (connections === undefined) return [];
+  const one = (name: keyof StoreConnections, help: string) =>
+    gauge(`molar_database_connections_${name}`, help, () => connections()[name]);
+  return [
+    one('open', 'Connections to the database.'),
+    one('idle', 'Idle connections to the database.'),
+    one('waiting', 'Statements and writes waiting for a database connection.'),
+  ];
+}
+
+/** The metrics of an app and of its process. prom-client is loaded here, so that it does not slow the start. */
+async function openRegistry(all: readonly Metric[]) {
+  // The default export exists in a bundle, too, where the names of a CommonJS package are not known.
+  const { collectDefaultMetrics, Counter, Gauge, Registry } = (await import('prom-client')).default;
+  const registry = new Registry();
+  for (const { name, help, kind, read } of all) {
+    const config = { name, help, registers: [registry] };
+    if (kind === 'gauge') {
+      new Gauge({
+        ...config,
+        async collect() {
+          this.set(await read());
+        },
+      });
+    } else {
+      new Counter({
+        ...config,
+        async collect() {
+          const value = await read();
+          this.reset();
+          this.inc(value);
+        },
+      });
+    }
+  }
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}

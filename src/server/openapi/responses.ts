@@ -1,12 +1,81 @@
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { FAILURES, type FailureCode } from '../../catalog/failures.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
-import { answered, dataForm, exampleAnswer, exampleFailure, paginationNames } from './answers.ts';
-import { byStatus, failuresOf } from './failures.ts';
-import { byName, type Json, ref } from './json.ts';
-import { typeNameWith } from './names.ts';
+import { envelopeName } from './envelopes.ts';
+import { exampleFailure, exampleResponse } from './examples.ts';
+import { type Json, ref } from './names.ts';
 
-/** Component names of the answers that refuse alike everywhere, by status. */
+/** Failures of every operation of the API and of the stream. */
+export const COMMON_FAILURES: readonly FailureCode[] = [
+  'auth.token_missing',
+  'auth.token_malformed',
+  'auth.token_unknown',
+  'auth.token_expired',
+  'request.organization_missing',
+  'request.malformed',
+  'auth.organization_forbidden',
+  'auth.scope_missing',
+  'request.timeout',
+  'server.unexpected',
+];
+
+const FILTER: readonly FailureCode[] = ['filter.syntax', 'filter.key', 'filter.operator', 'filter.value'];
+
+const BODY: readonly FailureCode[] = [
+  'body.not_json',
+  'body.shape',
+  'body.unknown_property',
+  'body.too_large',
+  'body.media_type',
+  'field.missing',
+  'field.type',
+  'field.length',
+  'field.range',
+  'field.choice',
+  'field.format',
+  'field.conflict',
+  'field.duplicate',
+  'field.link_unknown',
+  'field.read_only',
+];
+
+const IDEMPOTENCY: readonly FailureCode[] = ['idempotency.key', 'idempotency.body_differs', 'idempotency.running'];
+
+/** Every failure that an operation can respond with, in the order of the failure table. */
+export function failuresOf(resource: Resource, operation: Operation): FailureCode[] {
+  const { filters, filterRequired, paging, selectable, parameters, body, method, path } = operation;
+  const keys = Object.values(filters ?? {});
+  const possible = new Set<FailureCode>([
+    ...COMMON_FAILURES,
+    // Failed authentication is limited everywhere.
+    'limit.rate',
+    ...(filters ? FILTER : []),
+    ...(filterRequired || keys.some((key) => key.required || key.willBeRequired) ? (['filter.missing'] as const) : []),
+    ...(paging ? (['query.page_size', 'query.page'] as const) : []),
+    ...(paging?.style === 'cursor' ? (['query.last_id'] as const) : []),
+    ...(selectable ? (['query.fields'] as const) : []),
+    ...(selectable === 'required' ? (['query.missing'] as const) : []),
+    ...(parameters ? (['query.missing', 'field.choice'] as const) : []),
+    ...(body ? BODY : []),
+    ...(operation.largeBody ? (['file.content'] as const) : []),
+    ...(method === 'POST' ? IDEMPOTENCY : []),
+    // A path id that names no record, or a report without anything to report (D5, D33, D34).
+    ...(path.includes('{') || resource.computed ? (['record.not_found'] as const) : []),
+  ]);
+  return (Object.keys(FAILURES) as FailureCode[]).filter((code) => possible.has(code));
+}
+
+/** Codes of a list by their HTTP status, statuses ascending. */
+export function byStatus(codes: readonly FailureCode[]): ReadonlyMap<number, readonly FailureCode[]> {
+  const groups = new Map<number, FailureCode[]>();
+  for (const code of codes) {
+    const { status } = FAILURES[code];
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return new Map([...groups].sort(([a], [b]) => a - b));
+}
+
+/** Component names of the refusals that are alike everywhere, by status. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -19,23 +88,23 @@ const REFUSALS: Readonly<Record<number, string>> = {
   500: 'UnexpectedError',
 };
 
-/** Headers of answers, by component name. */
-export const SHARED_HEADERS: Readonly<Record<string, Json>> = {
-  RequestId: { description: 'Name of the request, for support and logs.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds to wait before the next try.', schema: { type: 'integer', minimum: 1 } },
-  RateLimit: { description: 'Requests that a burst may have.', schema: { type: 'integer' } },
-  RateLimitRemaining: { description: 'Requests left of it.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'Seconds until it is full again.', schema: { type: 'integer' } },
+/** Headers of responses, by component name. */
+export const SHARED_HEADERS: Json = {
+  RequestId: { description: 'Id of the request, for support and logs.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+  RateLimit: { description: 'Maximum requests in a burst.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests left in the current burst.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'Seconds until a full burst is available again.', schema: { type: 'integer' } },
   Link: {
-    description: 'The next page, as rel="next": on a full page that was asked for by lastId.',
+    description: 'The next page, as rel="next"; only on a full page requested with lastId.',
     schema: { type: 'string' },
   },
   CorrelationId: {
-    description: 'Names the delivery to the stream: its messages carry it as correlationId.',
+    description: 'Identifies the delivery on the stream: its messages have it as correlationId.',
     schema: { type: 'string', format: 'uuid' },
   },
   IdempotencyReplayed: {
-    description: 'true: this is the first answer to the same Idempotency-Key, given again.',
+    description: 'true: this is the first response to the same Idempotency-Key, sent again.',
     schema: { type: 'string', enum: ['true'] },
   },
 };
@@ -50,41 +119,47 @@ const RATE_LIMIT = {
 
 const RETRY_AFTER = { 'Retry-After': ref('headers', 'RetryAfter') };
 
-/** Answers that refuse, as components: the codes of each status, and what to do about them. */
-export function sharedResponses(): Readonly<Record<string, Json>> {
+/** Refusals as components: the codes of each status, and what to do about them. */
+export function sharedResponses(): Json {
   const all = byStatus(Object.keys(FAILURES) as FailureCode[]);
-  return byName(
-    Object.entries(REFUSALS).map(([status, name]) => {
-      const number = Number(status);
-      return [name, refusalResponse(number, all.get(number) ?? [])] as const;
-    }),
-  );
+  const named = Object.entries(REFUSALS).map(([status, name]) => {
+    return [name, refusalResponse(Number(status), all.get(Number(status)) ?? [])];
+  });
+  return Object.fromEntries(named);
 }
 
-/** An answer that refuses with one of some codes. */
-export function refusalResponse(status: number, codes: readonly FailureCode[]): Json {
+/** A response that refuses with one of some codes. */
+function refusalResponse(status: number, codes: readonly FailureCode[]): Json {
   const [code = 'server.unexpected'] = codes;
-  const example = exampleFailure(status, { code, source: null, description: FAILURES[code].next });
-  const description = codes.map((each) => `- \`${each}\`: ${FAILURES[each].title}. ${FAILURES[each].next}`).join('\n');
   return {
-    description,
+    description: codes.map((each) => `- \`${each}\`: ${FAILURES[each].title}. ${FAILURES[each].next}`).join('\n'),
     headers: {
       ...REQUEST_ID,
       ...((status === 429 || status === 409) && RETRY_AFTER),
       ...(status === 429 && RATE_LIMIT),
     },
-    content: { 'application/json': { schema: ref('schemas', 'Failure'), example } },
+    content: {
+      'application/json': {
+        schema: ref('schemas', 'Failure'),
+        example: exampleFailure(status, code, null, FAILURES[code].next),
+      },
+    },
   };
 }
 
-/** Every answer of an operation, by status. What can be wrong with a request (400) is its own, the rest is shared. */
+/** Responses that refuse with some codes, by status. */
+export function refusals(codes: readonly FailureCode[]): Json {
+  const byCode = [...byStatus(codes)].map(([status, list]) => [String(status), refusalResponse(status, list)]);
+  return Object.fromEntries(byCode);
+}
+
+/** Every response of an operation, by status. What can be wrong with a request (400) is its own, the rest is shared. */
 export function responsesOf(resource: Resource, operation: Operation): Json {
-  const refusals = [...byStatus(failuresOf(resource, operation))].map(([status, codes]) => {
-    const name = REFUSALS[status];
-    const response = name === undefined ? refusalResponse(status, codes) : ref('responses', name);
-    return [String(status), response] as const;
+  const shared = Object.entries(refusals(failuresOf(resource, operation))).map(([status, response]) => {
+    const name = REFUSALS[Number(status)];
+    return [status, name === undefined ? response : ref('responses', name)];
   });
-  return { [operation.success]: successResponse(resource, operation), ...byName(refusals) };
+  return { [operation.success]: successResponse(resource, operation), ...Object.fromEntries(shared) };
 }
 
 function successResponse(resource: Resource, operation: Operation): Json {
@@ -99,24 +174,9 @@ function successResponse(resource: Resource, operation: Operation): Json {
     },
     content: {
       'application/json': {
-        schema: ref('schemas', wrapperName(resource, operation)),
-        example: exampleAnswer(resource, operation),
+        schema: ref('schemas', envelopeName(resource, operation)),
+        example: exampleResponse(resource, operation),
       },
     },
   };
-}
-
-/** The name of an operation's envelope; bulk reads have those of the specification. */
-export function wrapperName(resource: Resource, operation: Operation): string {
-  const { name } = answered(resource, operation);
-  switch (dataForm(resource, operation)) {
-    case 'counts':
-      return typeNameWith(resource.type, 'CountResponseWrapper');
-    case 'deleted':
-      return 'DeletedResponseWrapper';
-    case 'record':
-      return typeNameWith(name, 'ResponseWrapper');
-    case 'records':
-      return typeNameWith(name, paginationNames(operation) ? 'BulkResponseWrapper' : 'ListResponseWrapper');
-  }
 }

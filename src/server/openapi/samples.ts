@@ -15,7 +15,7 @@ const IDS: Readonly<Record<string, number>> = {
 
 /**
  * Example values of fields by name, or by type and name where a name means several things. Fields that are not here
- * get a value of their kind where a body needs one, and null in answers.
+ * get a value of their kind where a body needs one, and null in responses.
  */
 const VALUES: Readonly<Record<string, unknown>> = {
   firstName: 'Ann',

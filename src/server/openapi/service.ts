@@ -1,31 +1,23 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
-import type { FailureCode } from '../../catalog/failures.ts';
 import { STREAM_PATH } from '../../catalog/stream/messages.ts';
-import { type Json, ref } from './json.ts';
-import { refusalResponse } from './responses.ts';
+import { type Json, objectOf, ref } from './names.ts';
+import { ID_SCHEMA, parameter } from './parameters.ts';
+import { refusals } from './responses.ts';
 import { STREAM_MESSAGE, streamItem } from './stream.ts';
 
-const text = (description: string, media: string): Json => ({
+const response = (description: string, media: string, schema: Json): Json => ({
   description,
-  content: { [media]: { schema: { type: 'string' } } },
+  content: { [media]: { schema } },
 });
 
-const state = (description: string, status: string): Json => ({
-  description,
-  content: {
-    'application/json': {
-      schema: { type: 'object', properties: { status: { type: 'string', const: status } }, required: ['status'] },
-    },
-  },
-});
+const text = (description: string, media: string): Json => response(description, media, { type: 'string' });
 
-function refusals(...groups: readonly (readonly [status: number, codes: readonly FailureCode[]])[]): Json {
-  return Object.fromEntries(groups.map(([status, codes]) => [String(status), refusalResponse(status, codes)]));
-}
+const state = (description: string, status: string): Json =>
+  response(description, 'application/json', objectOf({ status: { type: 'string', const: status } }));
 
-/** A GET that needs no token and takes nothing. */
+/** A GET without token and parameters. */
 function open(operationId: string, summary: string, responses: Json): Json {
-  const operation = { operationId, tags: ['service'], summary, description: `${summary}. Needs no token.` };
+  const operation = { operationId, tags: ['service'], summary, description: `${summary}. Requires no token.` };
   return { get: { ...operation, responses, security: [] } };
 }
 
@@ -39,16 +31,13 @@ const CREDENTIALS: Json = {
   required: ['client_id', 'client_secret'],
 };
 
-const TOKEN: Json = {
-  type: 'object',
-  properties: {
-    access_token: { type: 'string' },
-    token_type: { type: 'string', const: 'Bearer' },
-    expires_in: { type: 'string', description: 'Seconds, written as text' },
-  },
-  required: ['access_token', 'token_type', 'expires_in'],
-};
+const TOKEN = objectOf({
+  access_token: { type: 'string' },
+  token_type: { type: 'string', const: 'Bearer' },
+  expires_in: { type: 'string', description: 'Seconds, written as text' },
+});
 
+/** Path of the route that exchanges client credentials for a token. */
 export const TOKEN_PATH = '/oauth/client_credential/accesstoken';
 
 const tokenItem: Json = {
@@ -56,14 +45,12 @@ const tokenItem: Json = {
     operationId: 'createAccessToken',
     tags: ['authentication'],
     summary: 'Exchange client credentials for a token',
-    description: 'Exchange client credentials for a bearer token (OAuth 2.0 client-credentials grant). Needs no token.',
+    description:
+      'Exchange client credentials for a bearer token (OAuth 2.0 client-credentials grant). Requires no token.',
     parameters: [
-      {
-        name: 'grant_type',
-        in: 'query',
-        description: 'client_credentials; may stand in the body instead.',
+      parameter('grant_type', 'query', 'client_credentials; may be in the body instead.', {
         schema: { type: 'string', enum: ['client_credentials'] },
-      },
+      }),
     ],
     requestBody: {
       required: true,
@@ -73,31 +60,15 @@ const tokenItem: Json = {
       },
     },
     responses: {
-      '200': {
-        description: 'A token.',
-        content: { 'application/json': { schema: ref('schemas', 'AccessToken') } },
-      },
-      ...refusals(
-        [400, ['auth.grant_type', 'field.missing', 'body.not_json']],
-        [401, ['auth.client_refused']],
-        [408, ['request.timeout']],
-        [413, ['body.too_large']],
-        [415, ['body.media_type']],
-        [429, ['limit.rate']],
-        [500, ['server.unexpected']],
-      ),
+      '200': response('A token.', 'application/json', ref('schemas', 'AccessToken')),
+      ...refusals([
+        ...(['auth.grant_type', 'field.missing', 'body.not_json', 'auth.client_refused', 'request.timeout'] as const),
+        ...(['body.too_large', 'body.media_type', 'limit.rate', 'server.unexpected'] as const),
+      ]),
     },
     security: [],
   },
 };
-
-const pathParameter = (name: string, description: string, schema: Json): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema,
-});
 
 const BYTES: Json = { '*/*': { schema: { type: 'string', format: 'binary' } } };
 
@@ -107,48 +78,35 @@ const filesItem: Json = {
     tags: ['files'],
     summary: 'Download a file by its signed link',
     description:
-      'Download a file by one of the links in a document’s storage. The signature stands in for a token; a link is valid for 15 minutes. Byte ranges are supported.',
+      'Download a file by one of the links in a document’s storage. The signature replaces the token; a link is valid for 15 minutes. Byte ranges are supported.',
     parameters: [
-      pathParameter('organization', 'Id of the organization.', { type: 'string' }),
-      pathParameter('document', 'Id of the document.', { type: 'integer', format: 'int64', minimum: 1 }),
-      pathParameter('variant', 'Which file of the document.', {
-        type: 'string',
-        enum: ['original', 'thumbnail', 'resized', 'cropped'],
+      parameter('organization', 'path', 'Id of the organization.', { schema: { type: 'string' } }),
+      parameter('document', 'path', 'Id of the document.', { schema: ID_SCHEMA }),
+      parameter('variant', 'path', 'Which file of the document.', {
+        schema: { type: 'string', enum: ['original', 'thumbnail', 'resized', 'cropped'] },
       }),
-      {
-        name: 'expires',
-        in: 'query',
-        required: true,
-        description: 'End of the link’s life, in seconds since 1970.',
-        schema: { type: 'integer', format: 'int64' },
-      },
-      {
-        name: 'signature',
-        in: 'query',
-        required: true,
-        description: 'Signature of the link.',
-        schema: { type: 'string' },
-      },
-      {
-        name: 'Range',
-        in: 'header',
-        description: 'One byte range, such as bytes=0-1023.',
-        schema: { type: 'string' },
-      },
+      parameter(
+        'expires',
+        'query',
+        'When the link expires, in seconds since 1970.',
+        { schema: { type: 'integer', format: 'int64' } },
+        true,
+      ),
+      parameter('signature', 'query', 'Signature of the link.', { schema: { type: 'string' } }, true),
+      parameter('Range', 'header', 'One byte range, such as bytes=0-1023.', { schema: { type: 'string' } }),
     ],
     responses: {
       '200': { description: 'The file, as an attachment under its stored name.', content: BYTES },
-      '206': { description: 'The range that was asked for.', content: BYTES },
-      ...refusals([403, ['file.signature']], [404, ['record.not_found']]),
+      '206': { description: 'The requested range.', content: BYTES },
+      ...refusals(['file.signature', 'record.not_found', 'server.unexpected']),
       '416': { description: 'The file has no such range.' },
-      ...refusals([500, ['server.unexpected']]),
     },
     security: [],
   },
 };
 
 /** Schemas that only these routes use. */
-export const SERVICE_SCHEMAS: Readonly<Record<string, Json>> = {
+export const SERVICE_SCHEMAS: Json = {
   ClientCredentials: CREDENTIALS,
   AccessToken: TOKEN,
   StreamMessage: STREAM_MESSAGE,
@@ -159,19 +117,16 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   [TOKEN_PATH]: tokenItem,
   [API_PREFIX + STREAM_PATH]: streamItem,
   '/files/{organization}/documents/{document}/{variant}': filesItem,
-  '/healthz': open('healthz', 'Tell whether the process runs', { '200': state('It runs.', 'ok') }),
-  '/readyz': open('readyz', 'Tell whether the store answers', {
-    '200': state('It answers.', 'ready'),
-    '503': state('It does not answer now, or its tables are those of another version (`reason`).', 'not ready'),
+  '/healthz': open('healthz', 'Check whether the process is running', {
+    '200': state('The process is running.', 'ok'),
   }),
-  '/metrics': open('metrics', 'Metrics in the Prometheus text format', {
-    '200': text('The metrics.', 'text/plain'),
+  '/readyz': open('readyz', 'Check whether the store responds', {
+    '200': state('The store responds.', 'ready'),
+    '503': state('The store does not respond, or its tables are those of another version (`reason`).', 'not ready'),
   }),
+  '/metrics': open('metrics', 'Metrics in the Prometheus text format', { '200': text('The metrics.', 'text/plain') }),
   '/openapi.json': open('openapi', 'This document', {
-    '200': {
-      description: 'The document, OpenAPI 3.1.',
-      content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
-    },
+    '200': response('The document, OpenAPI 3.1.', 'application/json', { type: 'object', additionalProperties: true }),
   }),
   '/docs': open('docs', 'The API reference as a page', { '200': text('The page.', 'text/html') }),
 };

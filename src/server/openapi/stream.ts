@@ -1,4 +1,3 @@
-import type { FailureCode } from '../../catalog/failures.ts';
 import {
   CHANGE_OPERATIONS,
   DELIVERY_OPERATIONS,
@@ -7,9 +6,9 @@ import {
   type StreamOperation,
 } from '../../catalog/stream/domains.ts';
 import { EVENT_STREAM_TYPE, NDJSON_TYPE, POSITION_HEADER } from '../../catalog/stream/messages.ts';
-import { byStatus } from './failures.ts';
-import { type Json, ref } from './json.ts';
-import { refusalResponse } from './responses.ts';
+import { type Json, objectOf, ref } from './names.ts';
+import { POSITION_SCHEMA, parameter } from './parameters.ts';
+import { COMMON_FAILURES, refusals } from './responses.ts';
 import { sampleId } from './samples.ts';
 
 const ORGANIZATION = '5f0c1e2d3a4b5c6d7e8f9a0b';
@@ -17,15 +16,9 @@ const ORGANIZATION = '5f0c1e2d3a4b5c6d7e8f9a0b';
 const OPERATIONS: readonly StreamOperation[] = [...CHANGE_OPERATIONS, ...DELIVERY_OPERATIONS, RESYNC];
 
 /** The envelope of a stream message (D40). */
-export const STREAM_MESSAGE: Json = {
-  type: 'object',
-  description: 'One message of the stream.',
-  properties: {
-    id: {
-      type: 'integer',
-      format: 'int64',
-      description: 'Increases in the order of commits; the position to resume from',
-    },
+export const STREAM_MESSAGE = objectOf(
+  {
+    id: { type: 'integer', format: 'int64', description: 'Increases in commit order; the position to resume from' },
     routingKey: { type: 'string', description: 'organizationId.locationId.domainType.operation' },
     organizationId: { type: 'string', description: 'Organization' },
     locationId: { type: 'string', description: 'Location id as text; * where the record has none' },
@@ -34,7 +27,7 @@ export const STREAM_MESSAGE: Json = {
     sendTime: { type: 'string', format: 'date-time', description: 'When it was committed' },
     correlationId: {
       type: ['string', 'null'],
-      description: 'X-Correlation-ID of the async answer it belongs to; null for changes',
+      description: 'X-Correlation-ID of the async response it belongs to; null for changes',
     },
     payload: {
       type: 'object',
@@ -43,18 +36,8 @@ export const STREAM_MESSAGE: Json = {
         'CREATE and READ: the record, a document without its download links. UPDATE: id, type where the record has one, and what changed. DELETE: id. Transactions always have their ledgerType. READ_COMPLETE: total, the number of records delivered. resync: requested and resumedAfter, message ids',
     },
   },
-  required: [
-    'id',
-    'routingKey',
-    'organizationId',
-    'locationId',
-    'domainType',
-    'operation',
-    'sendTime',
-    'correlationId',
-    'payload',
-  ],
-};
+  'One message of the stream.',
+);
 
 /** A message, as an example. */
 export const EXAMPLE_MESSAGE: Json = {
@@ -69,28 +52,13 @@ export const EXAMPLE_MESSAGE: Json = {
   payload: { id: sampleId('PatientV1'), patientStatus: 'INACTIVE', lastModified: '2026-03-02T16:41:09.882Z' },
 };
 
-const REFUSALS: readonly FailureCode[] = [
-  'request.organization_missing',
-  'request.malformed',
-  'stream.position',
-  'stream.routing_key',
-  'auth.token_missing',
-  'auth.token_malformed',
-  'auth.token_unknown',
-  'auth.token_expired',
-  'auth.organization_forbidden',
-  'auth.scope_missing',
-  'request.timeout',
-  'server.unexpected',
-];
+const DESCRIPTION = `Follow every change in the organization as it is committed, and the records that async endpoints deliver. The response does not end.
 
-const DESCRIPTION = `Follow every change of the organization as it is committed, and what async endpoints deliver. The answer does not end.
+Requires the scope \`model:read\`; the stream ends when the token expires or is revoked.
 
-Needs the scope \`model:read\`; it ends when the token expires or is revoked.
+Server-Sent Events: \`id\` is the position, \`event\` the operation, \`data\` the message; a comment every 15 seconds keeps the connection open. With \`Accept: ${NDJSON_TYPE}\`: one message per line, and an empty line instead of the comment.
 
-Server-Sent Events: \`id\` is the position, \`event\` the operation, \`data\` the message; a comment every 15 seconds keeps the connection. With \`Accept: ${NDJSON_TYPE}\` one message a line, and an empty line in place of the comment.
-
-Messages come in the order of commits, each at least once. To resume, send the \`id\` of the last message seen. When messages after it are no longer kept, the first message is a \`resync\`: read the records again.`;
+Messages arrive in commit order, each at least once. To resume, send the \`id\` of the last message received. When messages after it have been deleted, the first message is a \`resync\`: read the records again.`;
 
 /** `GET /api/v1/stream` (D42). */
 export const streamItem: Json = {
@@ -100,40 +68,37 @@ export const streamItem: Json = {
     summary: 'Follow changes as they are committed',
     description: DESCRIPTION,
     parameters: [
-      {
-        name: 'routingKey',
-        in: 'query',
-        description:
-          'Only messages whose routing key fits; may be repeated. Segments joined by dots: * stands for one, # for any number. Everything when not sent.',
-        style: 'form',
-        explode: true,
-        schema: { type: 'array', items: { type: 'string', maxLength: 255 } },
-        example: [`${ORGANIZATION}.*.PatientV1.*`],
-      },
-      {
-        name: 'lastEventId',
-        in: 'query',
-        description:
-          'Begin after this message; 0 for the oldest that is kept. Without it the stream begins now. The Last-Event-ID header wins.',
-        schema: { type: 'integer', format: 'int64', minimum: 0 },
-      },
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        description: 'The same as lastEventId, as browsers send it when they connect again.',
-        schema: { type: 'integer', format: 'int64', minimum: 0 },
-      },
+      parameter(
+        'routingKey',
+        'query',
+        'Only messages whose routing key matches; may be repeated. Segments are separated by dots: * matches one, # any number. All messages when not sent.',
+        {
+          style: 'form',
+          explode: true,
+          schema: { type: 'array', items: { type: 'string', maxLength: 255 } },
+          example: [`${ORGANIZATION}.*.PatientV1.*`],
+        },
+      ),
+      parameter(
+        'lastEventId',
+        'query',
+        'Start after this message; 0 for the oldest one stored. Without it the stream starts now. The Last-Event-ID header takes precedence.',
+        { schema: POSITION_SCHEMA },
+      ),
+      parameter('Last-Event-ID', 'header', 'The same as lastEventId, sent by browsers when they reconnect.', {
+        schema: POSITION_SCHEMA,
+      }),
       ref('parameters', 'OrganizationId'),
       ref('parameters', 'RequestId'),
     ],
     responses: {
       '200': {
-        description: 'Messages, until either side ends it.',
+        description: 'Messages, until either side closes the connection.',
         headers: {
           'X-Request-ID': ref('headers', 'RequestId'),
           [POSITION_HEADER]: {
-            description: 'The message after which the stream begins.',
-            schema: { type: 'integer', format: 'int64', minimum: 0 },
+            description: 'Id of the message after which the stream starts.',
+            schema: POSITION_SCHEMA,
           },
         },
         content: {
@@ -144,9 +109,7 @@ export const streamItem: Json = {
           [NDJSON_TYPE]: { schema: ref('schemas', 'StreamMessage'), example: EXAMPLE_MESSAGE },
         },
       },
-      ...Object.fromEntries(
-        [...byStatus(REFUSALS)].map(([status, codes]) => [String(status), refusalResponse(status, codes)]),
-      ),
+      ...refusals([...COMMON_FAILURES, 'stream.position', 'stream.routing_key']),
     },
     security: [{ bearer: [] }, { clientCredentials: ['model:read'] }],
   },

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
+import type { Organization } from '../organizations.ts';
 import type { ReferenceRecord } from '../references.ts';
-import type { Organization } from '../service.ts';
 import type { Reader } from '../store/store.ts';
 
 /** The time zones of the locations of an organization that have one, by location. */

@@ -1,7 +1,7 @@
 import { appointmentHistories } from '../../catalog/resources/appointmenthistories.ts';
-import { recordChange } from '../engine/changes.ts';
+import { nowOf } from '../clock.ts';
+import { recordChange } from '../engine/writing.ts';
 import { blankRecord } from '../rendering.ts';
-import { nowOf } from '../service.ts';
 import { putRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Draft } from './behaviour.ts';

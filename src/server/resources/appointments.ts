@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
+import { nowOf } from '../clock.ts';
 import { cents } from '../money.ts';
 import { referenceRecord, zoneOfLocation } from '../references.ts';
-import { nowOf, type OperationRequest } from '../service.ts';
+import type { OperationRequest } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
 import { recordHistory } from './appointmenthistories.ts';
@@ -37,7 +38,7 @@ export const appointmentBehaviour: Behaviour = {
 
 async function completeAppointment(
   read: Reader,
-  { after, before, organization, service, places }: Draft,
+  { after, before, organization, service, locations }: Draft,
 ): Promise<void> {
   after.duration ??= 60;
   after.status ??= 'UNCONFIRMED';
@@ -49,7 +50,7 @@ async function completeAppointment(
   if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
   const { org } = organization;
   const { id } = after.operatory as { id: number };
-  const operatory = await (places?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
+  const operatory = await (locations?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
   after.location = operatory?.location ?? after.location;
 }
 

@@ -1,11 +1,13 @@
 import type { Resource } from '../../catalog/define.ts';
 import type { Problem } from '../../catalog/failures.ts';
 import type { Actor } from '../audit/entries.ts';
+import type { Organization } from '../organizations.ts';
 import type { ReferenceRecord } from '../references.ts';
-import type { Handler, OperationRequest, Organization, Service } from '../service.ts';
+import type { Handler, OperationRequest, Service } from '../service.ts';
 import type { JsonRecord, OwnValues } from '../store/layout.ts';
 import type { StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import type { ChunkReader } from '../stream/chunks.ts';
 
 /** Where a record is rendered: for whom, and under which origin its links stand. */
 export interface RenderContext {
@@ -33,13 +35,13 @@ export interface Draft {
   readonly problems: Problem[];
   /** Values of own columns that come with a new record. */
   readonly own?: OwnValues;
-  /** Finds the places of an import, which remembers them: most of its lines ask for one of a few. */
-  readonly places?: PlaceFinder;
+  /** The cached locations and operatories of an import. */
+  readonly locations?: LocationFinder;
   /** Everything an import line gave, what the wire does not have included. */
   readonly imported?: JsonRecord;
 }
 
-export interface PlaceFinder {
+export interface LocationFinder {
   find(org: number, type: 'Location' | 'Operatory', id: number | undefined): Promise<ReferenceRecord | undefined>;
 }
 
@@ -73,6 +75,8 @@ export interface Behaviour {
   readonly beforeDelete?: (tx: Transaction, deletion: Deletion) => Promise<void>;
   /** DELETE answers the whole record (D6). */
   readonly answersDeleted?: boolean;
+  /** How async deliveries read a computed resource (D41). */
+  readonly readChunk?: ChunkReader;
   /** Handlers in place of the engine's, by operation id. */
   readonly handlers?: Readonly<Record<string, Handler>>;
 }

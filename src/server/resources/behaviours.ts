@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import { aging, openings, production } from '../../catalog/resources/reports.ts';
 import { agingHandler } from '../reports/aging/report.ts';
 import { openingsHandler } from '../reports/openings/openings.ts';
+import { productionChunk } from '../reports/production/delivery.ts';
 import { productionAsyncHandler, productionHandler } from '../reports/production/production.ts';
 import { appointmentBehaviour } from './appointments.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -18,6 +19,7 @@ import { transactionTagBehaviour } from './transactiontags.ts';
 /** Scheduled production (D33). */
 const productionBehaviour: Behaviour = {
   resource: production,
+  readChunk: productionChunk,
   handlers: {
     [operationOf(production, 'report').id]: productionHandler,
     [operationOf(production, 'async').id]: productionAsyncHandler,

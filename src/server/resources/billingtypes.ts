@@ -6,10 +6,11 @@ import type { Link } from '../../catalog/fields/composites.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
-import { recordChange } from '../engine/changes.ts';
+import { nowOf } from '../clock.ts';
+import { recordChange } from '../engine/writing.ts';
 import { checkLinks } from '../references.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
-import { type Answer, type Handler, nowOf, type OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
@@ -44,7 +45,7 @@ export const billingTypesSetHandler: Handler = async (request) => {
       await recordChange(tx, { organization, actor, resource: patients, before: patient, after: changed, at });
     }
     const answer = await items(request, tx, billingTypes);
-    await request.remember(tx, answer);
+    await request.storeResponse(tx, answer);
     return answer;
   }, request.organization.org);
 };
@@ -81,7 +82,7 @@ async function patientOf(request: OperationRequest, read: Reader, id: number): P
   return JSON.parse(row.json) as PatientRecord;
 }
 
-async function items(request: OperationRequest, read: Reader, links: readonly Link[]): Promise<Answer> {
+async function items(request: OperationRequest, read: Reader, links: readonly Link[]): Promise<OperationResponse> {
   if (links.length === 0) return { data: '[]' };
   const rows = await read.all<{ json: string }>(
     sql`SELECT json FROM reference_records WHERE org = ${request.organization.org} AND type = 'BillingType'

@@ -2,9 +2,9 @@ import { operationOf } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { events } from '../../catalog/resources/events.ts';
-import { answerWith } from '../engine/writing.ts';
+import { responseOf } from '../engine/writing.ts';
 import { gather, notFound, pathIdOf, readBody, readContext, readSelection } from '../requests.ts';
-import type { Answer, Handler, OperationRequest } from '../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import { findRecord } from '../store/records.ts';
 import { type ZoneClock, zoneClock } from '../wallclock.ts';
 import type { EventBody, EventRecord, EventValues } from './eventdrafts.ts';
@@ -22,7 +22,7 @@ export const eventHandlers: Readonly<Record<string, Handler>> = {
   [DELETE.id]: deleteEvent,
 };
 
-async function createEvent(request: OperationRequest): Promise<Answer> {
+async function createEvent(request: OperationRequest): Promise<OperationResponse> {
   const { organization, service } = request;
   const clock = await clockOf(request);
   const body = readEvent(request, 'create', clock, []);
@@ -31,13 +31,13 @@ async function createEvent(request: OperationRequest): Promise<Answer> {
   return service.store.write(async (tx) => {
     const plan = await planCreation(tx, request, await tx.nextId(organization.org, events.type), body, clock);
     await carryOut(tx, plan);
-    const answer = answerWith(eventBehaviour, request, plan.target, undefined);
-    await request.remember(tx, answer);
+    const answer = responseOf(eventBehaviour, request, plan.target, undefined);
+    await request.storeResponse(tx, answer);
     return answer;
   }, organization.org);
 }
 
-async function updateEvent(request: OperationRequest): Promise<Answer> {
+async function updateEvent(request: OperationRequest): Promise<OperationResponse> {
   const { store } = request.service;
   const clock = await clockOf(request);
   const problems: Problem[] = [];
@@ -50,11 +50,11 @@ async function updateEvent(request: OperationRequest): Promise<Answer> {
   return store.write(async (tx) => {
     const plan = await planUpdate(tx, request, id, body, target, clock);
     await carryOut(tx, plan);
-    return answerWith(eventBehaviour, request, plan.target, selected);
+    return responseOf(eventBehaviour, request, plan.target, selected);
   }, request.organization.org);
 }
 
-async function deleteEvent(request: OperationRequest): Promise<Answer> {
+async function deleteEvent(request: OperationRequest): Promise<OperationResponse> {
   const { organization, service } = request;
   const problems: Problem[] = [];
   const target = readTarget(request, DELETE, problems);

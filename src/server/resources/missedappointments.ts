@@ -1,10 +1,10 @@
 import sql from 'sql-template-tag';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { missedAppointments } from '../../catalog/resources/missedappointments.ts';
-import { recordChange } from '../engine/changes.ts';
+import { nowOf } from '../clock.ts';
+import { recordChange } from '../engine/writing.ts';
 import { zoneOfLocation } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
-import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import { findRecord, putRecord, type StoredRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { nowOf } from '../clock.ts';
 import { cents } from '../money.ts';
 import { noteTransaction } from '../reports/aging/ledger.ts';
-import { nowOf } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { Behaviour } from './behaviour.ts';
 

@@ -7,7 +7,7 @@ import {
   NO_LOCATION,
   toldOperations,
 } from '../../catalog/stream/domains.ts';
-import type { Organization } from '../service.ts';
+import type { Organization } from '../organizations.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { NewMessage } from './outbox.ts';
 

@@ -3,9 +3,8 @@ import type { Operation, Resource } from '../../catalog/define.ts';
 import { readFieldSelection } from '../../catalog/fieldselection.ts';
 import { checkFilter, type Term } from '../../catalog/filter/check.ts';
 import { locationFieldOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
+import type { Organization } from '../organizations.ts';
 import { projectText } from '../rendering.ts';
-import { productionChunk } from '../reports/production/delivery.ts';
-import type { Organization } from '../service.ts';
 import { conditionsOf } from '../store/conditions.ts';
 import { columnName, tableOf } from '../store/layout.ts';
 import type { Reader } from '../store/store.ts';
@@ -36,6 +35,15 @@ export interface DeliveryQuery {
   readonly fields: readonly string[] | undefined;
 }
 
+/** Reads the next records of a resource that is computed rather than stored: by id, those above `after`, `limit` at most. */
+export type ChunkReader = (
+  read: Reader,
+  organization: Organization,
+  query: DeliveryQuery,
+  after: number,
+  limit: number,
+) => Promise<Chunk>;
+
 /** The query of a delivery, which was valid when it was requested. Throws a Refusal if it no longer is. */
 function queryOf(delivery: Delivery, operation: Operation, organization: Organization): DeliveryQuery {
   return {
@@ -46,18 +54,18 @@ function queryOf(delivery: Delivery, operation: Operation, organization: Organiz
   };
 }
 
-/** The next records of a delivery, in the order of ids (D41). */
+/** The next records of a delivery, in the order of ids (D41); `computed` reads those of a computed resource. */
 export async function readChunk(
   read: Reader,
   resource: Resource,
   operation: Operation,
   organization: Organization,
   delivery: Delivery,
+  computed: ChunkReader | undefined,
 ): Promise<Chunk> {
   const query = queryOf(delivery, operation, organization);
-  if (resource.computed) {
-    const after = delivery.reachedId ?? delivery.afterId;
-    return productionChunk(read, organization, query, after, CHUNK_RECORDS);
+  if (computed !== undefined) {
+    return computed(read, organization, query, delivery.reachedId ?? delivery.afterId, CHUNK_RECORDS);
   }
   return operation.order === 'descending'
     ? storedChunk(read, resource, organization, delivery, query, 'DESC')

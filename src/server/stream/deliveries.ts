@@ -1,24 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allOperations } from '../../catalog/catalog.ts';
-import type { Operation } from '../../catalog/define.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { Refusal } from '../../catalog/failures.ts';
 import { type DELIVERY_OPERATIONS, domainTypeOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
-import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
 import { appendAudit } from '../audit/entries.ts';
+import type { Clock } from '../clock.ts';
 import { findOrganizationByKey } from '../organizations.ts';
-import type { Clock } from '../service.ts';
-import { type Handler, nowOf } from '../service.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { readChunk } from './chunks.ts';
-import {
-  addDelivery,
-  advanceDelivery,
-  type Delivery,
-  findDelivery,
-  nextDelivery,
-  removeDelivery,
-} from './deliverystore.ts';
+import { type ChunkReader, readChunk } from './chunks.ts';
+import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
 
 /** Delays before a failed chunk is retried, doubled each time: an import may be holding the store. */
@@ -26,6 +16,9 @@ const FIRST_DELAY_MS = 200;
 const MAX_DELAY_MS = 30_000;
 /** Polling interval for deliveries that other servers accepted. */
 const SHARED_POLL_MS = 5000;
+
+/** How the records of a computed resource are read for a delivery; undefined for a stored resource. */
+export type ComputedReaders = (resource: Resource) => ChunkReader | undefined;
 
 type DeliveryOperation = (typeof DELIVERY_OPERATIONS)[number];
 
@@ -51,6 +44,7 @@ export class Deliveries {
   private isPending = false;
   private timer: NodeJS.Timeout | undefined;
   private lastServedId = 0;
+  private computed: ComputedReaders = () => undefined;
   private onFault: ((error: unknown) => void) | undefined;
 
   constructor(store: Store, clock: Clock) {
@@ -59,7 +53,8 @@ export class Deliveries {
   }
 
   /** Starts delivering; `onFault` is called with the error of each chunk that failed and will be retried. */
-  start(onFault: (error: unknown) => void): void {
+  start(computed: ComputedReaders, onFault: (error: unknown) => void): void {
+    this.computed = computed;
     this.onFault = onFault;
     // A server that has ended may have left deliveries; they do not wait for its restart.
     if (this.store.shared !== undefined) this.timer = setInterval(() => this.wake(), SHARED_POLL_MS).unref();
@@ -143,7 +138,14 @@ export class Deliveries {
       return { records: 0, done: true };
     }
     const { resource, operation } = found;
-    const { records, reachedId } = await readChunk(tx, resource, operation, organization, delivery);
+    const { records, reachedId } = await readChunk(
+      tx,
+      resource,
+      operation,
+      organization,
+      delivery,
+      this.computed(resource),
+    );
     const domainType = domainTypeOf(resource);
     const sendTime = this.now();
     const send = (operation: DeliveryOperation, locationId: string, payload: string) =>
@@ -179,28 +181,4 @@ function delayFor(milliseconds: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, milliseconds);
     signal.addEventListener('abort', done);
   });
-}
-
-/**
- * An async endpoint: responds with its first records, and has all of them delivered to the stream under the correlation
- * id in the response's header (D41). The delivery is on disk before the response is sent.
- */
-export function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
-  return async (request) => {
-    const response = await firstRecords(request);
-    const { organization, query, service } = request;
-    const correlationId = randomUUID();
-    const delivery = {
-      org: organization.org,
-      correlationId,
-      operation: operation.id,
-      filter: query.filter ?? null,
-      responseFields: query.responseFields ?? null,
-      // Checked by now: absent, empty or a whole number.
-      afterId: Number(query.lastId ?? 0),
-    };
-    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
-    service.deliveries.wake();
-    return { ...response, headers: { [CORRELATION_HEADER]: correlationId } };
-  };
 }

@@ -1,10 +1,10 @@
-import type { Reading } from '../metrics/recorder.ts';
+import type { Metric } from '../metrics/route.ts';
 import type { Service } from '../service.ts';
 import { countDeliveries } from './deliverystore.ts';
 import type { Relay } from './relay/relay.ts';
 
 /** What GET /metrics tells of the stream. */
-export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
+export function streamReadings({ stream }: Pick<Service, 'stream'>): Metric[] {
   return [
     {
       name: 'molar_stream_listeners',
@@ -37,7 +37,7 @@ export function streamReadings({ stream }: Pick<Service, 'stream'>): Reading[] {
 }
 
 /** What GET /metrics tells of async deliveries. */
-export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Reading[] {
+export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Metric[] {
   return [
     {
       name: 'molar_async_deliveries_waiting',
@@ -61,7 +61,7 @@ export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliverie
 }
 
 /** What a relay tells in the metrics. */
-export function relayReadings(relay: Relay): readonly Reading[] {
+export function relayReadings(relay: Relay): readonly Metric[] {
   return [
     {
       name: 'molar_relay_connected',

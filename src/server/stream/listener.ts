@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
-import type { Organization } from '../service.ts';
+import type { Organization } from '../organizations.ts';
 import { resyncMessage } from './outbox.ts';
 import type { StreamFormat, StreamPage } from './pages.ts';
 import type { Stream } from './stream.ts';

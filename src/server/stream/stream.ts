@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
-import { Hourly } from '../scheduler.ts';
-import type { Clock } from '../service.ts';
+import type { Clock } from '../clock.ts';
+import { HourlyTask } from '../scheduler.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
 import { OutboxHead } from './outboxhead.ts';
@@ -32,7 +32,7 @@ export class Stream {
   private deletedUpTo: number;
   private readonly began: number;
   private readonly pages: SharedPages;
-  private readonly tidying: Hourly;
+  private readonly tidying: HourlyTask;
 
   private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
     this.store = store;
@@ -40,7 +40,7 @@ export class Stream {
     this.retentionMs = retentionDays * DAY_MS;
     this.deletedUpTo = floor;
     this.began = newest;
-    this.tidying = new Hourly(store, 'stream', (signal) => this.tidy(signal));
+    this.tidying = new HourlyTask(store, 'stream', (signal) => this.tidy(signal));
     this.head = new OutboxHead(store, newest);
     this.pages = new SharedPages((org, after) => this.pageAfter(after, PAGE_MESSAGES, org));
     this.head.onAdvance = () => this.pages.advance();

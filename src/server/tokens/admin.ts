@@ -1,9 +1,10 @@
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
 import { type Actor, appendAudit } from '../audit/entries.ts';
+import { nowOf } from '../clock.ts';
 import { findOrganization } from '../organizations.ts';
-import { nowOf, type Service } from '../service.ts';
-import { type Grant, listGrants, newToken, revokeToken, saveToken } from './tokens.ts';
+import type { Service } from '../service.ts';
+import { type Grant, newToken, revokeToken, saveToken } from './tokens.ts';
 
 /** Whoever may run commands on the server's own data. */
 const COMMAND: Actor = { who: 'command', address: null, requestId: null };
@@ -16,16 +17,13 @@ interface TokenRequest {
   readonly label: string | undefined;
 }
 
-/** Creates a token for organizations that exist; it is told here and never again. Throws a Refusal. */
+/** Creates a token for organizations that exist; its text is returned here and never again. Throws a Refusal. */
 export async function createToken(service: Service, request: TokenRequest) {
   const problems: Problem[] = [];
   for (const id of request.organizations) {
     if ((await findOrganization(service.store.read, id)) !== undefined) continue;
-    problems.push({
-      code: 'field.link_unknown',
-      source: '--for',
-      description: `There is no organization ${id} in this data folder.`,
-    });
+    const description = `There is no organization ${id} in this data folder.`;
+    problems.push({ code: 'field.link_unknown', source: '--for', description });
   }
   const expiresAt = request.expires === undefined ? null : expiry(request.expires, service.clock(), problems);
   if (problems.length > 0) throw new Refusal(problems);
@@ -57,11 +55,7 @@ function expiry(text: string, now: number, problems: Problem[]): string | undefi
   return new Date(Math.floor(instant)).toISOString();
 }
 
-export function tokenRows(service: Service): Promise<Grant[]> {
-  return listGrants(service.store.read);
-}
-
-/** The tokens for people: a line each. */
+/** The tokens as text for people, one line each. */
 export function tokenText(grants: readonly Grant[]): string {
   if (grants.length === 0) return 'There are no tokens.\n';
   const rows = grants.map((grant) => [
@@ -72,18 +66,11 @@ export function tokenText(grants: readonly Grant[]): string {
     `expires ${grant.expiresAt ?? 'never'}`,
   ]);
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return padded.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Throws a Refusal (404) when there is no such token. */
+/** Revokes a token by its id. Throws a Refusal (404) when there is no such token. */
 export async function revoke(service: Service, id: string): Promise<void> {
   const revoked = await service.store.write(async (tx) => {
     if (!(await revokeToken(tx, id))) return false;

@@ -90,7 +90,7 @@ describe('a manifest', () => {
     ['in Latin-1', Buffer.from(rows, 'latin1'), 2, /UTF-8/],
     ['with a lone quote', 'file,name\nscan.pdf,a"b\n', 2, /line 2/],
     ['with a quote that stays open', 'file,name\nscan.pdf,"ab\n', 2, /line 2/],
-    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 9, /its name holds a NUL character/],
+    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 9, /its name has a NUL character/],
     ['of one line of 1 MB', `file,${'x'.repeat(1_000_000)}\n`, 2, /m\.csv/],
     ['without a column for files', 'name\nx\n', 2, /file/],
     ['with a column twice', 'file,file\nscan.pdf,scan.pdf\n', 2, /file/],

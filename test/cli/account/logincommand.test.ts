@@ -57,7 +57,7 @@ describe('login', () => {
       'hangs',
       new FakeKeyring(() => 'hangs'),
       {},
-      ' The keyring of this system was not used: it does not answer within 3 s.',
+      ' The keyring of this system was not used: it does not respond within 3 s.',
     ],
     ['is not wanted', new FakeKeyring(), { MOLAR_KEYRING: 'off' }, ''],
   ])('keeps it in a file of its owner where the keyring %s, and says so', async (_name, keyring, env, why) => {

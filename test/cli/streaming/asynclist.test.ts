@@ -79,7 +79,7 @@ describe('list --async', () => {
   it.each(['csv', 'ndjson', 'json', 'table', 'xlsx'])('writes nothing as %s when the total differs', async (format) => {
     const ran = await patients(new Script(delivery(names, 4), asked()), '--format', format);
     expect(ran).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(ran.stderr).toContain('The server says it delivered 4 records, and 3 came (correlation id c-1).');
+    expect(ran.stderr).toContain('The server reports 4 delivered records, but 3 arrived (correlation id c-1).');
   });
 
   it('leaves a file as it was when the total differs, and replaces it when not', async () => {

@@ -181,7 +181,9 @@ describe('stream listen --forward-to', () => {
     expect(posts.map(({ headers }) => headers['x-message-id'])).toEqual(['41', '42', '42', '42', '43']);
     expect(posts.map(({ body }) => JSON.parse(String(body)))).toEqual([41, 42, 42, 42, 43].map((id) => messageOf(id)));
     expect(JSON.stringify(posts)).not.toMatch(/secret|authorization|organization-id/i);
-    expect(lines(ran.stderr)[0]).toBe('Message 42 was not taken: localhost:3000 answered HTTP 500. Next try in 0.5 s.');
+    expect(lines(ran.stderr)[0]).toBe(
+      'Message 42 was not accepted: localhost:3000 responded with HTTP 500. Next try in 0.5 s.',
+    );
   });
 
   it('prints what was taken where a form is named', async () => {
@@ -195,7 +197,7 @@ describe('stream listen --forward-to', () => {
     const argv = ['--name', 'mirror', '--forward-to', url];
     const ran = await listen([...argv, '--max-retries', '1'], { script });
     expect(ran.exitCode).toBe(8);
-    expect(ran.stderr).toContain('Message 42 was not taken in 2 attempts: localhost:3000 answered HTTP 400.');
+    expect(ran.stderr).toContain('Message 42 was not accepted in 2 attempts: localhost:3000 responded with HTTP 400.');
     const again = new Script(stream(1), answer(200, ''));
     await listen([...argv, '--limit', '1'], { script: again });
     expect(again.requests[0]?.headers['last-event-id']).toBe('41');

@@ -191,8 +191,8 @@ describe('patients create', () => {
       exitCode: 0,
       stdout: '{"id":7000000000114}\n',
       stderr:
-        'Warning: Perhaps made more than once: Patients 7000000000114, 7000000000115 may all be what was sent: ' +
-        'an attempt without an answer may have been done late. Compare them: molar patients get 7000000000114.\n',
+        'Warning: Perhaps created more than once: Patients 7000000000114, 7000000000115 may all be what was sent: ' +
+        'an attempt without a response may have been done late. Compare them: molar patients get 7000000000114.\n',
     });
     expect((await create(['--data', file, '--quiet'], { script: script() })).stderr).toBe('');
   });

@@ -257,10 +257,10 @@ describe('patients list that fails', () => {
       exitCode: 3,
       stdout: '',
       stderr: [
-        'Error: The server did not accept the token (HTTP 401): No.',
+        'Error: The server rejected the token (HTTP 401): No.',
         '  at Authorization',
         'Request: req-1',
-        'Next: Run molar login, or set MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET) to what is valid now; molar doctor tells what is in use.',
+        'Next: Run molar login, or set MOLAR_TOKEN (or MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET) to a valid one; molar doctor shows what is in use.',
         '',
       ].join('\n'),
     });

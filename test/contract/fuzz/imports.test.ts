@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { importFile } from '../../../src/server/import/file.ts';
-import { ImportRefused } from '../../../src/server/import/problems.ts';
+import { importFile } from '../../../src/server/import/importer.ts';
+import { ImportRefused } from '../../../src/server/import/lines.ts';
 import { tellsOfTheInside } from '../../support/fuzz/answers.ts';
 import { importBytes } from '../../support/fuzz/lines.ts';
 import { fuzz } from '../../support/fuzz/plan.ts';

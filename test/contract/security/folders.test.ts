@@ -30,7 +30,7 @@ async function use(data: string): Promise<void> {
   const made = await service.call('POST', '/documents', { body: { name: 'scan', mimeType: 'PNG', file } });
   expect(made.status).toBe(201);
   const folder = { service: service.service, path: data, close: async () => {} };
-  await writeDemoEnvironment(folder, 'http://127.0.0.1:1', { organization: 'x', token: 'y' });
+  await writeDemoEnvironment(folder, 'http://127.0.0.1:1', 'y');
   expect((await readdir(data, { recursive: true })).length).toBeGreaterThan(5);
   expect(await openToOthers(data)).toEqual([]);
   await service.close();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readCredentials, type SecretReaders } from '../../../src/core/connection/credentials.ts';
-import type { ConnectionFlags, ConnectionSettings, Environment } from '../../../src/core/connection/settings.ts';
+import type { ConnectionFlags, ConnectionSettings } from '../../../src/core/connection/settings.ts';
 import type { TokenFacts, TokenListener } from '../../../src/core/connection/tokenfacts.ts';
+import type { Environment } from '../../../src/core/environment.ts';
 import type { ProfileSecret } from '../../../src/core/profiles/config.ts';
 import { Pacer } from '../../../src/core/transport/pacer.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';

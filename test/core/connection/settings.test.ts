@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ConnectionFlags, type Environment, readSettings } from '../../../src/core/connection/settings.ts';
+import { type ConnectionFlags, readSettings } from '../../../src/core/connection/settings.ts';
+import type { Environment } from '../../../src/core/environment.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
 const ENV = { MOLAR_URL: 'https://api.example.com', MOLAR_ORGANIZATION: 'org-1' };

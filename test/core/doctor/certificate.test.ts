@@ -26,7 +26,7 @@ describe('inspectCertificate', () => {
     const port = await listening(server);
     const proxy = { url: new URL(`http://ann:p%40ss@127.0.0.1:${port}`), variable: 'HTTPS_PROXY' };
     await expect(inspectCertificate(new URL('https://api.example.com'), proxy, [])).rejects.toThrow(
-      `The proxy 127.0.0.1:${port} refuses the connection (HTTP 407).`,
+      `The proxy 127.0.0.1:${port} refused the connection (HTTP 407).`,
     );
     expect(asked).toEqual([['api.example.com:443', `Basic ${Buffer.from('ann:p@ss').toString('base64')}`]]);
   });
@@ -34,5 +34,17 @@ describe('inspectCertificate', () => {
   it('rejects where nothing speaks TLS', async () => {
     const port = await listening(createServer((_, response) => response.end('plain')));
     await expect(inspectCertificate(new URL(`https://127.0.0.1:${port}`), undefined, [])).rejects.toThrow();
+  });
+
+  it('names no server by an IPv6 address, which TLS does not allow', async () => {
+    const port = await listening(createServer((_, response) => response.end('plain')));
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', note);
+    const address = new URL(`https://[::ffff:127.0.0.1]:${port}`);
+    await expect(inspectCertificate(address, undefined, [])).rejects.toThrow();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ async function found(changes: Partial<Doctor>): Promise<readonly Finding[]> {
     lookup: async () => ['203.0.113.7'],
     inspect: async () => FACTS,
     connect: async () => clientOf(new Script(success([]), success([]))),
-    heard: () => undefined,
+    lastResponse: () => undefined,
     token: () => undefined,
     readKeyring: () => Promise.reject(new Error('It is not to be read.')),
     now: () => NOW,
@@ -63,7 +63,7 @@ describe('diagnose', () => {
     expect(await last({ lookup })).toEqual({
       check: 'name',
       level: 'fail',
-      message: 'There is no host api.example.com.',
+      message: 'Unknown host: api.example.com.',
       next: 'Check the spelling of the address (MOLAR_URL, --url), and whether a VPN is needed.',
       exitCode: 8,
     });
@@ -111,7 +111,7 @@ describe('diagnose', () => {
   });
 
   it.each<[string, ReturnType<Doctor['token']>, string, string]>([
-    ['not told', undefined, 'ok', 'When it expires is not told.'],
+    ['not told', undefined, 'ok', 'Its expiry is unknown.'],
     ['far off', { expiresAt: NOW + 5 * DAY, scopes: undefined, renewed: false }, 'ok', 'in 5 days.'],
     [
       'near',
@@ -119,7 +119,12 @@ describe('diagnose', () => {
       'warn',
       '2026-11-21 14:00 UTC, in 2 hours.',
     ],
-    ['near, but renewed', { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: true }, 'ok', 'renewed by itself.'],
+    [
+      'near, but renewed',
+      { expiresAt: NOW + 7_200_000, scopes: undefined, renewed: true },
+      'ok',
+      'renewed automatically.',
+    ],
   ])('tells when the token expires: %s', async (_name, token, level, message) => {
     const findings = await found({ token: () => token });
     const finding = findings.find(({ check }) => check === 'token');
@@ -132,8 +137,8 @@ describe('diagnose', () => {
     ['a little ahead', 45_000, 'ok', "45 seconds ahead of the server's"],
     ['behind', -3_600_000, 'warn', "60 minutes behind the server's"],
   ])('compares clocks: %s', async (_name, ahead, level, message) => {
-    const heard = () => ({ headers: { date: new Date(NOW).toUTCString() }, at: NOW + ahead });
-    const finding = (await found({ heard })).find(({ check }) => check === 'clock');
+    const lastResponse = () => ({ headers: { date: new Date(NOW).toUTCString() }, at: NOW + ahead });
+    const finding = (await found({ lastResponse })).find(({ check }) => check === 'clock');
     expect(finding?.level).toBe(level);
     expect(finding?.message).toContain(message);
   });
@@ -141,9 +146,9 @@ describe('diagnose', () => {
   it.each([
     [{ 'ratelimit-remaining': '3', 'ratelimit-limit': '200' }, 'ok', '3 of 200 requests are left.'],
     [{ 'ratelimit-remaining': '0' }, 'warn', '0 requests are left.'],
-    [{}, 'ok', 'does not tell'],
+    [{}, 'ok', 'does not report'],
   ])('tells what is left of the rate: %j', async (headers, level, message) => {
-    const finding = await last({ heard: () => ({ headers: headers as Record<string, string>, at: NOW }) });
+    const finding = await last({ lastResponse: () => ({ headers: headers as Record<string, string>, at: NOW }) });
     expect(finding).toMatchObject({ check: 'rate limit', level });
     expect(finding?.message).toContain(message);
   });

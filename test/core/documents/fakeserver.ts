@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { staticToken } from '../../../src/core/connection/credentials.ts';
 import type { LinkFetching } from '../../../src/core/documents/links/fetchlink.ts';
 import { ApiClient } from '../../../src/core/transport/client.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type OutgoingRequest,
   type Send,
 } from '../../../src/core/transport/send.ts';
-import { staticToken } from '../../../src/core/transport/token.ts';
 
 /** What goes wrong with one POST: before it is done, or after. */
 export type Fault =

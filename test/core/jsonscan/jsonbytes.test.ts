@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteToken } from '../../../src/core/jsonscan/bytetoken.ts';
-import { JsonBytes, MORE_COPIED } from '../../../src/core/jsonscan/jsonbytes.ts';
+import { JsonBytes, MAX_OVERCOPY } from '../../../src/core/jsonscan/jsonbytes.ts';
+import { ByteToken } from '../../../src/core/jsonscan/tokens.ts';
 import { viewOf } from '../../../src/core/utf8builder.ts';
 
 interface Stepped {
@@ -131,7 +131,7 @@ describe('a copy of a part of a text', () => {
       fc.property(fc.array(unit, { maxLength: 12 }), fc.nat(), fc.nat(), fc.nat(9), (units, one, other, to) => {
         const bytes = Buffer.from(units.join(''));
         const [start = 0, end = 0] = [one, other].map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
-        const target = Buffer.alloc(to + bytes.length + MORE_COPIED, 1);
+        const target = Buffer.alloc(to + bytes.length + MAX_OVERCOPY, 1);
         const json = new JsonBytes();
         json.open(bytes);
         json.copy(viewOf(target), to, start, end);

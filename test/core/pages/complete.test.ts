@@ -197,7 +197,7 @@ describe('readComplete', () => {
     await expect(read(patients, spread(20), { instead })).rejects.toMatchObject({
       code: 'pages.incomplete',
       exitCode: 8,
-      message: 'The server counts 21 records, and 20 came.',
+      message: 'The server counts 21 records, but 20 arrived.',
     });
   });
 

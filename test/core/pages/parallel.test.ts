@@ -134,11 +134,11 @@ describe('walkParallel', () => {
   it('tells where it stands with every page', async () => {
     const server = new PagingServer(upTo(100));
     const places: unknown[] = [];
-    for await (const { place, rows: some } of walkParallel(clientOf(server), list, {
+    for await (const { position, rows: some } of walkParallel(clientOf(server), list, {
       pageSize: 10,
       parallel: 4,
     })) {
-      places.push([place?.lastId, place?.fetched, some.at(-1)?.id]);
+      places.push([position?.lastId, position?.fetched, some.at(-1)?.id]);
     }
     expect(places).toEqual(upTo(100, 10).map((id) => [String(id), id, id]));
   });

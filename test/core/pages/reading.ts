@@ -1,9 +1,9 @@
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
+import type { Proof } from '../../../src/core/pages/complete.ts';
 import { type CompleteOptions, readComplete } from '../../../src/core/pages/complete.ts';
 import { countOperationOf } from '../../../src/core/pages/countall.ts';
-import type { Proof } from '../../../src/core/pages/proof.ts';
-import type { WalkPlace } from '../../../src/core/pages/walkplace.ts';
+import type { WalkPosition } from '../../../src/core/pages/walkoptions.ts';
 import { clientOf } from '../transport/script.ts';
 import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 
@@ -21,7 +21,7 @@ export function spread(count: number): FakeRow[] {
 export interface Read {
   readonly ids: readonly number[];
   readonly proof: Proof | undefined;
-  readonly places: readonly (WalkPlace | undefined)[];
+  readonly places: readonly (WalkPosition | undefined)[];
   readonly service: FakeService;
 }
 
@@ -33,7 +33,7 @@ export async function read(
 ): Promise<Read> {
   const service = new FakeService(rows, habits);
   const ids: number[] = [];
-  const places: (WalkPlace | undefined)[] = [];
+  const places: (WalkPosition | undefined)[] = [];
   let proof: Proof | undefined;
   const client = clientOf(service);
   const pages = readComplete(client, operationOf(resource, 'list'), {
@@ -49,7 +49,7 @@ export async function read(
   });
   for await (const page of pages) {
     ids.push(...page.rows.map(({ id }) => Number(id)));
-    places.push(page.place);
+    places.push(page.position);
   }
   return { ids, proof, places, service };
 }

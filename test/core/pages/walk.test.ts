@@ -4,7 +4,7 @@ import { operationOf } from '../../../src/catalog/catalog.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { walkPages } from '../../../src/core/pages/walk.ts';
-import type { WalkOptions } from '../../../src/core/pages/walkplace.ts';
+import type { WalkOptions } from '../../../src/core/pages/walkoptions.ts';
 import { bodyText, readEnvelope } from '../../../src/core/transport/envelope.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { answer, broken, clientOf, problem, Script, type Step, success } from '../transport/script.ts';

@@ -1,5 +1,5 @@
+import type { Clock } from '../../../src/core/clock.ts';
 import type { Keyring } from '../../../src/core/profiles/keyring.ts';
-import type { Clock } from '../../../src/core/transport/exchange.ts';
 
 export type Act = 'read' | 'write' | 'remove';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { allowsKeyring, KeyringTrouble, PatientKeyring } from '../../../src/core/profiles/keyring.ts';
+import { allowsKeyring, KeyringError, TimedKeyring } from '../../../src/core/profiles/keyring.ts';
 import { type Act, type Behaviour, FakeKeyring, HeldClock } from './fakekeyring.ts';
 
 function patient(behaves: (act: Act) => Behaviour) {
   const fake = new FakeKeyring(behaves);
   const clock = new HeldClock();
   clock.hurries = true;
-  return { fake, clock, keyring: new PatientKeyring(fake, clock) };
+  return { fake, clock, keyring: new TimedKeyring(fake, clock) };
 }
 
 describe('a keyring that works', () => {
@@ -29,15 +29,15 @@ describe('a keyring that works', () => {
 
 describe('a keyring that does not', () => {
   it.each<[string, Act, Behaviour, string]>([
-    ['hangs at a read', 'read', 'hangs', 'it does not answer within 3 s'],
-    ['hangs at a write', 'write', 'hangs', 'it does not answer within 3 s'],
+    ['hangs at a read', 'read', 'hangs', 'it does not respond within 3 s'],
+    ['hangs at a write', 'write', 'hangs', 'it does not respond within 3 s'],
     ['refuses a write', 'write', 'refuses', 'it cannot be used'],
-    ['loses what it was given', 'write', 'loses', 'it does not give back what it was given'],
-    ['changes what it was given', 'write', 'garbles', 'it does not give back what it was given'],
+    ['loses what it was given', 'write', 'loses', 'it does not return what was stored'],
+    ['changes what it was given', 'write', 'garbles', 'it does not return what was stored'],
   ])('%s', async (_name, act, how, message) => {
     const { fake, clock, keyring } = patient((asked) => (asked === act ? how : 'works'));
     const failure: unknown = await keyring.write('a', 'hush').catch((cause: unknown) => cause);
-    expect(failure).toBeInstanceOf(KeyringTrouble);
+    expect(failure).toBeInstanceOf(KeyringError);
     expect((failure as Error).message).toBe(message);
     expect(fake.asked.at(-1)).toBe('remove');
     expect(fake.entries.size).toBe(0);
@@ -46,13 +46,13 @@ describe('a keyring that does not', () => {
 
   it('is told to stop when its time is up', async () => {
     const { fake, keyring } = patient(() => 'hangs');
-    await expect(keyring.read('a')).rejects.toThrow('does not answer');
+    await expect(keyring.read('a')).rejects.toThrow('does not respond');
     expect(fake.aborted).toEqual(['read']);
   });
 
   it('leaves nothing written that was late', async () => {
     const { fake, keyring } = patient((act) => (act === 'remove' ? 'refuses' : 'hangs'));
-    await expect(keyring.write('a', 'hush')).rejects.toThrow('does not answer');
+    await expect(keyring.write('a', 'hush')).rejects.toThrow('does not respond');
     expect(fake.asked).toEqual(['write', 'remove']);
   });
 });

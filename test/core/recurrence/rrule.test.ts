@@ -79,7 +79,7 @@ describe('a rule of RFC 5545', () => {
     ['FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301T250000Z', /^UNTIL must be a date/],
     ['FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301T240000', /^UNTIL must be a date/],
     ['FREQ=WEEKLY;BYDAY=MO;UNTIL=soon', /^UNTIL must be a date/],
-    ['FREQ=WEEKLY;FREQ=WEEKLY', /^FREQ stands twice/],
+    ['FREQ=WEEKLY;FREQ=WEEKLY', /^FREQ occurs twice/],
     ['FREQ=WEEKLY;BYDAY=', /^BYDAY has no value/],
     ['FREQ=WEEKLY;COLOUR=RED', /^COLOUR is not a part of a rule\. Parts: FREQ, INTERVAL/],
     ['FREQ=WEEKLY;MO', /written NAME=VALUE/],

@@ -42,8 +42,8 @@ describe('a rule in words', () => {
   });
 
   it.each<['WEEKLY' | 'MONTHLY', Words, RegExp]>([
-    ['WEEKLY', { on: ['MON,FOO'] }, /^on: .*MON,WED or MONDAY; FOO is none/],
-    ['WEEKLY', { on: ['SECOND TUESDAY'] }, /^on: .*weekdays with weekly.*SECOND is none/],
+    ['WEEKLY', { on: ['MON,FOO'] }, /^on: .*MON,WED or MONDAY; FOO is not one/],
+    ['WEEKLY', { on: ['SECOND TUESDAY'] }, /^on: .*weekdays with weekly.*SECOND is not one/],
     ['WEEKLY', { on: [' , '] }, /^on: --on names no weekday/],
     ['WEEKLY', { on: ['MON'], every: '0' }, /^every: --every must be a whole number from 1 to 52/],
     ['WEEKLY', { on: ['MON'], every: '53' }, /^every:/],

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { readBroker } from '../../../src/core/stream/amqpaddress.ts';
-import { type AmqpQuestion, AmqpSource } from '../../../src/core/stream/amqpsource.ts';
+import { AmqpSource, type AmqpStreamOptions } from '../../../src/core/stream/amqpsource.ts';
 import { follow } from '../../../src/core/stream/follow.ts';
-import { systemClock } from '../../../src/core/transport/exchange.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { testBroker } from '../../support/services.ts';
 import { messageOf } from './messages.ts';
@@ -39,7 +39,7 @@ function cut() {
   for (const socket of sockets) socket.destroy();
 }
 
-function question(more: Partial<AmqpQuestion> = {}): AmqpQuestion {
+function question(more: Partial<AmqpStreamOptions> = {}): AmqpStreamOptions {
   const url = new URL(address ?? '');
   url.port = String((way.address() as AddressInfo).port);
   url.hostname = '127.0.0.1';
@@ -169,7 +169,7 @@ describe('listening to a broker', () => {
     expect(await listen(new AmqpSource(question({ name })), 1, { onOpened })).toEqual([1]);
   });
 
-  it.each<[string, () => Partial<AmqpQuestion>, number]>([
+  it.each<[string, () => Partial<AmqpStreamOptions>, number]>([
     ['an exchange that is not there', () => ({ exchange: 'molar-test-none' }), 4],
     [
       'a wrong password',
@@ -190,7 +190,7 @@ describe('listening to a broker', () => {
     expect(failure).toMatchObject({
       code: 'stream.broker',
       exitCode: 8,
-      message: '127.0.0.1:1: nothing answers there.',
+      message: '127.0.0.1:1: connection refused.',
     });
   });
 });

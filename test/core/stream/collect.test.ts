@@ -36,9 +36,9 @@ function complete(total: unknown, correlationId = 'c-1'): StreamMessage {
 async function run(items: AsyncIterable<StreamItem>, now: () => number = () => 0) {
   const spool = await RecordSpool.open(folder, () => String(++ids));
   let asked = 0;
-  const ask = async () => `c-${++asked}`;
+  const request = async () => `c-${++asked}`;
   try {
-    const order = await collect({ items, ask, spool, now, patience: 1000 });
+    const order = await collect({ items, request, spool, now, timeout: 1000 });
     const rows: unknown[] = [];
     for await (const page of collectedRows(spool, order)) rows.push(...page.rows);
     return { rows, asked };
@@ -71,9 +71,9 @@ describe('collect', () => {
   });
 
   it.each([
-    ['too few', () => [read(1), complete(2)], 'delivered 2 records, and 1 came'],
-    ['too many', () => [read(1), read(2), complete(1)], 'delivered 1 records, and 2 came'],
-    ['no total', () => [read(1), complete(undefined)], 'delivered undefined records'],
+    ['too few', () => [read(1), complete(2)], '2 delivered records, but 1 arrived'],
+    ['too many', () => [read(1), read(2), complete(1)], '1 delivered records, but 2 arrived'],
+    ['no total', () => [read(1), complete(undefined)], 'undefined delivered records'],
     ['a record twice', () => [read(1), read(1), complete(2)], 'record 1 after 1, out of order'],
     ['to and fro', () => [read(1), read(3), read(2), complete(3)], 'record 2 after 3, out of order'],
     ['fro and to', () => [read(3), read(1), read(2), complete(3)], 'record 2 after 1, out of order'],

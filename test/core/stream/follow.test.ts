@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
-import { type Following, follow } from '../../../src/core/stream/follow.ts';
+import { type FollowOptions, follow } from '../../../src/core/stream/follow.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { SleepLog } from '../transport/script.ts';
 import { lost, messageOf, readItem, ScriptedSource } from './messages.ts';
@@ -8,13 +8,13 @@ import { lost, messageOf, readItem, ScriptedSource } from './messages.ts';
 const opened = { kind: 'opened', position: 40 } as const;
 const end = localFailure('response.malformed', 'The end.');
 
-function following(more: Partial<Omit<Following, 'clock'>> = {}) {
+function following(more: Partial<Omit<FollowOptions, 'clock'>> = {}) {
   const clock = new SleepLog();
   const signal = new AbortController().signal;
   return { clock, random: () => 1, policy: DEFAULT_RETRY, maxRetries: undefined, signal, ...more };
 }
 
-async function run(source: ScriptedSource, options: Following) {
+async function run(source: ScriptedSource, options: FollowOptions) {
   const ids: (number | string)[] = [];
   const thrown = await (async () => {
     for await (const item of follow(source, options)) ids.push(item.kind === 'message' ? item.message.id : item.kind);
@@ -58,7 +58,7 @@ describe('follow', () => {
     await run(new ScriptedSource([lost('It broke.')], [opened], [end]), following({ onLost: (n) => notices.push(n) }));
     expect(notices).toEqual([
       { reason: 'It broke.', wait: 500, failed: 1 },
-      { reason: 'The connection was closed by the other side.', wait: 1000, failed: 2 },
+      { reason: 'The other side closed the connection.', wait: 1000, failed: 2 },
     ]);
   });
 

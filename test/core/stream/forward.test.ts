@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
-import { type HandingOn, handOn, NotTaken } from '../../../src/core/stream/forward.ts';
+import { type ForwardOptions, forwardMessage, NotAccepted } from '../../../src/core/stream/forward.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { SleepLog } from '../transport/script.ts';
 
-function handing(more: Partial<HandingOn> = {}) {
+function handing(more: Partial<ForwardOptions> = {}) {
   const clock = new SleepLog();
   const notices: unknown[] = [];
-  const options: HandingOn = {
+  const options: ForwardOptions = {
     ...{ clock, random: () => 1, policy: DEFAULT_RETRY, maxRetries: undefined, signal: new AbortController().signal },
     onRetry: (notice) => notices.push(notice),
-    givenUp: ({ message }, id, attempts) => localFailure('stream.receiver', `${message} ${id} ${attempts}`),
+    failureOf: ({ message }, id, attempts) => localFailure('stream.receiver', `${message} ${id} ${attempts}`),
     ...more,
   };
   return { clock, notices, options };
 }
 
 /** Fails so many times, then takes. */
-function failing(times: number, problem = () => new NotTaken('No.')) {
+function failing(times: number, problem = () => new NotAccepted('No.')) {
   let left = times;
   return async () => {
     if (left-- > 0) throw problem();
@@ -27,21 +27,21 @@ function failing(times: number, problem = () => new NotTaken('No.')) {
 describe('handOn', () => {
   it('offers a message until it is taken', async () => {
     const { clock, notices, options } = handing();
-    await handOn(41, failing(8), options);
+    await forwardMessage(41, failing(8), options);
     expect(clock.sleeps).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
     expect(notices[1]).toEqual({ messageId: 41, reason: 'No.', wait: 1000 });
   });
 
   it('waits as long as it is asked to, up to 5 minutes', async () => {
     const { clock, options } = handing();
-    await handOn(
+    await forwardMessage(
       41,
-      failing(1, () => new NotTaken('Busy.', { retryAfter: 9000 })),
+      failing(1, () => new NotAccepted('Busy.', { retryAfter: 9000 })),
       options,
     );
-    await handOn(
+    await forwardMessage(
       41,
-      failing(1, () => new NotTaken('Busy.', { retryAfter: 9_000_000 })),
+      failing(1, () => new NotAccepted('Busy.', { retryAfter: 9_000_000 })),
       options,
     );
     expect(clock.sleeps).toEqual([9000, 300_000]);
@@ -52,16 +52,16 @@ describe('handOn', () => {
     [2, 3],
   ])('gives up after %i retries', async (maxRetries, attempts) => {
     const { options } = handing({ maxRetries });
-    await handOn(41, failing(maxRetries), options);
-    await expect(handOn(41, failing(maxRetries + 1), options)).rejects.toThrow(`No. 41 ${attempts}`);
+    await forwardMessage(41, failing(maxRetries), options);
+    await expect(forwardMessage(41, failing(maxRetries + 1), options)).rejects.toThrow(`No. 41 ${attempts}`);
   });
 
   it('passes on what is no refusal', async () => {
     const { options } = handing();
     await expect(
-      handOn(
+      forwardMessage(
         41,
-        failing(1, () => new Error('odd') as NotTaken),
+        failing(1, () => new Error('odd') as NotAccepted),
         options,
       ),
     ).rejects.toThrow('odd');
@@ -70,6 +70,6 @@ describe('handOn', () => {
   it('ends with the reason of the signal', async () => {
     const stop = new AbortController();
     const { options } = handing({ signal: stop.signal, onRetry: () => stop.abort(new Error('stopped')) });
-    await expect(handOn(41, failing(1), options)).rejects.toThrow('stopped');
+    await expect(forwardMessage(41, failing(1), options)).rejects.toThrow('stopped');
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
-import { HttpSource, type StreamQuestion } from '../../../src/core/stream/httpsource.ts';
-import { Lost, type StreamItem } from '../../../src/core/stream/source.ts';
+import { HttpSource, type HttpStreamOptions } from '../../../src/core/stream/httpsource.ts';
+import { ConnectionLost, type StreamItem } from '../../../src/core/stream/source.ts';
 import type { ClientOptions } from '../../../src/core/transport/client.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
 import { answer, broken, clientOf, problem, Script, type Step } from '../transport/script.ts';
@@ -10,7 +10,7 @@ import { eventOf, messageOf, streamAnswer } from './messages.ts';
 
 const never = new AbortController().signal;
 
-function sourceOf(script: Script, question: Partial<StreamQuestion> = {}, options: Partial<ClientOptions> = {}) {
+function sourceOf(script: Script, question: Partial<HttpStreamOptions> = {}, options: Partial<ClientOptions> = {}) {
   return new HttpSource(clientOf(script, options), { keys: [], after: undefined, now: () => 0, ...question });
 }
 
@@ -148,18 +148,21 @@ describe('a connection to the stream', () => {
     [503, { 'retry-after': '2' }, 2000],
   ])('may be tried again on %i', async (status, headers, retryAfter) => {
     const thrown = await thrownBy(answer(status, 'busy', headers as Record<string, string>));
-    expect(thrown).toBeInstanceOf(Lost);
+    expect(thrown).toBeInstanceOf(ConnectionLost);
     expect(thrown).toMatchObject({ retryAfter, failure: { status } });
   });
 
   it('may be tried again when the connection fails, before or while it stands', async () => {
-    expect(await thrownBy(broken(false))).toBeInstanceOf(Lost);
+    expect(await thrownBy(broken(false))).toBeInstanceOf(ConnectionLost);
     const cut = streamAnswer([]);
     const body = (async function* () {
       yield Buffer.from(eventOf(messageOf(41)));
       throw new Error('other side closed');
     })();
-    expect(await thrownBy({ ...cut, body })).toMatchObject({ name: 'Lost', message: 'The connection was cut.' });
+    expect(await thrownBy({ ...cut, body })).toMatchObject({
+      name: 'ConnectionLost',
+      message: 'The connection was lost.',
+    });
   });
 
   it('may be tried again after a silence', async () => {
@@ -168,7 +171,7 @@ describe('a connection to the stream', () => {
     const run = async () => {
       for await (const item of sourceOf(script, { silence: 20 }).connect(never)) seen.push(shortly(item));
     };
-    await expect(run()).rejects.toMatchObject({ name: 'Lost', message: 'The server was silent for 0.02 s.' });
+    await expect(run()).rejects.toMatchObject({ name: 'ConnectionLost', message: 'The server was silent for 0.02 s.' });
     expect(seen).toEqual(['from 40', '41']);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Listening, listen } from '../../../src/core/stream/listen.ts';
-import { PositionKeeper } from '../../../src/core/stream/positionkeeper.ts';
+import { type ListenOptions, listen } from '../../../src/core/stream/listen.ts';
+import { PositionSaver } from '../../../src/core/stream/positions.ts';
 import type { StreamItem } from '../../../src/core/stream/source.ts';
 import { itemsOf, messageOf, readItem } from './messages.ts';
 
@@ -8,15 +8,15 @@ const opened: StreamItem = { kind: 'opened', position: 40 };
 const seen: StreamItem = { kind: 'seen', position: 50 };
 
 /** Listens to items and writes down what happens, in its order. */
-async function log(items: (note: (id: number) => void) => StreamItem[], more: Partial<Listening> = {}) {
+async function log(items: (note: (id: number) => void) => StreamItem[], more: Partial<ListenOptions> = {}) {
   const lines: string[] = [];
-  const keeper = new PositionKeeper(async (position) => void lines.push(`save ${position}`), 0);
+  const positionSaver = new PositionSaver(async (position) => void lines.push(`save ${position}`), 0);
   const end = await listen(itemsOf(...items((id) => lines.push(`handled ${id}`))), {
-    takers: [
+    handlers: [
       async ({ id }) => void lines.push(`take ${id}`),
       async (_, text) => void lines.push(`print ${text.length > 2}`),
     ],
-    keeper,
+    positionSaver,
     isNew: false,
     limit: undefined,
     onOpened: () => lines.push('opened'),
@@ -39,8 +39,8 @@ describe('listen', () => {
   });
 
   it('leaves the position where it was when a message is not taken', async () => {
-    const takers = [() => Promise.reject(new Error('not taken'))];
-    const { lines, end } = await log((handled) => [opened, readItem(messageOf(41), handled)], { takers });
+    const handlers = [() => Promise.reject(new Error('not taken'))];
+    const { lines, end } = await log((handled) => [opened, readItem(messageOf(41), handled)], { handlers });
     expect(end).toBe('not taken');
     expect(lines).toEqual(['opened']);
   });
@@ -48,7 +48,7 @@ describe('listen', () => {
   it('ends behind the last message it is to hand on', async () => {
     const { lines, end } = await log((handled) => [41, 42, 43].map((id) => readItem(messageOf(id), handled)), {
       limit: 2,
-      takers: [],
+      handlers: [],
     });
     expect(end).toBe(2);
     expect(lines).toEqual(['handled 41', 'save 41', 'handled 42', 'save 42']);
@@ -61,6 +61,8 @@ describe('listen', () => {
   });
 
   it('needs no position', async () => {
-    expect((await log(() => [opened, seen, readItem(messageOf(41))], { keeper: undefined, isNew: true })).end).toBe(1);
+    expect(
+      (await log(() => [opened, seen, readItem(messageOf(41))], { positionSaver: undefined, isNew: true })).end,
+    ).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { jsonMessages, type MessageForm, ndjsonMessages } from '../../../src/core/stream/messageforms.ts';
+import { jsonMessages, type MessageFormatter, ndjsonMessages } from '../../../src/core/stream/messageforms.ts';
 import { tableMessages } from '../../../src/core/stream/messagetable.ts';
 import { messageOf } from './messages.ts';
 
@@ -19,7 +19,7 @@ const messages = [
   }),
 ];
 
-function written(form: MessageForm, given: readonly StreamMessage[] = messages): string {
+function written(form: MessageFormatter, given: readonly StreamMessage[] = messages): string {
   return given.map((message) => form.message(message, JSON.stringify(message))).join('') + form.end();
 }
 

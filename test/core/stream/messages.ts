@@ -1,7 +1,7 @@
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import type { StreamItem, StreamSource } from '../../../src/core/stream/source.ts';
-import { Lost } from '../../../src/core/stream/source.ts';
+import { ConnectionLost } from '../../../src/core/stream/source.ts';
 import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 
 /** A message of organization org-1; the routing key follows from the rest. */
@@ -50,7 +50,7 @@ export async function* itemsOf(...items: readonly StreamItem[]): AsyncGenerator<
 }
 
 export const lost = (reason = 'It broke.', retryAfter?: number) =>
-  new Lost(localFailure('network.unreachable', reason), retryAfter);
+  new ConnectionLost(localFailure('network.unreachable', reason), retryAfter);
 
 /** A source whose connections are these, one after the other: what they give, and how they end. */
 export class ScriptedSource implements StreamSource {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkListenerName, type NamedPosition, Positions } from '../../../src/core/stream/positions.ts';
+import { checkListenerName, type NamedPosition, PositionStore } from '../../../src/core/stream/positions.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ const position: NamedPosition = {
 
 describe('positions', () => {
   it('come back, for their owner only', async () => {
-    const positions = new Positions(join(folder, 'streams'));
+    const positions = new PositionStore(join(folder, 'streams'));
     expect(await positions.read(place)).toBeUndefined();
     await positions.lockPath(place);
     await positions.write(position);
@@ -37,7 +37,7 @@ describe('positions', () => {
     ['another organization', { ...place, organization: 'org-2' }],
     ['another name', { ...place, name: 'mirror2' }],
   ])('are not taken for those of %s', async (_name, other) => {
-    const positions = new Positions(folder);
+    const positions = new PositionStore(folder);
     await positions.write(position);
     expect(await positions.read(other)).toBeUndefined();
     expect(await positions.lockPath(other)).not.toBe(await positions.lockPath(place));
@@ -46,7 +46,7 @@ describe('positions', () => {
   it.each(['{', '{}', JSON.stringify({ ...position, position: '41' }), JSON.stringify({ ...position, version: 2 })])(
     'that make no sense are refused: %s',
     async (text) => {
-      const positions = new Positions(folder);
+      const positions = new PositionStore(folder);
       await positions.write(position);
       const [file = ''] = await readdir(folder);
       await writeFile(join(folder, file), text);

@@ -24,7 +24,7 @@ describe('an attempt', () => {
   it('ends when no answer comes in time', async () => {
     const result = await attempt({ send: silent, clock: new SleepLog(), timeout: 20 }, REQUEST, accept);
     expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: false });
-    expect(result.failure?.message).toBe('No whole answer came within 0.02 s.');
+    expect(result.failure?.message).toBe('No complete response within 0.02 s.');
     expect(result.notice).toMatchObject({ status: null, requestId: 'mine' });
   });
 
@@ -46,7 +46,7 @@ describe('an attempt', () => {
       return { status: 200, headers: {}, body: chunks('ok') };
     };
     const result = await attempt({ send, clock: new SleepLog(), timeout: 150 }, { ...REQUEST, body }, accept);
-    expect(result.end).toMatchObject({ kind: 'answered', status: 200 });
+    expect(result.end).toMatchObject({ kind: 'completed', status: 200 });
   });
 
   it('leaves no timer behind when its body is read on after it has ended', async () => {
@@ -77,7 +77,7 @@ describe('an attempt', () => {
   it('is lost when the answer is not UTF-8', async () => {
     const send: Send = async () => ({ status: 200, headers: {}, body: chunks(Buffer.from([0x7b, 0xff, 0x7d])) });
     const result = await attempt({ send, clock: new SleepLog(), timeout: 1000 }, REQUEST, accept);
-    expect(result.failure?.message).toBe('The answer is not valid UTF-8. (HTTP 200)');
+    expect(result.failure?.message).toBe('The response is not valid UTF-8. (HTTP 200)');
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe('an attempt', () => {
     const send: Send = async ({ signal }) => ({ status: 200, headers: {}, body: until(signal, body()) });
     const result = await attempt({ send, clock: new SleepLog(), timeout: 60 }, REQUEST, accept);
     expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: false });
-    expect(result.failure?.message).toBe('No whole answer came within 0.06 s. (HTTP 200)');
+    expect(result.failure?.message).toBe('No complete response within 0.06 s. (HTTP 200)');
   });
 
   it('ends for good behind 64 MiB, without reading on', async () => {
@@ -121,7 +121,7 @@ describe('an attempt', () => {
     const send: Send = async () => ({ status: 200, headers: {}, body: body() });
     const result = await attempt({ send, clock: new SleepLog(), timeout: 60_000 }, REQUEST, accept);
     expect(result.end).toEqual({ kind: 'lost', sent: true, permanent: true });
-    expect(result.failure?.message).toBe('The answer is larger than 64 MiB. (HTTP 200)');
+    expect(result.failure?.message).toBe('The response is larger than 64 MiB. (HTTP 200)');
     expect(given).toBe(65);
   });
 
@@ -149,8 +149,8 @@ describe('an attempt', () => {
   });
 
   it.each([
-    ['is cut off', Buffer.from('abc'), '4', 'The answer was cut off after 3 of 4 bytes. (HTTP 200)'],
-    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), '3', 'The answer is not valid UTF-8. (HTTP 200)'],
+    ['is cut off', Buffer.from('abc'), '4', 'The response was cut off after 3 of 4 bytes. (HTTP 200)'],
+    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), '3', 'The response is not valid UTF-8. (HTTP 200)'],
   ])('has no answer when it %s', async (_, bytes, length, message) => {
     const send: Send = async () => ({
       status: 200,

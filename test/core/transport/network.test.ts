@@ -91,7 +91,7 @@ describe('the network', () => {
     await new Promise((done) => server.close(done));
     const failure = await failureOf(send({ method: 'POST', url, body: 'x' }));
     expect(failure.sent).toBe(false);
-    expect(failure.message).toBe(`Nothing answers at ${new URL(url).host}.`);
+    expect(failure.message).toBe(`Connection refused: ${new URL(url).host}.`);
   });
 
   it.each([

@@ -152,9 +152,9 @@ describe('a turn', () => {
   it('that is waited for can be given up', async () => {
     const clock = new VirtualClock();
     const pacer = new Pacer(clock);
-    (await pacer.turn(false)).ended({}, 60_000);
+    (await pacer.acquire(false))({}, 60_000);
     const stop = new AbortController();
-    const waiting = pacer.turn(false, stop.signal);
+    const waiting = pacer.acquire(false, stop.signal);
     const given = clock.sleep(1000).then(() => stop.abort(new Error('stopped')));
     await expect(clock.run(Promise.all([waiting, given]))).rejects.toThrow('stopped');
     expect(pacer.statistics).toEqual({ requests: 1, retries: 0, throttledMilliseconds: 1000 });
@@ -168,8 +168,8 @@ describe('a turn', () => {
       now -= 3_600_000;
     };
     const pacer = new Pacer({ now: () => now, sleep });
-    (await pacer.turn(false)).ended({}, 5000);
-    await pacer.turn(true);
+    (await pacer.acquire(false))({}, 5000);
+    await pacer.acquire(true);
     expect(sleeps).toEqual([5000]);
   });
 });

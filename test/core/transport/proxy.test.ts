@@ -16,6 +16,9 @@ describe('proxyFor', () => {
     ['a part of a name', 'https://myexample.com', { HTTPS_PROXY: PROXY, NO_PROXY: 'example.com' }, 'HTTPS_PROXY'],
     ['a wildcard', 'https://api.example.com', { HTTPS_PROXY: PROXY, NO_PROXY: '*.example.com' }, undefined],
     ['everything left out', 'https://api.example.com', { HTTPS_PROXY: PROXY, NO_PROXY: '*' }, undefined],
+    ['an IPv6 address', 'https://[fd00::1]', { HTTPS_PROXY: PROXY, NO_PROXY: 'fd00::1' }, undefined],
+    ['one in brackets', 'https://[fd00::1]:8443', { HTTPS_PROXY: PROXY, NO_PROXY: '[fd00::1]:8443' }, undefined],
+    ['another port of one', 'https://[fd00::1]', { HTTPS_PROXY: PROXY, NO_PROXY: '[fd00::1]:8443' }, 'HTTPS_PROXY'],
     ['another port', 'https://api.example.com', { HTTPS_PROXY: PROXY, NO_PROXY: 'example.com:8443' }, 'HTTPS_PROXY'],
     ['the same port', 'https://api.example.com', { HTTPS_PROXY: PROXY, NO_PROXY: 'example.com:443' }, undefined],
   ])('with %s', (_name, address, env, expected) => {

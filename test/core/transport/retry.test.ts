@@ -3,63 +3,62 @@ import { describe, expect, it } from 'vitest';
 import {
   type AttemptEnd,
   DEFAULT_RETRY,
-  judge,
+  decideRetry,
   type RequestTraits,
-  readRetryAfter,
+  type RetryDecision,
   retryAfterOf,
-  type Verdict,
-  waitBefore,
+  retryDelay,
 } from '../../../src/core/transport/retry.ts';
 
 const READ: RequestTraits = { repeatable: true, keyed: false };
 const POST: RequestTraits = { repeatable: false, keyed: true };
 const REPLACING: RequestTraits = { repeatable: true, keyed: true };
-const answered = (status: number): AttemptEnd => ({ kind: 'answered', status });
+const completed = (status: number): AttemptEnd => ({ kind: 'completed', status });
 const lost = (sent: boolean, permanent = false): AttemptEnd => ({ kind: 'lost', sent, permanent });
 
-const STOP = { again: false, unclear: false };
-const RETRY = { again: true, unclear: false };
+const STOP = { retry: false, outcomeUnknown: false };
+const RETRY = { retry: true, outcomeUnknown: false };
 /** Look, then send again; and look, then give up. */
-const SETTLE = { again: true, unclear: true };
-const CHECK = { again: false, unclear: true };
+const SETTLE = { retry: true, outcomeUnknown: true };
+const CHECK = { retry: false, outcomeUnknown: true };
 
 describe('judge', () => {
-  it.each<[string, AttemptEnd, RequestTraits, Verdict]>([
-    ['a read that succeeded', answered(200), READ, STOP],
+  it.each<[string, AttemptEnd, RequestTraits, RetryDecision]>([
+    ['a read that succeeded', completed(200), READ, STOP],
     ['a read whose answer is too large', lost(true, true), READ, STOP],
     ['a write whose answer is too large', lost(true, true), POST, CHECK],
-    ['a read with 408', answered(408), READ, RETRY],
-    ['a read with 429', answered(429), READ, RETRY],
-    ['a read with 500', answered(500), READ, RETRY],
-    ['a read with 502 of a gateway', answered(502), READ, RETRY],
-    ['a read with 503', answered(503), READ, RETRY],
-    ['a read with 504 of a gateway', answered(504), READ, RETRY],
-    ['a read with 501', answered(501), READ, STOP],
-    ['a read with 400', answered(400), READ, STOP],
-    ['a read with 401', answered(401), READ, STOP],
-    ['a read with 403', answered(403), READ, STOP],
-    ['a read with 404', answered(404), READ, STOP],
-    ['a read with 409', answered(409), READ, STOP],
+    ['a read with 408', completed(408), READ, RETRY],
+    ['a read with 429', completed(429), READ, RETRY],
+    ['a read with 500', completed(500), READ, RETRY],
+    ['a read with 502 of a gateway', completed(502), READ, RETRY],
+    ['a read with 503', completed(503), READ, RETRY],
+    ['a read with 504 of a gateway', completed(504), READ, RETRY],
+    ['a read with 501', completed(501), READ, STOP],
+    ['a read with 400', completed(400), READ, STOP],
+    ['a read with 401', completed(401), READ, STOP],
+    ['a read with 403', completed(403), READ, STOP],
+    ['a read with 404', completed(404), READ, STOP],
+    ['a read with 409', completed(409), READ, STOP],
     ['a read that was cut off', lost(true), READ, RETRY],
     ['a read over an untrusted certificate', lost(false, true), READ, STOP],
-    ['a POST that succeeded', answered(201), POST, STOP],
-    ['a POST with 400', answered(400), POST, STOP],
-    ['a POST with 401', answered(401), POST, STOP],
-    ['a POST over the rate limit', answered(429), POST, RETRY],
-    ['a POST that failed', answered(500), POST, SETTLE],
-    ['a POST that the server cannot do', answered(501), POST, CHECK],
-    ['a POST not taken yet', answered(503), POST, SETTLE],
-    ['a POST with a status of no standard', answered(520), POST, CHECK],
-    ['a POST that timed out', answered(408), POST, SETTLE],
-    ['a POST behind a gateway that got no answer', answered(502), POST, SETTLE],
-    ['a POST behind a gateway that waited too long', answered(504), POST, SETTLE],
-    ['a POST whose first copy still runs', answered(409), POST, RETRY],
+    ['a POST that succeeded', completed(201), POST, STOP],
+    ['a POST with 400', completed(400), POST, STOP],
+    ['a POST with 401', completed(401), POST, STOP],
+    ['a POST over the rate limit', completed(429), POST, RETRY],
+    ['a POST that failed', completed(500), POST, SETTLE],
+    ['a POST that the server cannot do', completed(501), POST, CHECK],
+    ['a POST not taken yet', completed(503), POST, SETTLE],
+    ['a POST with a status of no standard', completed(520), POST, CHECK],
+    ['a POST that timed out', completed(408), POST, SETTLE],
+    ['a POST behind a gateway that got no answer', completed(502), POST, SETTLE],
+    ['a POST behind a gateway that waited too long', completed(504), POST, SETTLE],
+    ['a POST whose first copy still runs', completed(409), POST, RETRY],
     ['a POST that never left', lost(false), POST, RETRY],
     ['a POST without an answer', lost(true), POST, SETTLE],
     ['a POST that replaces, without an answer', lost(true), REPLACING, RETRY],
-    ['a POST that replaces, after a failure', answered(500), REPLACING, RETRY],
+    ['a POST that replaces, after a failure', completed(500), REPLACING, RETRY],
   ])('%s', (_name, end, traits, expected) => {
-    expect(judge(end, traits)).toEqual(expected);
+    expect(decideRetry(end, traits)).toEqual(expected);
   });
 });
 
@@ -72,9 +71,9 @@ describe('waitBefore', () => {
     [7, 20_000],
     [40, 20_000],
   ])('after %i failures is at most %i ms', (failed, most) => {
-    expect(waitBefore(failed, DEFAULT_RETRY, () => 1)).toBe(most);
-    expect(waitBefore(failed, DEFAULT_RETRY, () => 0)).toBe(0);
-    expect(waitBefore(failed, DEFAULT_RETRY, () => 0.5)).toBe(most / 2);
+    expect(retryDelay(failed, DEFAULT_RETRY, () => 1)).toBe(most);
+    expect(retryDelay(failed, DEFAULT_RETRY, () => 0)).toBe(0);
+    expect(retryDelay(failed, DEFAULT_RETRY, () => 0.5)).toBe(most / 2);
   });
 
   it.each([
@@ -82,11 +81,11 @@ describe('waitBefore', () => {
     ['is the backoff when the server asks for less', 10, 500],
     ['is cut to five minutes', 86_400_000, 300_000],
   ])('%s', (_name, retryAfter, expected) => {
-    expect(waitBefore(1, DEFAULT_RETRY, () => 1, retryAfter)).toBe(expected);
+    expect(retryDelay(1, DEFAULT_RETRY, () => 1, retryAfter)).toBe(expected);
   });
 });
 
-describe('readRetryAfter', () => {
+describe('a Retry-After', () => {
   const now = Date.UTC(2026, 2, 2, 12);
 
   it.each<[string | undefined, number | undefined]>([
@@ -106,13 +105,13 @@ describe('readRetryAfter', () => {
     ['Sun, 01 Mar 2026 12:00:00 GMT', 0],
     ['Mon, 99 Foo 2026 12:00:30 GMT', undefined],
   ])('%s is %s ms', (header, expected) => {
-    expect(readRetryAfter(header, now)).toBe(expected);
+    expect(retryAfterOf(header === undefined ? {} : { 'retry-after': header }, now)).toBe(expected);
   });
 
   it('is never NaN or negative', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const wait = readRetryAfter(text, now);
+        const wait = retryAfterOf({ 'retry-after': text }, now);
         expect(wait === undefined || wait >= 0).toBe(true);
       }),
     );

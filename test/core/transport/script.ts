@@ -1,6 +1,7 @@
+import type { Clock } from '../../../src/core/clock.ts';
+import { staticToken } from '../../../src/core/connection/credentials.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { ApiClient, type ClientOptions } from '../../../src/core/transport/client.ts';
-import type { Clock } from '../../../src/core/transport/exchange.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import {
   ConnectionFailure,
@@ -8,7 +9,6 @@ import {
   type OutgoingRequest,
   type Send,
 } from '../../../src/core/transport/send.ts';
-import { staticToken } from '../../../src/core/transport/token.ts';
 
 /** One step of a scripted server: an answer, or a failure of the connection. */
 export type Step = IncomingResponse | ConnectionFailure | ((request: OutgoingRequest) => IncomingResponse);

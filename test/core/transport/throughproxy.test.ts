@@ -66,8 +66,8 @@ describe('a proxy', () => {
   });
 
   it.each([
-    ['refuses', 407, 'the proxy of HTTPS_PROXY, refuses it with HTTP 407.'],
-    ['cannot reach the server', 502, 'the proxy of HTTPS_PROXY, refuses it with HTTP 502.'],
+    ['refuses', 407, 'the proxy of HTTPS_PROXY (HTTP 407).'],
+    ['cannot reach the server', 502, 'the proxy of HTTPS_PROXY (HTTP 502).'],
   ])('that %s is told apart from the server, and nothing has been sent', async (_name, status, says) => {
     const proxy = await startProxy({ status });
     const env = { HTTPS_PROXY: `http://ann:hush@127.0.0.1:${proxy.port}` };
@@ -81,7 +81,7 @@ describe('a proxy', () => {
     const port = await listen(createServer());
     await new Promise((done) => servers.pop()?.close(done));
     const failure = get('https://api.example.com/', { HTTPS_PROXY: `127.0.0.1:${port}` });
-    await expect(failure).rejects.toThrow(`Nothing answers at 127.0.0.1:${port}, the proxy of HTTPS_PROXY.`);
+    await expect(failure).rejects.toThrow(`Connection refused: 127.0.0.1:${port}, the proxy of HTTPS_PROXY.`);
   });
 
   it('that is no address ends the request before it is sent', async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/transport/exchange.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 
 interface Timer {
   readonly at: number;

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifyChain } from '../../../src/server/audit/chain.ts';
 import { deleteOldEntries } from '../../../src/server/audit/retention.ts';
-import { verifyChain } from '../../../src/server/audit/verify.ts';
 import { openConnection } from '../../../src/server/store/sqlite/open.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -132,7 +132,7 @@ describe('damage is found', () => {
     );
     expect((await verify()).problems).toEqual([]);
     expect((await verify({ id: Number(id), hash })).problems).toEqual([
-      { id: Number(id), problem: 'was noted as an end, and is not there any more' },
+      { id: Number(id), problem: 'was recorded as the end and no longer exists' },
     ]);
   });
 
@@ -151,7 +151,9 @@ describe('damage is found', () => {
     tamper(`UPDATE log_heads SET hash = '${before}' WHERE name = 'audit'`);
     expect((await verify()).problems).toEqual([]);
     const found = await verify({ id: Number(noted[0]), hash: noted[1] ?? '' });
-    expect(found.problems).toEqual([{ id: Number(noted[0]), problem: 'is not the entry that was noted as an end' }]);
+    expect(found.problems).toEqual([
+      { id: Number(noted[0]), problem: 'is not the entry that was recorded as the end' },
+    ]);
   });
 });
 

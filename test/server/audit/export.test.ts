@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { exportEntries } from '../../../src/server/audit/export.ts';
-import type { AuditRange } from '../../../src/server/audit/reading.ts';
+import { type AuditRange, exportEntries } from '../../../src/server/audit/export.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';

@@ -19,7 +19,7 @@ interface Seen {
   readonly complaints: string[];
 }
 
-/** Opens the page in a window of its own; tells what it asked for and complained about. */
+/** Opens the page in a window of its own; returns what it requested and complained about. */
 async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen> {
   const page = await newPage(width, colorScheme);
   const requests: string[] = [];
@@ -33,7 +33,7 @@ async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen>
 }
 
 describe('the page in a browser', () => {
-  browserTest('asks nobody but its own server, and complains of nothing', async () => {
+  browserTest('requests nothing but from its own server, and complains of nothing', async () => {
     const { page, requests, complaints } = await open(1440, 'light');
     await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
     await page.close();

@@ -17,7 +17,7 @@ function article(page: string, id: string): string {
 }
 
 describe('GET /docs', () => {
-  it('answers a page without a token, which may only use its own style', async () => {
+  it('serves a page without a token, which may only use its own style', async () => {
     const { statusCode, headers, body } = await service.app.inject('/docs');
     expect(statusCode).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -71,7 +71,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('tells operators from each other', async () => {
+  it('marks up each operator', async () => {
     const [row = ''] = matches(
       article(await load(), 'patients.list'),
       /<tr>(<th scope="row"><code>chartNumber<\/code>.*?)<\/tr>/g,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImportRefused } from '../../../src/server/import/problems.ts';
+import { ImportRefused } from '../../../src/server/import/lines.ts';
 import { rowOf } from '../../support/calls.ts';
 import { big, LOCATIONS, OPERATORIES, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';

@@ -37,6 +37,17 @@ describe('deletions', () => {
     expect(idsOf(await service.call('GET', '/patients'))).toEqual([PATIENTS.ann, PATIENTS.bob]);
   });
 
+  it('of tokens and clients are counted like those of records', async () => {
+    const scopes = ['model:read'];
+    const client = { type: 'ApiClient', clientId: 'a', clientSecret: 'b', organizations: [ORGANIZATION], scopes };
+    expect(await service.import([client])).toEqual({ imported: { ApiClient: 1 }, deleted: 0 });
+    const lines = [
+      { type: 'ApiClient', clientId: 'a', deleted: true },
+      { type: 'AccessToken', token: 'c', deleted: true },
+    ];
+    expect(await service.import(lines)).toEqual({ imported: {}, deleted: 2 });
+  });
+
   it('are refused while another record links to what would go', async () => {
     const problems = await refused(service, [
       patient(1),

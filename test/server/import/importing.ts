@@ -1,4 +1,4 @@
-import { type ImportProblem, ImportRefused } from '../../../src/server/import/problems.ts';
+import { type ImportProblem, ImportRefused } from '../../../src/server/import/lines.ts';
 import type { TestService } from '../../support/service.ts';
 
 type Records = Iterable<Readonly<Record<string, unknown>>>;

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { importFile, importText } from '../../../src/server/import/file.ts';
-import { readLines } from '../../../src/server/import/lines.ts';
-import { ProblemList } from '../../../src/server/import/problems.ts';
+import { importFile, importText } from '../../../src/server/import/importer.ts';
+import { ProblemList, readLines } from '../../../src/server/import/lines.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
 

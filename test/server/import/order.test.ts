@@ -80,3 +80,10 @@ it.each([
   expect(body).toMatchObject(left);
   await service.close();
 });
+
+it('a deletion that waits for the line of an operatory is counted', async () => {
+  const service = await testService([...bareRecords(), ...patients]);
+  const summary = await service.import([first, { ...first, deleted: true }, provider, operatory]);
+  expect(summary).toEqual({ imported: { AppointmentV1: 1, Provider: 1, Operatory: 1 }, deleted: 1 });
+  await service.close();
+});

@@ -48,7 +48,7 @@ describe('GET /openapi.json', () => {
     LINT_MS,
   );
 
-  it('is told by those rules what is missing', async () => {
+  it('fails those rules where something is missing', async () => {
     const { openapi, paths } = await load();
     const found = await findings(JSON.stringify({ openapi, info: {}, paths: { '/healthz': paths['/healthz'] } }));
     expect(found).toContain(
@@ -216,7 +216,7 @@ describe('bodies', () => {
   });
 });
 
-describe('answers', () => {
+describe('responses', () => {
   it('have the names of the specification', async () => {
     // Specification, Appointment history, Missed appointments, Patient insurance plans.
     for (const name of ['AppointmentHistory', 'MissedAppointment', 'PatientInsurancePlan']) {
@@ -262,7 +262,7 @@ describe('answers', () => {
     expect(properties).not.toHaveProperty('file');
   });
 
-  it('know what pagination each list tells (D17)', async () => {
+  it('know what pagination each list has (D17)', async () => {
     const document = await load();
     const pagination = (name: string) => {
       const meta = schema(document, name).properties.meta as unknown as DescribedSchema;

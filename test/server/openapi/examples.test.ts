@@ -3,8 +3,7 @@ import { allOperations } from '../../../src/catalog/catalog.ts';
 import type { Problem, Warning } from '../../../src/catalog/failures.ts';
 import { checkFilter } from '../../../src/catalog/filter/check.ts';
 import { emittedFields, readFields } from '../../../src/catalog/record.ts';
-import { exampleAnswer } from '../../../src/server/openapi/answers.ts';
-import { exampleBody, exampleRequest } from '../../../src/server/openapi/requests.ts';
+import { exampleBody, exampleRequest, exampleResponse } from '../../../src/server/openapi/examples.ts';
 
 const all = allOperations().map(({ resource, operation }) => [operation.id, resource, operation] as const);
 
@@ -26,8 +25,8 @@ describe.each(all)('the example of %s', (_id, resource, operation) => {
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   });
 
-  it('has an answer with every field', () => {
-    const { data } = exampleAnswer(resource, operation) as { data: object };
+  it('has a response with every field', () => {
+    const { data } = exampleResponse(resource, operation) as { data: object };
     const record = Array.isArray(data) ? data[0] : data;
     if (operation.shape === 'count') expect(Object.keys(record)).toEqual(operation.countNames);
     else if (operation.fields !== undefined) expect(Object.keys(record)).toEqual(emittedFields(operation.fields));

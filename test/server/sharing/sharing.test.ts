@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Lease } from '../../../src/server/lease.ts';
+import { Lease } from '../../../src/server/scheduler.ts';
 import { TestClock } from '../../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';

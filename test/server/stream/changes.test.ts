@@ -50,7 +50,7 @@ describe('a message', () => {
     const organization = { org: 1, id: ORGANIZATION };
     const failing = () =>
       service.service.store.write(async (tx) => {
-        const { recordChange } = await import('../../../src/server/engine/changes.ts');
+        const { recordChange } = await import('../../../src/server/engine/writing.ts');
         const { transactionTags } = await import('../../../src/catalog/resources/transactiontags.ts');
         await recordChange(tx, {
           organization,

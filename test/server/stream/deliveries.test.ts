@@ -168,7 +168,10 @@ describe('a delivery that fails', () => {
   /** What is delivered by a store of its own making: correlation id and operation. */
   async function deliver(store: Store, faults: unknown[]): Promise<string[]> {
     const deliveries = new Deliveries(store, service.clock.now);
-    deliveries.start((fault) => faults.push(fault));
+    deliveries.start(
+      () => undefined,
+      (fault) => faults.push(fault),
+    );
     await deliveries.idle();
     return (await allMessages(service))
       .filter(({ correlationId }) => correlationId !== null)

@@ -238,7 +238,7 @@ describe('a data folder', () => {
 
   it('that is filled with what is not to be told, as with demo data, begins its stream behind it', async () => {
     const server = await openFolder(folder, { serving: true });
-    await importRecords(server.service, () => numberRecords(bareRecords()), { untold: true });
+    await importRecords(server.service, () => numberRecords(bareRecords()), { unpublished: true });
     expect(await server.service.stream.readMessages(0, 100)).toEqual([]);
     await server.close();
   });

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
-import { findOrganization } from '../../../src/server/organizations.ts';
-import type { Organization } from '../../../src/server/service.ts';
+import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
 import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { revokeTokenText, saveToken } from '../../../src/server/tokens/tokens.ts';
 import { refusalOf, sourcesOf } from '../../support/calls.ts';
@@ -190,7 +189,7 @@ describe('a token', () => {
   const save = (changes: object = {}) => service.service.store.write((tx) => saveToken(tx, 'short', grant(changes)));
 
   it.each<[string, string, () => Promise<unknown>]>([
-    ['is revoked', 'not known', () => service.service.store.write((tx) => revokeTokenText(tx, 'short'))],
+    ['is revoked', 'is unknown', () => service.service.store.write((tx) => revokeTokenText(tx, 'short'))],
     ['loses its scope', 'scope', () => save({ scopes: ['model:write'] })],
     ['is for another organization', 'not for this organization', () => save({ organizations: [OTHER_ORGANIZATION] })],
     ['expires', 'expired', async () => service.clock.advance(3_600_000)],

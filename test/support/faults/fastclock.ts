@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/transport/exchange.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 
 /** From so many milliseconds on a sleep is longer than a service takes for a request that it is at. */
 const LONG = 1000;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Keyring, KeyringTrouble } from '../../../core/profiles/keyring.ts';
+import { type Keyring, KeyringError } from '../../../core/profiles/keyring.ts';
 import { readAll } from '../../terminal/streams.ts';
 import type { KeyringAnswer, KeyringQuestion } from './conversation.ts';
 
@@ -32,7 +32,7 @@ async function ask(question: KeyringQuestion, signal: AbortSignal): Promise<stri
   child.stdin.end(JSON.stringify(question));
   const text = await Promise.race([readAll(child.stdout), failed]);
   const answer = readAnswer(text);
-  if ('trouble' in answer) throw new KeyringTrouble(answer.trouble);
+  if ('trouble' in answer) throw new KeyringError(answer.trouble);
   return answer.secret;
 }
 
@@ -40,7 +40,7 @@ function readAnswer(text: string): KeyringAnswer {
   try {
     return JSON.parse(text) as KeyringAnswer;
   } catch {
-    throw new KeyringTrouble('it ended without an answer');
+    throw new KeyringError('it ended without an answer');
   }
 }
 

@@ -26,7 +26,7 @@ export default class ServerAuditVerify extends ServerCommand<OpenFolder> {
   }
 
   protected override async work(folder: OpenFolder, { flags }: CommandInput): Promise<string> {
-    const { verifyChain } = await import('../../../server/audit/verify.ts');
+    const { verifyChain } = await import('../../../server/audit/chain.ts');
     const report = await verifyChain(folder.service.store.read, readExpected(textFlag(flags, 'expect')));
     if (report.problems.length > 0) throw auditDamage(report);
     return isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : auditReportText(report);

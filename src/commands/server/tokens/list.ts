@@ -20,8 +20,9 @@ export default class ServerTokensList extends ServerCommand<OpenFolder> {
   }
 
   protected override async work(folder: OpenFolder, { flags }: CommandInput): Promise<string> {
-    const { tokenRows, tokenText } = await import('../../../server/tokens/admin.ts');
-    const rows = await tokenRows(folder.service);
+    const { listGrants } = await import('../../../server/tokens/tokens.ts');
+    const { tokenText } = await import('../../../server/tokens/admin.ts');
+    const rows = await listGrants(folder.service.store.read);
     return isOn(flags, 'json') ? `${JSON.stringify(rows)}\n` : tokenText(rows);
   }
 }

@@ -1,9 +1,9 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Breaker, notTried } from '../../circuitbreaker.ts';
+import { CircuitBreaker, notTried } from '../../circuitbreaker.ts';
 import { Failure, fileFailure } from '../../failure.ts';
 import type { LockOwner } from '../../lockfile.ts';
-import { inOrder } from '../../orderedmap.ts';
+import { mapInOrder } from '../../orderedmap.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
 import { downloadTo, type Landed } from './downloadfile.ts';
@@ -45,7 +45,7 @@ export async function* downloadAll(
   const journal = target.journal && (await DownloadJournal.open(place, scope, target.journal));
   try {
     const run = new DownloadRun(target, downloading, journal);
-    yield* inOrder(wanted, concurrency, (document) => run.download(document));
+    yield* mapInOrder(wanted, concurrency, (document) => run.download(document));
   } finally {
     await journal?.close();
   }
@@ -56,7 +56,7 @@ class DownloadRun {
   private readonly downloading: Downloading;
   private readonly journal: DownloadJournal | undefined;
   private readonly names: FileNames;
-  private readonly breaker = new Breaker();
+  private readonly breaker = new CircuitBreaker();
   /** Names are given in the order of the documents, whichever answers first. */
   private turn: Promise<void> = Promise.resolve();
 
@@ -87,7 +87,7 @@ class DownloadRun {
     } finally {
       void before.then(pass);
     }
-    this.breaker.note('failure' in result ? result.failure : undefined);
+    this.breaker.record('failure' in result ? result.failure : undefined);
     return result;
   }
 

@@ -1,5 +1,5 @@
 import { localFailure } from '../../failure.ts';
-import { waitBefore } from '../../transport/retry.ts';
+import { retryDelay } from '../../transport/retry.ts';
 import { type ToldDigest, toldDigest } from '../links/contentdigest.ts';
 import type { DocumentLink } from '../links/documentlink.ts';
 import {
@@ -51,7 +51,7 @@ export async function receiveFile(
     }
     failed++;
     if (!ended.again || failed > fetching.retry.maxRetries) throw ended.failure;
-    await fetching.clock.sleep(waitBefore(failed, fetching.retry, fetching.random, ended.retryAfter), fetching.signal);
+    await fetching.clock.sleep(retryDelay(failed, fetching.retry, fetching.random, ended.retryAfter), fetching.signal);
   }
 }
 

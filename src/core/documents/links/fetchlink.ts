@@ -1,4 +1,4 @@
-import { waitBefore } from '../../transport/retry.ts';
+import { retryDelay } from '../../transport/retry.ts';
 import type { IncomingResponse } from '../../transport/send.ts';
 import { attemptLink, type LinkFetching, lengthOf, wholeOf } from './linkattempt.ts';
 
@@ -18,6 +18,6 @@ export async function fetchLink<T>(url: URL, fetching: LinkFetching, take: Take<
     );
     if ('value' in ended) return ended.value;
     if (!ended.again || number > fetching.retry.maxRetries) throw ended.failure;
-    await fetching.clock.sleep(waitBefore(number, fetching.retry, fetching.random, ended.retryAfter), fetching.signal);
+    await fetching.clock.sleep(retryDelay(number, fetching.retry, fetching.random, ended.retryAfter), fetching.signal);
   }
 }

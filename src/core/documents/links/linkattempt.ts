@@ -1,6 +1,6 @@
 import { EXIT, exitCodeOf } from '../../../catalog/failures.ts';
+import type { Clock } from '../../clock.ts';
 import { Failure, localFailure } from '../../failure.ts';
-import type { Clock } from '../../transport/exchange.ts';
 import { RETRYABLE_STATUSES, type RetryPolicy, retryAfterOf } from '../../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../../transport/send.ts';
 import { StallWatch } from './stallwatch.ts';

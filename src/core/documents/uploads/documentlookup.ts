@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { canonicalMimeType, storedName } from '../../../catalog/resources/documentnames.ts';
 import type { ApiClient } from '../../transport/client.ts';
-import type { LookUp } from '../../transport/doubt.ts';
+import type { LookUp } from '../../transport/uncertainwrite.ts';
 import type { LinkFetching } from '../links/fetchlink.ts';
 import { StoredDocuments } from './stored.ts';
 

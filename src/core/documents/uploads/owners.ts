@@ -4,7 +4,7 @@ import { EXIT, FAILURES } from '../../../catalog/failures.ts';
 import { formatFilter } from '../../../catalog/filter/grammar.ts';
 import { patients } from '../../../catalog/resources/patients.ts';
 import { Failure } from '../../failure.ts';
-import { askLocated } from '../../pages/everything.ts';
+import { withLocationFallback } from '../../pages/completefilters.ts';
 import { walkPages } from '../../pages/walk.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
@@ -65,12 +65,16 @@ async function listedPatients(ids: readonly string[], client: ApiClient, signal?
   const found = new Set<string>();
   for (let start = 0; start < ids.length; start += BATCH) {
     const values = ids.slice(start, start + BATCH);
-    await askLocated(formatFilter([{ key: 'id', operator: '->', values }]), operation.filters, async (filter) => {
-      const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
-      for await (const { rows } of walkPages(client, operation, asked)) {
-        for (const { id } of rows) found.add(String(id));
-      }
-    });
+    await withLocationFallback(
+      formatFilter([{ key: 'id', operator: '->', values }]),
+      operation.filters,
+      async (filter) => {
+        const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
+        for await (const { rows } of walkPages(client, operation, asked)) {
+          for (const { id } of rows) found.add(String(id));
+        }
+      },
+    );
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { allOperations } from '../../../catalog/catalog.ts';
-import { verifyChain } from '../../audit/verify.ts';
+import { verifyChain } from '../../audit/chain.ts';
 import { DAY_MS, readFloor } from '../../stream/stream.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
 

@@ -1,8 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Link } from '../../../catalog/fields/composites.ts';
 import { cents } from '../../money.ts';
+import type { Organization } from '../../organizations.ts';
 import type { Draft } from '../../resources/behaviour.ts';
-import type { Organization } from '../../service.ts';
 import { statement } from '../../store/statement.ts';
 import type { Transaction } from '../../store/store.ts';
 

@@ -1,5 +1,5 @@
 import sql, { join } from 'sql-template-tag';
-import { ownTurn } from '../../fairscheduling.ts';
+import { fairTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
 import type { Reader } from '../../store/store.ts';
@@ -21,17 +21,17 @@ export const agingHandler: Handler = async (request) => {
     location === 'ALL'
       ? sameDays(zones, organization.timezone, service.clock())
       : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
-  await ownTurn();
+  await fairTurn();
   const sums = await openSums(read, organization.org, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
-  await ownTurn();
+  await fairTurn();
   const facts = await guarantorFacts(
     read,
     organization.org,
     balances.map(({ id }) => id),
   );
   request.found.count = balances.length;
-  await ownTurn();
+  await fairTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Aging balances report, Paging rules 1 and 3).

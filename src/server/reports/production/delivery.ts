@@ -1,19 +1,11 @@
 import { NO_LOCATION } from '../../../catalog/stream/domains.ts';
 import { projectRecord } from '../../rendering.ts';
-import type { Organization } from '../../service.ts';
-import type { Reader } from '../../store/store.ts';
-import type { Chunk, DeliveryQuery } from '../../stream/chunks.ts';
+import type { ChunkReader } from '../../stream/chunks.ts';
 import { queryOfTerms } from './query.ts';
 import { productionItem, scheduled } from './scheduled.ts';
 
 /** The next items of the asynchronous report, by appointment id; `after`: the id of the last one delivered. */
-export async function productionChunk(
-  read: Reader,
-  organization: Organization,
-  { terms, fields }: DeliveryQuery,
-  after: number,
-  limit: number,
-): Promise<Chunk> {
+export const productionChunk: ChunkReader = async (read, organization, { terms, fields }, after, limit) => {
   const rows = await scheduled(read, organization, queryOfTerms(terms));
   const left = rows.filter(({ id }) => id > after).sort((a, b) => a.id - b.id);
   const taken = left.slice(0, limit);
@@ -24,4 +16,4 @@ export async function productionChunk(
     })),
     reachedId: left.length > limit ? taken.at(-1)?.id : undefined,
   };
-}
+};

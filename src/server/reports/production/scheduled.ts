@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
 import { appointments } from '../../../catalog/resources/appointments.ts';
-import type { Organization } from '../../service.ts';
+import type { Organization } from '../../organizations.ts';
 import { conditionsOf } from '../../store/conditions.ts';
 import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';

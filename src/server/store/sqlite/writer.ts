@@ -1,4 +1,4 @@
-import { ownTurn } from '../../fairscheduling.ts';
+import { fairTurn } from '../../fairscheduling.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { bulkLoad } from './bulkloadtransaction.ts';
 import { writtenTables } from './countcache.ts';
@@ -95,7 +95,7 @@ export class GroupWriter {
 
   private async drain(): Promise<void> {
     // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
-    await ownTurn();
+    await fairTurn();
     while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
     this.running = undefined;
   }

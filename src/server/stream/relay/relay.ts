@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
-import { Lease } from '../../lease.ts';
+import { Lease } from '../../scheduler.ts';
 import type { Reader, Store } from '../../store/store.ts';
 import { readFloor } from '../stream.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';

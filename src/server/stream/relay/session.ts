@@ -1,5 +1,6 @@
+import { nowOf } from '../../clock.ts';
 import { organizationIds } from '../../organizations.ts';
-import { nowOf, type Service } from '../../service.ts';
+import type { Service } from '../../service.ts';
 import type { StoredMessage } from '../outbox.ts';
 import { resyncMessage } from '../outbox.ts';
 import type { Broker } from './broker.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { staticToken } from '../../../../src/core/connection/credentials.ts';
 import type { Downloading, Variant } from '../../../../src/core/documents/links/documentlink.ts';
 import type { LinkFetching } from '../../../../src/core/documents/links/fetchlink.ts';
 import { ApiClient } from '../../../../src/core/transport/client.ts';
 import { ConnectionFailure, type IncomingResponse, type OutgoingRequest } from '../../../../src/core/transport/send.ts';
-import { staticToken } from '../../../../src/core/transport/token.ts';
 
 export interface Held {
   readonly id: number;

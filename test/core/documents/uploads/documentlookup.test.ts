@@ -11,7 +11,7 @@ describe('documentLookUp', () => {
     ...more,
   });
   const look = (server: FakeServer, sent: unknown) =>
-    documentLookUp(server.client(), server.fetching(), sent)?.({ elapsed: () => 0 });
+    documentLookUp(server.client(), server.fetching(), sent)?.({ elapsed: () => 0, signal: undefined });
 
   it('finds the document of a body by its owner, name and bytes', async () => {
     const server = new FakeServer();

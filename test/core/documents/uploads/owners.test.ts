@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { staticToken } from '../../../../src/core/connection/credentials.ts';
 import { refuseUnknownOwners } from '../../../../src/core/documents/uploads/owners.ts';
 import { ApiClient } from '../../../../src/core/transport/client.ts';
-import { staticToken } from '../../../../src/core/transport/token.ts';
 import { bytes } from '../fakeserver.ts';
 import { ready } from './uploading.ts';
 

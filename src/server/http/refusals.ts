@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { API_PREFIX } from '../../catalog/catalog.ts';
+import { FAILURES, refusal } from '../../catalog/failures.ts';
+import { failureText, JSON_TYPE, SECURITY_HEADERS } from './envelope.ts';
+import { type AuthContext, identify } from './identity.ts';
+
+/** The mounted routes of an app, to refuse requests that match none. */
+export class Routes {
+  private readonly methods = new Map<string, Set<string>>();
+
+  /** Collects the routes that are mounted from now on. */
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => {
+      const known = this.methods.get(url) ?? new Set();
+      // HEAD comes with GET.
+      for (const one of [method].flat()) if (one !== 'HEAD') known.add(one);
+      this.methods.set(url, known);
+    });
+  }
+
+  /** Refuses an unknown route or method; below the API only to those who may use the API at all (D2). */
+  async refuseUnknown(auth: AuthContext, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    const path = request.url.split('?')[0] ?? '';
+    if (path === API_PREFIX || path.startsWith(`${API_PREFIX}/`)) await identify(auth, request);
+    const methods = this.methodsAt(path).join(', ');
+    if (methods === '') throw refusal('route.unknown', null, 'There is no such route.');
+    reply.header('allow', methods);
+    throw refusal('route.method', null, `This route takes ${methods}, not ${request.method}.`);
+  }
+
+  private methodsAt(path: string): string[] {
+    const segments = path.split('/');
+    const found = [...this.methods].filter(([url]) => {
+      const pattern = url.split('/');
+      return (
+        pattern.length === segments.length && pattern.every((part, at) => part.startsWith(':') || part === segments[at])
+      );
+    });
+    return [...new Set(found.flatMap(([, methods]) => [...methods]))];
+  }
+}
+
+/** Whether a request of HTTP/1.1 lacks the header that it must have (RFC 9112, 3.2). */
+export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
+}
+
+/** Refuses an `Expect` of anything but `100-continue` (RFC 9110, 10.1.1): nothing of the request is read. */
+export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const description = 'The only supported expectation is 100-continue.';
+  const body = failureText(417, [{ code: 'request.malformed', source: 'Expect', description }]);
+  response.writeHead(417, headersFor(body)).end(body);
+}
+
+/** The latest request of a connection and its response. */
+const exchanges = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>();
+
+/** Records which response a connection waits for; every request of a server passes through it. */
+export function trackExchange(request: IncomingMessage, response: ServerResponse): void {
+  exchanges.set(request.socket, { request, response });
+}
+
+/** Refuses what never became a request: too slow (408), headers too long (431), or not HTTP at all (400). */
+export function refuseUnparsed(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const earlier = exchanges.get(socket);
+  if (earlier?.request.complete && !earlier.response.writableEnded) {
+    // The outcome of a complete request must be sent before the garbage behind it is refused: it may have been a write.
+    earlier.response.once('finish', () => writeRefusal(error, socket));
+  } else {
+    writeRefusal(error, socket);
+  }
+}
+
+function writeRefusal(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) return;
+  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const code = slow ? 'request.timeout' : 'request.malformed';
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : FAILURES[code].status;
+  const source = slow ? null : status === 431 ? 'headers' : 'request';
+  const description = slow ? 'The request did not arrive in time.' : 'The request could not be parsed.';
+  const body = failureText(status, [{ code, source, description }]);
+  const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function headersFor(body: string): Record<string, string> {
+  return {
+    'content-type': JSON_TYPE,
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': randomUUID(),
+    ...SECURITY_HEADERS,
+    connection: 'close',
+  };
+}
