@@ -46,7 +46,7 @@ afterAll(async () => {
 
 async function buildChanged(root: string): Promise<void> {
   await mkdir(root);
-  for (const name of ['src', 'bin', 'package.json'])
+  for (const name of ['src', 'bin', 'docs', 'package.json'])
     await cp(join(SOURCES, name), join(root, name), { recursive: true });
   await symlink(join(SOURCES, 'node_modules'), join(root, 'node_modules'));
   const file = join(root, 'src/catalog/resources/patients.ts');
