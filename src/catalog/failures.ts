@@ -121,6 +121,11 @@ export const FAILURES = {
     next: 'Try again; report the request id if it persists.',
   },
   'server.unavailable': { status: 503, title: 'Not ready', next: 'Try again in a moment.' },
+  'server.images': {
+    status: 503,
+    title: 'Images cannot be cropped',
+    next: 'Install molar again on the server with its optional package sharp, or send the image without a crop.',
+  },
 } as const satisfies Record<string, Failure>;
 
 export type FailureCode = keyof typeof FAILURES;

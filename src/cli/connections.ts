@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { Warning } from '../catalog/failures.ts';
 import { readCredentials, type SecretReaders } from '../core/connection/credentials.ts';
 import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
-import type { TokenListener } from '../core/connection/tokenfacts.ts';
+import type { TokenFacts, TokenListener } from '../core/connection/tokenfacts.ts';
+import type { LastResponse } from '../core/doctor/lastresponse.ts';
 import { fileFailure, usageFailure } from '../core/failure.ts';
 import { terminalMessage, terminalText } from '../core/output/terminaltext.ts';
+import { SecretStore } from '../core/profiles/secretstore.ts';
 import type { AttemptNotice } from '../core/transport/attempt.ts';
 import { ApiClient } from '../core/transport/client.ts';
 import type { ExchangeContext, RetryNotice } from '../core/transport/exchange.ts';
@@ -12,27 +14,29 @@ import type { Network } from '../core/transport/network.ts';
 import { Pacer } from '../core/transport/pacer.ts';
 import { proxyFor } from '../core/transport/proxy.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
-import { secretStore } from './account/keyring/secretstore.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
-import { wholeNumber } from './flags/numbers.ts';
-import { type FlagValues, isOn, textFlag } from './flags/values.ts';
+import { type FlagValues, isOn, textFlag, wholeNumber } from './flags/values.ts';
+import { lockOwner } from './process/lockowner.ts';
+import { runShell } from './process/shell.ts';
 import type { Notes } from './terminal/notes.ts';
-import { runShell } from './terminal/shell.ts';
 import { readAll } from './terminal/streams.ts';
+import { nextTryText } from './terminal/text.ts';
 
 /** Opens what a command needs of the network, and closes it. */
 export class Connections {
-  /** Told when a request is about to be tried again, besides `--verbose`. */
+  /** Called before a request is retried, besides `--verbose`. */
   onRetry: ((notice: RetryNotice) => void) | undefined;
-  /** Told what is known of each token, as it is read or given out. */
+  /** Called with the facts of each token that is read or issued. */
   onToken: TokenListener | undefined;
+  /** Called with the headers of each response. */
+  onHeaders: ((headers: Readonly<Record<string, string>>) => void) | undefined;
   private readonly context: Context;
   private readonly flags: FlagValues;
   private readonly userAgent: string;
   private readonly notes: Notes;
   private readonly pacer: Pacer;
-  private opened: Network | undefined;
+  private opened: Promise<Network> | undefined;
 
   /** Warnings of the server go to `notes`. */
   constructor(context: Context, flags: FlagValues, userAgent: string, notes: Notes) {
@@ -64,11 +68,8 @@ export class Connections {
   }
 
   /** The network of this command, for requests that are not to the API itself (signed links). */
-  async network(): Promise<Network> {
-    this.opened ??= this.context.openNetwork({
-      certificates: await readCertificates(textFlag(this.flags, 'ca-cert'), this.context.env.NODE_EXTRA_CA_CERTS),
-      proxyFor: (address) => proxyFor(address, this.context.env),
-    });
+  network(): Promise<Network> {
+    this.opened ??= this.open();
     return this.opened;
   }
 
@@ -77,7 +78,23 @@ export class Connections {
   }
 
   async close(): Promise<void> {
-    await this.opened?.close();
+    const network = await this.opened?.catch(() => undefined);
+    await network?.close();
+  }
+
+  private async open(): Promise<Network> {
+    const network = this.context.openNetwork({
+      certificates: await readCertificates(textFlag(this.flags, 'ca-cert'), this.context.env.NODE_EXTRA_CA_CERTS),
+      proxyFor: (address) => proxyFor(address, this.context.env),
+    });
+    const { onHeaders } = this;
+    if (onHeaders === undefined) return network;
+    const send: Network['send'] = async (request) => {
+      const response = await network.send(request);
+      onHeaders(response.headers);
+      return response;
+    };
+    return { ...network, send };
   }
 
   private async exchange(flags: ConnectionFlags): Promise<ExchangeContext> {
@@ -108,7 +125,7 @@ export class Connections {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
       file: (path) => readFile(path, 'utf8'),
       command: (line) => runShell(line, this.context.signal),
-      keyring: (account, profile) => secretStore(this.context).read(account, profile),
+      keyring: (account, profile) => profileSecrets(this.context).read(account, profile),
     };
   }
 
@@ -117,7 +134,30 @@ export class Connections {
   }
 }
 
-/** Own certificates take the place of NODE_EXTRA_CA_CERTS in TLS, so that file is read as well. */
+/** What a server said: the facts of the token in use, and the last response. */
+export interface Observed {
+  token: (TokenFacts & { readonly renewed: boolean }) | undefined;
+  lastResponse: LastResponse | undefined;
+}
+
+/** Records what the server says over connections that are not open yet: headers of refusals are worth reading too. */
+export function observe(connections: Connections, { clock }: Context): Observed {
+  const observed: Observed = { token: undefined, lastResponse: undefined };
+  connections.onToken = (token, renewed) => {
+    observed.token = { ...token, renewed };
+  };
+  connections.onHeaders = (headers) => {
+    observed.lastResponse = { headers: { ...observed.lastResponse?.headers, ...headers }, at: clock.now() };
+  };
+  return observed;
+}
+
+/** The secrets of the user's profiles. */
+export function profileSecrets({ env, keyring, newId, clock }: Context): SecretStore {
+  return new SecretStore({ env, keyring, newId, owner: lockOwner(clock) });
+}
+
+/** PEM texts of `--ca-cert`, and of NODE_EXTRA_CA_CERTS, which our own certificates would replace in TLS. */
 export async function readCertificates(own: string | undefined, extra: string | undefined): Promise<string[]> {
   if (own === undefined) return [];
   const read = (path: string) =>
@@ -131,15 +171,16 @@ export async function readCertificates(own: string | undefined, extra: string | 
   return extra ? [text, await read(extra)] : [text];
 }
 
+/** A warning of the server as one line. */
 export function warningText(warning: Warning): string {
   const source = warning.source === null ? '' : ` (${warning.source})`;
   return terminalMessage(`${warning.title}: ${warning.description}${source}`);
 }
 
 function retryText({ attempt, attempts, wait, reason }: RetryNotice): string {
-  return `Attempt ${attempt} of ${attempts} failed: ${terminalText(reason)} Next in ${(wait / 1000).toFixed(1)} s.`;
+  return `Attempt ${attempt} of ${attempts} failed: ${terminalText(reason)} ${nextTryText(wait)}`;
 }
 
 function attemptText({ method, target, status, milliseconds, requestId }: AttemptNotice): string {
-  return terminalText(`${method} ${target} ${status ?? 'no answer'} ${milliseconds} ms ${requestId ?? ''}`.trimEnd());
+  return terminalText(`${method} ${target} ${status ?? 'no response'} ${milliseconds} ms ${requestId ?? ''}`.trimEnd());
 }

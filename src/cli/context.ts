@@ -5,25 +5,25 @@ import type { Environment } from '../core/environment.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
+import { type Interrupts, processInterrupts } from './process/interrupts.ts';
 import { newId } from './startup/newid.ts';
 import { delayOptimizedParser } from './startup/v8flags.ts';
-import { type Interrupts, processInterrupts } from './terminal/interrupts.ts';
 import { processStreams, type Streams } from './terminal/streams.ts';
 
-/** What a command has of the world around it; tests give their own. */
+/** Everything of the outside world that a command uses; tests pass their own. */
 export interface Context {
   readonly streams: Streams;
   readonly env: Environment;
   readonly clock: Clock;
   readonly random: () => number;
   readonly newId: () => string;
-  /** Folder for output that is held back until it is whole. */
+  /** Folder for output that is buffered until it is complete. */
   readonly temporaryFolder: string;
   readonly openNetwork: (options: NetworkOptions) => Network;
   readonly keyring: Keyring;
-  /** Aborted by SIGINT, SIGTERM and SIGHUP; its reason is a Failure. Asking for it takes the signals over from Node. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP; its reason is a Failure. Reading it replaces Node's own handling of signals. */
   readonly signal: AbortSignal;
-  /** The failure that a signal gave, once one came. */
+  /** The failure of the signal that arrived; undefined before. */
   readonly interrupted: () => Failure | undefined;
   readonly setExitCode: (code: number) => void;
 }

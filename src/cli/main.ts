@@ -2,9 +2,9 @@ import type { Config } from '@oclif/core/config';
 import { type Context, processContext, setContext } from './context.ts';
 import { failureJson, failureOf, failureText } from './errors/report.ts';
 import { asksForJson, noCommand } from './errors/usage.ts';
+import { processInterrupts } from './process/interrupts.ts';
 import { ManifestConfig } from './startup/manifestconfig.ts';
 import { commandNames, leadingWords, resolveCommand, showHelp } from './startup/resolution.ts';
-import { processInterrupts } from './terminal/interrupts.ts';
 import { errorStyle } from './terminal/style.ts';
 
 /**

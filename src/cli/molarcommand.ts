@@ -9,15 +9,14 @@ import { type TypedLine, withNextStep } from './errors/nextstep.ts';
 import { failureJson, failureOf, failureStack, failureText } from './errors/report.ts';
 import { asksForJson, type CommandShape, usageFailureOf } from './errors/usage.ts';
 import { withConfiguredDefaults } from './flags/configdefaults.ts';
-import { LocalTimes } from './flags/localtimes.ts';
 import { type FlagValues, isOn, textFlag } from './flags/values.ts';
-import { checkZone } from './flags/zone.ts';
+import { checkZone, LocalTimes } from './flags/zone.ts';
 import { Notes } from './terminal/notes.ts';
 import { ClosedPipe } from './terminal/streams.ts';
 import { errorStyle } from './terminal/style.ts';
 
 /** A command class as it is loaded and started. */
-export type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;
+type MolarCommandClass = new (argv: string[], config: Config) => MolarCommand;
 
 export interface CommandInput {
   readonly flags: FlagValues;
@@ -47,7 +46,9 @@ export abstract class MolarCommand extends Command {
   protected async input(): Promise<CommandInput> {
     // A line that does not parse is reported by `catch`; oclif would warn on top of it.
     this.parsed = true;
-    const { flags, args } = await this.parse(this.ctor);
+    // oclif copies own properties only of what it is given, not the statics of base classes.
+    const declared = { args: this.ctor.args, flags: this.ctor.flags, strict: this.ctor.strict };
+    const { flags, args } = await this.parse(declared);
     const { env, streams } = this.context;
     this.given = { flags: withConfiguredDefaults(flags, this.ctor.flags ?? {}, env, streams.stdout.isTTY), args };
     checkZone(this.given.flags);
@@ -70,7 +71,7 @@ export abstract class MolarCommand extends Command {
     if (!isOn(this.given?.flags ?? {}, 'quiet')) await this.notes.say(text);
   }
 
-  /** What `read` makes of dates and times in the zone of this command line; where it names none, a note tells which it is. */
+  /** Reads dates and times in the zone of this command line; where it names none, a note says which zone was used. */
   protected async inLocalTime<T>(flags: FlagValues, read: (times: LocalTimes) => T): Promise<Awaited<T>> {
     const times = new LocalTimes(flags, this.context.env);
     const value = await read(times);
@@ -96,7 +97,7 @@ export abstract class MolarCommand extends Command {
 
   protected override async catch(error: unknown): Promise<void> {
     const { interrupted, streams, setExitCode } = this.context;
-    // A failure of a run that was stopped may say how to go on; anything else a signal caused says nothing.
+    // The failure of an interrupted run may say how to resume; anything else that a signal caused is noise.
     const cause = isInterruption(error) ? error : (interrupted() ?? error);
     if (cause instanceof ClosedPipe) return setExitCode(0);
     const failure = withNextStep(failureOf(usageFailureOf(cause, this.shape()) ?? cause), this.typed());

@@ -1,7 +1,7 @@
-import { ApiCommand, apiArguments, apiFlags } from '../cli/api/command.ts';
+import { ApiCommand } from '../cli/api/command.ts';
 
 export default class Api extends ApiCommand {
-  static override summary = 'Send a request to any path of the API and print the answer';
+  static override summary = 'Send a request to any path of the API and print the response';
   static override description =
     'PATH is taken with or without /api/v1. The method is GET, or POST when --data is given. The whole envelope is ' +
     'printed (data, warnings, errors, meta); with --paginate, every record of a list.';
@@ -12,6 +12,4 @@ export default class Api extends ApiCommand {
     '<%= config.bin %> api PUT patients/7000000000114 --data changes.json',
     'echo \'{"tagText":"Refund","tagType":"PAYMENT_TAG","isPredefined":false}\' | <%= config.bin %> api transactiontags --data -',
   ];
-  static override args = apiArguments;
-  static override flags = apiFlags;
 }

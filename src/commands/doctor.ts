@@ -1,7 +1,7 @@
-import { DoctorCommand, doctorFlags } from '../cli/account/doctorcommand.ts';
+import { DoctorCommand } from '../cli/account/doctorcommand.ts';
 
 export default class Doctor extends DoctorCommand {
-  static override summary = 'Check the way to the server, step by step';
+  static override summary = 'Check the connection to the server, step by step';
   static override description =
     'Versions, configuration, proxy, name, certificate, token, organization, scopes, clock and rate limit: each line ' +
     'says ok, warn or FAIL, and what to do. The exit code is that of the first failure. Nothing is written to the ' +
@@ -11,5 +11,4 @@ export default class Doctor extends DoctorCommand {
     '<%= config.bin %> doctor --profile work',
     '<%= config.bin %> doctor --json',
   ];
-  static override flags = doctorFlags;
 }

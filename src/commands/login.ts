@@ -1,18 +1,16 @@
 import { LoginCommand } from '../cli/account/logincommand.ts';
-import { loginFlags } from '../cli/account/loginflags.ts';
 
 export default class Login extends LoginCommand {
-  static override summary = 'Keep a connection to a server as a profile';
+  static override summary = 'Save a connection to a server as a profile';
   static override description =
-    'On a terminal it asks for what is not given: address, organization, and a token or client id and secret. The ' +
-    'connection is tried before it is kept. The secret goes to the keyring of the system, or where that cannot be ' +
-    'used to a file that only you can read, and is sent to this server only. Cron jobs and services often cannot use ' +
-    'the keyring: log in with MOLAR_KEYRING=off for them.';
+    'On a terminal it prompts for what is not given: address, organization, and a token or client id and secret. The ' +
+    'connection is tested before it is saved. The secret goes to the system keyring, or where that cannot be used to ' +
+    'a file that only you can read, and is sent to this server only. Cron jobs and services often cannot use the ' +
+    'keyring: log in with MOLAR_KEYRING=off for them.';
   static override examples = [
     '<%= config.bin %> login',
     '<%= config.bin %> login --url https://api.example.com --organization practice-1 --token-stdin < token.txt',
     "<%= config.bin %> login --profile work --url https://api.example.com --organization practice-1 --token-command 'pass show molar'",
     '<%= config.bin %> login --url https://api.example.com --organization practice-1 --client-id reports --client-secret-file secret.txt',
   ];
-  static override flags = loginFlags;
 }

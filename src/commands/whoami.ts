@@ -1,4 +1,4 @@
-import { WhoamiCommand, whoamiFlags } from '../cli/account/whoamicommand.ts';
+import { WhoamiCommand } from '../cli/account/whoamicommand.ts';
 
 export default class Whoami extends WhoamiCommand {
   static override summary = 'Show the server, the organization and the token in use';
@@ -10,5 +10,4 @@ export default class Whoami extends WhoamiCommand {
     '<%= config.bin %> whoami --profile work',
     '<%= config.bin %> whoami --json',
   ];
-  static override flags = whoamiFlags;
 }

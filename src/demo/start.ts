@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SCOPES } from '../catalog/scopes.ts';
 import { nowOf } from '../server/clock.ts';
 import type { OpenFolder } from '../server/datafolder.ts';
+import { hasImageLibrary } from '../server/files/images.ts';
 import { importRecords } from '../server/import/importer.ts';
 import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
@@ -29,8 +30,16 @@ async function seedDemo({ service }: OpenFolder, size: Size): Promise<void> {
 
 /** Two years of a practice; the large one is patients and documents only, for trying out size. */
 function* recordsOf(size: Size, today: string): Generator<DemoRecord> {
-  yield* demoRecords(size, { today });
+  const crops = hasImageLibrary();
+  for (const record of demoRecords(size, { today })) yield crops ? record : uncropped(record);
   if (size !== 'large') yield* demoActivity(size, { today });
+}
+
+/** The record without a crop, which a server without the image library refuses. */
+function uncropped(record: DemoRecord): DemoRecord {
+  if (record.type !== 'DocumentV1') return record;
+  const { content } = record.file as { readonly content: string };
+  return { ...record, file: { content } };
 }
 
 /** The token of an earlier start or a new one, valid for everything in the demo practice. */

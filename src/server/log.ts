@@ -1,6 +1,6 @@
 import { type Level, pino } from 'pino';
 
-type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Where the server logs its requests; never tokens, bodies or query strings, at any level (contract §6). */
 export interface AccessLog {

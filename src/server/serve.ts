@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
+import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
@@ -82,6 +83,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       ...(tls && { tls }),
       ...(relay && { metrics: relayReadings(relay) }),
     });
+    if (!hasImageLibrary())
+      options.log.note('warn', 'images cannot be cropped: the optional package sharp is not installed');
     // The heap of an import is larger than any that a server needs.
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();

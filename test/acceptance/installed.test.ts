@@ -9,6 +9,7 @@ import {
   connection,
   type Ended,
   exit,
+  loadCommands,
   PATIENT,
   type Served,
   serve,
@@ -94,7 +95,7 @@ describe('the package, installed into an empty folder without running a script o
     const path = folderOr(context);
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     const brought = await readdir(join(path, 'node_modules'));
-    expect(brought).toEqual(expect.arrayContaining(['sharp', '@napi-rs', DRIVER]));
+    expect(brought).toEqual(expect.arrayContaining(['@napi-rs', DRIVER, 'sharp']));
     expect(Object.keys(devDependencies).filter((name) => brought.includes(name.split('/')[0] ?? ''))).toEqual([]);
   });
 
@@ -109,18 +110,9 @@ describe('the package, installed into an empty folder without running a script o
   });
 
   it('loads every command', async (context) => {
-    const path = folderOr(context);
-    const { commands } = JSON.parse(await readFile(join(path, 'oclif.manifest.json'), 'utf8'));
-    const files = Object.keys(commands).map((id) => join(path, 'dist/commands', `${id.replaceAll(':', '/')}.js`));
-    const script = `for (const file of ${JSON.stringify(files)}) if (!(await import(file).catch(() => import(file.replace(/\\.js$/, '/index.js')))).default) throw file;`;
-    const { code, stderr } = await run(
-      process.execPath,
-      ['--input-type=module', '-e', script],
-      cleanEnv({}),
-      place.path,
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(files.length).toBeGreaterThan(75);
+    const { files, ...ended } = await loadCommands(folderOr(context));
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(files).toBeGreaterThan(75);
   });
 
   const TAG = [

@@ -40,7 +40,7 @@ describe('login', () => {
   test('with a token from standard input: kept for its owner only, used from then on, gone after logout', async () => {
     const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN);
     expect({ code: login.code, stdout: login.stdout }).toEqual({ code: 0, stdout: '' });
-    expect(login.stderr).toContain(`The token is kept in ${join(config, 'config.json')}`);
+    expect(login.stderr).toContain(`The token is stored in ${join(config, 'config.json')}`);
     expect(login.stderr).not.toContain(TOKEN);
     expect((await stat(join(config, 'config.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(config)).mode & 0o077).toBe(0);
@@ -68,7 +68,7 @@ describe('login', () => {
     expect(Date.parse(told.tokenExpires)).toBeGreaterThanOrEqual(before + 3_600_000);
     expect(Date.parse(told.tokenExpires)).toBeLessThanOrEqual(Date.now() + 3_600_000);
     expect((await run(['whoami'])).stdout).toMatch(
-      /^Expires {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC, in .+; renewed by itself$/m,
+      /^Expires {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC, in .+; renewed automatically$/m,
     );
     expect(login.stdout + login.stderr).not.toContain(CLIENT.clientSecret);
   });
@@ -137,7 +137,7 @@ describe('a keyring that hangs', () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'no-bus')}` };
     const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
-    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it .+\.$/m);
+    expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it .+\.$/m);
     expect(login.stderr).not.toContain(TOKEN);
   });
 
@@ -145,7 +145,7 @@ describe('a keyring that hangs', () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
     const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
-    expect(login.stderr).toMatch(/kept in .+config\.json.+ was not used: it does not respond within 3 s\.$/m);
+    expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it does not respond within 3 s\.$/m);
     expect(await run(['patients', 'count'], '', env)).toEqual({ code: 0, stdout: '5\n', stderr: '' });
   });
 

@@ -106,7 +106,7 @@ test('check: a table for people, JSON for programs, and exit codes that tell', a
   const sound = await run('check', '--data', 'd');
   expect(sound).toMatchObject({ code: 0, stderr: '' });
   expect(sound.stdout).toMatch(/^check +checked +problems +what\n/);
-  expect(sound.stdout).toContain(`Nothing is wrong with ${join(place.path, 'd')}, on which a server runs.`);
+  expect(sound.stdout).toContain(`No problems in ${join(place.path, 'd')} (in use by a server).`);
   const json = JSON.parse((await run('check', '--data', 'd', '--deep', '--json')).stdout) as {
     checks: { name: string }[];
   };
@@ -122,7 +122,7 @@ test('check: a table for people, JSON for programs, and exit codes that tell', a
   expect(await run('check', '--data', 'nowhere')).toMatchObject({
     code: 9,
     stdout: '',
-    stderr: expect.stringContaining('There is no folder nowhere'),
+    stderr: expect.stringContaining('No such data folder: nowhere'),
   });
 });
 
@@ -136,12 +136,12 @@ test('backup while a server is written to: one state, whole, with every file', a
   }
   const counts = await writers.stop();
   for (const name of ['first', 'second', 'third'])
-    expect((await run('check', '--data', name, '--deep')).stdout).toContain('Nothing is wrong');
+    expect((await run('check', '--data', name, '--deep')).stdout).toContain('No problems in');
   const last = await started('--data', 'third');
   const patients = Number((await molar(place.path, ['patients', 'count'], connection(last.url))).stdout);
   expect(patients).toBeGreaterThan(20);
   expect(patients).toBeLessThanOrEqual(20 + counts.patients);
-  expect((await run('check', '--data', 'd', '--deep')).stdout).toContain('Nothing is wrong');
+  expect((await run('check', '--data', 'd', '--deep')).stdout).toContain('No problems in');
 });
 
 test('a backup that is killed, or interrupted, leaves nothing under its name; the next one is whole', async () => {
@@ -155,7 +155,7 @@ test('a backup that is killed, or interrupted, leaves nothing under its name; th
     expect(await run('backup', signal, '--data', 'd')).toMatchObject({ code: 0 });
   }
   await served.stop();
-  expect((await run('check', '--data', 'SIGKILL', '--deep')).stdout).toContain('Nothing is wrong');
+  expect((await run('check', '--data', 'SIGKILL', '--deep')).stdout).toContain('No problems in');
   expect(await run('backup', 'SIGINT', '--data', 'd')).toMatchObject({
     code: 9,
     stdout: '',

@@ -26,13 +26,9 @@ export function cleanEnv(more: Env): Record<string, string> {
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...none, ...more };
 }
 
-/** Starts bin/run.js in a folder; `program`: that of another build. */
-export function start(folder: string, args: readonly string[], env: Env = {}, program = RUN): ChildProcess {
-  return spawn(process.execPath, [program, ...args], {
-    cwd: folder,
-    env: cleanEnv(env),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+/** Starts bin/run.js, that of this checkout or another, in a folder. */
+export function start(folder: string, args: readonly string[], env: Env = {}, run = RUN): ChildProcess {
+  return spawn(process.execPath, [run, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Runs bin/run.js to its end. */
@@ -41,12 +37,22 @@ export async function molar(
   args: readonly string[],
   env: Env = {},
   input = '',
-  program = RUN,
+  run = RUN,
 ): Promise<Ended> {
-  const child = start(folder, args, env, program);
+  const child = start(folder, args, env, run);
   child.stdin?.end(input);
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);
   return { code, stdout, stderr };
+}
+
+/** Imports the code of every command of a built or installed copy in one process, and tells how many there are. */
+export async function loadCommands(root: string): Promise<Ended & { readonly files: number }> {
+  const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
+  const files = Object.keys(commands).map((id) => join(root, 'dist/commands', `${id.replaceAll(':', '/')}.js`));
+  const script = `for (const file of ${JSON.stringify(files)}) if (!(await import(file).catch(() => import(file.replace(/\\.js$/, '/index.js')))).default) throw file;`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env: cleanEnv({}) });
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);
+  return { code, stdout, stderr, files: files.length };
 }
 
 export async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
@@ -78,13 +84,15 @@ export interface Served {
   readonly url: string;
   readonly child: ChildProcess;
   readonly line: string;
+  /** Standard error, whole once the server has ended. */
+  readonly errors: Promise<string>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. */
-export async function serve(folder: string, args: readonly string[], program = RUN): Promise<Served> {
+export async function serve(folder: string, args: readonly string[], run = RUN): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const child = start(folder, ['serve', ...port, '--json', ...args], {}, program);
+  const child = start(folder, ['serve', ...port, '--json', ...args], {}, run);
   const errors = text(child.stderr);
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
@@ -98,6 +106,7 @@ export async function serve(folder: string, args: readonly string[], program = R
     url,
     child,
     line,
+    errors,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       return ended;

@@ -129,7 +129,7 @@ test('commands on the data of a server tell a folder that is not there, and take
     expect(ended).toMatchObject({
       code: 9,
       stdout: '',
-      stderr: expect.stringContaining('There is no folder mistyped'),
+      stderr: expect.stringContaining('No such data folder: mistyped'),
     });
   }
   expect(await readdir(place.path)).not.toContain('mistyped');

@@ -44,6 +44,7 @@ describe('the failure table (D5)', () => {
     ['file.signature', 403],
     ['server.unexpected', 500],
     ['server.unavailable', 503],
+    ['server.images', 503],
   ] as const)('%s is %i', (code, status) => {
     expect(FAILURES[code].status).toBe(status);
   });

@@ -52,3 +52,25 @@ describe('certificates', () => {
     await expect(certificatesFor({ 'ca-cert': at(name) })).rejects.toMatchObject({ exitCode });
   });
 });
+
+describe('the network', () => {
+  it('is opened once for requests that begin together, and closed', async () => {
+    const calls: string[] = [];
+    const openNetwork = () => {
+      calls.push('open');
+      return { send: () => Promise.reject(new Error('unused')), close: async () => void calls.push('close') };
+    };
+    const context = { env: {}, openNetwork } as unknown as Context;
+    const connections = new Connections(context, { 'ca-cert': at('own.pem') }, 'test', unheard);
+    const [one, other] = await Promise.all([connections.network(), connections.network()]);
+    await connections.close();
+    expect([one === other, ...calls]).toEqual([true, 'open', 'close']);
+  });
+
+  it('that cannot be opened is reported by the request, not by closing', async () => {
+    const context = { env: {}, openNetwork: () => undefined } as unknown as Context;
+    const connections = new Connections(context, { 'ca-cert': at('missing.pem') }, 'test', unheard);
+    await expect(connections.network()).rejects.toMatchObject({ exitCode: 9 });
+    await expect(connections.close()).resolves.toBeUndefined();
+  });
+});

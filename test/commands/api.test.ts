@@ -65,7 +65,7 @@ describe('molar api', () => {
     ['no path', ['GET'], 'PATH is missing'],
     ['nothing', [], 'PATH is missing'],
     ['another method', ['PATCH', 'patients/5'], 'METHOD must be one of'],
-    ['a whole URL', ['https://other.example.com/api/v1/patients'], 'not a whole URL'],
+    ['a whole URL', ['https://other.example.com/api/v1/patients'], 'not a full URL'],
     ['a way out', ['../../metrics'], 'below /api/v1'],
     ['an encoded way out', ['%2e%2e/x'], 'below /api/v1'],
     ['a field without a value', ['patients', '--field', 'x'], '--field is written name=value'],
@@ -181,7 +181,7 @@ describe('molar api --paginate', () => {
   it.each<[string, string, Script, string]>([
     ['a server that pages in no way', 'newthings', new Script(rows(1), rows(1), rows(1)), 'does not follow'],
     ['a known list that steps back', 'patients?other=1', new Script(rows(2, 1)), 'does not follow'],
-    ['one record', 'newthings/1', new Script(success({ id: 1 })), 'no list of records'],
+    ['one record', 'newthings/1', new Script(success({ id: 1 })), 'not a list of records'],
     ['a page that is none', 'newthings', new Script(answer(200, '<html>')), 'not an API envelope'],
   ])('fails on %s', async (_name, path, script, message) => {
     const ran = await runCommand('api', Api, [path, '--paginate', '--max-retries', '0'], { script });

@@ -56,7 +56,7 @@ describe('molar login', () => {
     const ran = await login(['--profile', 'reader'], '', env);
     expect(ran.exitCode).toBe(0);
     expect(ran.stderr).toContain('Warning: the token lacks the scope practice:read.');
-    expect(ran.stderr).toContain('MOLAR_URL, MOLAR_ORGANIZATION, MOLAR_TOKEN in the environment come before it');
+    expect(ran.stderr).toContain('the environment takes precedence: MOLAR_URL, MOLAR_ORGANIZATION, MOLAR_TOKEN');
     expect(Object.keys((await config.read()).profiles)).toEqual(['reader']);
   });
 
@@ -109,7 +109,7 @@ describe('molar login', () => {
   });
 
   it.each<[string, string[], string, number, string]>([
-    ['a wrong token', [...PLACE, '--token-stdin'], 'wrong', 3, 'Nothing was kept.'],
+    ['a wrong token', [...PLACE, '--token-stdin'], 'wrong', 3, 'Nothing was saved.'],
     ['it with what to do', [...PLACE, '--token-stdin'], 'wrong', 3, 'and run molar login again.'],
     ['another organization', [...PLACE.slice(0, 3), OTHER_ORGANIZATION, '--token-stdin'], TOKENS.full, 3, 'Nothing'],
     ['no token', [...PLACE, '--token-stdin'], ' ', 2, '--token-stdin gave no token'],
@@ -153,7 +153,7 @@ describe('molar login', () => {
   it('keeps nothing when a question is interrupted', async () => {
     const ask = () => Promise.reject(new Error('ExitPromptError'));
     const ran = await runCommand(Login, [], { send, env: config.env(), ask });
-    expect(ran).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was kept.') });
+    expect(ran).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was saved.') });
     expect(await config.exists()).toBe(false);
   });
 });

@@ -82,7 +82,7 @@ describe('molar whoami', () => {
         'Server        http://localhost (MOLAR_URL)',
         `Organization  ${ORGANIZATION} (--organization)`,
         'Token         accepted by the server; from MOLAR_TOKEN',
-        'Expires       not told by the server or the token',
+        'Expires       unknown: neither the server nor the token says',
         'Scopes        model:read yes, model:write not tried (it would write), practice:read no',
         'Server says   This requires the scope practice:read; the token has model:read.',
         '',

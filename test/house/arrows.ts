@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   demo: ['demo', 'server', 'catalog'],
 };
 
-const STARTS_SERVER = /^src\/commands\/(?:serve|demo)\.ts$|^src\/commands\/server\//;
+const STARTS_SERVER = /^src\/cli\/serving\//;
 
 /** What is wrong with an arrow between our rooms, or undefined. */
 export function wrongArrow({ from, to, own, how }: Arrow): string | undefined {

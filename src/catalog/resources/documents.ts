@@ -38,6 +38,12 @@ export interface FileInput {
   readonly ratio?: number | null;
 }
 
+/** The files of a document: `storage` has a download link for each that exists (specification, Document). */
+export const VARIANTS = ['original', 'thumbnail', 'resized', 'cropped'] as const;
+
+/** One of `VARIANTS`. */
+export type Variant = (typeof VARIANTS)[number];
+
 /** Document (specification, Document; D36–D38). */
 export const documentFields = {
   id: readOnly(id(), 'Document id'),

@@ -1,35 +1,24 @@
 import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
+import type { ArgInput } from '@oclif/core/interfaces';
 import { EXIT } from '../../catalog/failures.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import { Failure } from '../../core/failure.ts';
-import { configPath, readConfig } from '../../core/profiles/config.ts';
+import type { Row } from '../../core/pages/page.ts';
+import { configPath, readConfig, type StoredConfig } from '../../core/profiles/config.ts';
 import { CONFIG_KEYS, type ConfigKey, configKey, configValue, withValue } from '../../core/profiles/defaults.ts';
 import { changeConfig } from '../../core/profiles/store.ts';
 import { nearest } from '../errors/nearest.ts';
-import { outputFlags } from '../flags/output.ts';
-import { lockOwner } from '../lockowner.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
-import { planRows } from '../rows/plan.ts';
-import { onePage } from './profilecommands.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { quietFlag, StoredListCommand } from './profilecommands.ts';
 
-const quiet = { quiet: Flags.boolean({ summary: 'Print no notes' }) };
 const key = Args.string({
   required: true,
   ignoreStdin: true,
   description: `One of ${CONFIG_KEYS.map((known) => known.key).join(', ')}`,
 });
-
-export const configFlags = quiet;
-export const configListFlags = { ...outputFlags, ...quiet };
-export const configArguments = { key };
-export const configSetArguments = {
-  key,
-  value: Args.string({ required: true, ignoreStdin: true, description: 'The new default' }),
-};
 
 const FIELDS: Fields = {
   key: readOnly(text(), 'Key'),
@@ -47,22 +36,25 @@ function keyNamed(name: string): ConfigKey {
 }
 
 /** Lists every key with its value. */
-export abstract class ConfigListCommand extends MolarCommand {
-  override async run(): Promise<void> {
-    const { flags } = await this.input();
-    const { context } = this;
-    const plan = planRows(flags, FIELDS, Object.keys(FIELDS), context.streams.stdout.isTTY);
-    const config = readConfig(configPath(context.env));
-    const rows = CONFIG_KEYS.map((known) => {
+export abstract class ConfigListCommand extends StoredListCommand {
+  protected override readonly fields = FIELDS;
+  protected override readonly one = 'key';
+
+  protected override rows(config: StoredConfig): readonly Row[] {
+    return CONFIG_KEYS.map((known) => {
       return { key: known.key, value: configValue(config, known) ?? null, about: known.about };
     });
-    const open = async () => onePage(rows);
-    await writeRows({ context, flags, plan, one: 'key', many: 'keys', open, note: (line) => this.note(line) });
   }
 }
 
+/** A command on one key of the config file, or on the file. */
+abstract class ConfigCommand extends MolarCommand {
+  static override args: ArgInput = { key };
+  static override flags = quietFlag;
+}
+
 /** Prints one value; exit 4 when it is not set. */
-export abstract class ConfigGetCommand extends MolarCommand {
+export abstract class ConfigGetCommand extends ConfigCommand {
   override async run(): Promise<void> {
     const { args } = await this.input();
     const known = keyNamed(String(args.key));
@@ -78,7 +70,13 @@ export abstract class ConfigGetCommand extends MolarCommand {
   }
 }
 
-export abstract class ConfigSetCommand extends MolarCommand {
+/** Sets a key; a path becomes absolute. */
+export abstract class ConfigSetCommand extends ConfigCommand {
+  static override args: ArgInput = {
+    key,
+    value: Args.string({ required: true, ignoreStdin: true, description: 'The new default' }),
+  };
+
   override async run(): Promise<void> {
     const { args } = await this.input();
     const known = keyNamed(String(args.key));
@@ -92,7 +90,8 @@ export abstract class ConfigSetCommand extends MolarCommand {
   }
 }
 
-export abstract class ConfigUnsetCommand extends MolarCommand {
+/** Removes a key. */
+export abstract class ConfigUnsetCommand extends ConfigCommand {
   override async run(): Promise<void> {
     const { args } = await this.input();
     const known = keyNamed(String(args.key));
@@ -105,7 +104,9 @@ export abstract class ConfigUnsetCommand extends MolarCommand {
 }
 
 /** Prints where the config file is, whether it exists or not. */
-export abstract class ConfigPathCommand extends MolarCommand {
+export abstract class ConfigPathCommand extends ConfigCommand {
+  static override args = {};
+
   override async run(): Promise<void> {
     await this.input();
     await this.print(`${configPath(this.context.env)}\n`);

@@ -1,23 +1,20 @@
 import { lookup } from 'node:dns/promises';
 import { versions } from 'node:process';
 import * as Flags from '@oclif/core/flags';
-import type { TokenFacts } from '../../core/connection/tokenfacts.ts';
 import { inspectCertificate } from '../../core/doctor/certificate.ts';
 import { diagnose } from '../../core/doctor/diagnose.ts';
 import { exitCodeOfFindings, type Finding } from '../../core/doctor/finding.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
-import { Connections, readCertificates } from '../connections.ts';
+import { Connections, observe, profileSecrets, readCertificates } from '../connections.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { labelled } from '../terminal/labelled.ts';
-import { secretStore } from './keyring/secretstore.ts';
-import { listening } from './listening.ts';
+import { labelled } from '../terminal/text.ts';
 
-export const doctorFlags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
-
-/** Checks the way to the server step by step and says what to do where something is wrong. */
+/** Checks the connection to the server step by step and says what to do where something is wrong. */
 export abstract class DoctorCommand extends MolarCommand {
+  static override flags = { json: Flags.boolean({ summary: 'Print JSON' }), ...talkFlags, ...connectionFlags };
+
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const json = isOn(flags, 'json');
@@ -32,19 +29,11 @@ export abstract class DoctorCommand extends MolarCommand {
   }
 
   private async *findings(flags: FlagValues): AsyncGenerator<Finding> {
-    const ear = listening(this.context);
-    // One try each: what fails now and then is worth seeing.
-    const connections = new Connections(
-      ear.context,
-      { 'max-retries': '0', ...flags },
-      this.config.userAgent,
-      this.notes,
-    );
+    // A single attempt: an intermittent failure is worth seeing.
+    const once = { 'max-retries': '0', ...flags };
+    const connections = new Connections(this.context, once, this.config.userAgent, this.notes);
+    const observed = observe(connections, this.context);
     const { env, clock } = this.context;
-    let token: (TokenFacts & { renewed: boolean }) | undefined;
-    connections.onToken = (latest, renewed) => {
-      token = { ...latest, renewed };
-    };
     try {
       yield* diagnose({
         flags: readConnectionFlags(flags),
@@ -58,9 +47,9 @@ export abstract class DoctorCommand extends MolarCommand {
             await readCertificates(textFlag(flags, 'ca-cert'), env.NODE_EXTRA_CA_CERTS),
           ),
         connect: () => connections.client(),
-        lastResponse: ear.heard,
-        token: () => token,
-        readKeyring: (account, profile) => secretStore(this.context).read(account, profile),
+        lastResponse: () => observed.lastResponse,
+        token: () => observed.token,
+        readKeyring: (account, profile) => profileSecrets(this.context).read(account, profile),
         now: clock.now,
         signal: this.context.signal,
       });

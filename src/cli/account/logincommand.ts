@@ -10,16 +10,36 @@ import {
   type StoredConfig,
 } from '../../core/profiles/config.ts';
 import { allowsKeyring } from '../../core/profiles/keyring.ts';
-import { Connections } from '../connections.ts';
+import { Connections, profileSecrets } from '../connections.ts';
+import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import type { Question } from '../terminal/streams.ts';
-import { secretStore } from './keyring/secretstore.ts';
 import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 
-/** Asks for a connection or takes it from flags, tries it, and keeps it as a profile. */
+const plain = flagGroup();
+const connection = flagGroup('CONNECTION');
+
+/** Reads a connection from flags or asks for it, tries it, and saves it as a profile. */
 export abstract class LoginCommand extends MolarCommand {
+  /** None takes a secret value: argument lists are open to others. */
+  static override flags = {
+    json: plain.toggle('Print JSON'),
+    ...talkFlags,
+    ...connectionFlags,
+    profile: connection.text('NAME', 'Name of the profile; "default" when not given'),
+    'token-command': connection.text(
+      'COMMAND',
+      'Command that prints the token; it is saved instead of the token and run each time',
+    ),
+    'client-id': connection.text('ID', 'Client id (MOLAR_CLIENT_ID)'),
+    'client-secret-stdin': connection.toggle('Read the client secret from standard input'),
+    'client-secret-file': connection.text('FILE', 'Read the client secret from a file'),
+    'token-url': connection.text('URL', 'Token endpoint for client id and secret (MOLAR_TOKEN_URL)'),
+  };
+
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { env } = this.context;
@@ -28,18 +48,17 @@ export abstract class LoginCommand extends MolarCommand {
     allowsKeyring(env);
     const ask = this.asking(flags);
     const name = await readName(flags, env.MOLAR_PROFILE, config, ask);
-    const place = await this.place(
-      flags,
-      Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined,
-      ask,
-    );
-    const profile: Profile = { ...place, secret: await readSecret(flags, this.context, ask) };
+    const known = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+    const profile: Profile = {
+      ...(await this.server(flags, known, ask)),
+      secret: await readSecret(flags, this.context, ask),
+    };
     const probed = await this.probe(flags, profile);
-    const kept = await secretStore(this.context).saveProfile(path, name, profile);
+    const kept = await profileSecrets(this.context).saveProfile(path, name, profile);
     await this.report(flags, { name, profile, path, kept, probed });
   }
 
-  /** Questions are asked only where all that is needed is not given already as flags. */
+  /** Prompts where there is a terminal and no flag says that a program passes the secret. */
   private asking(flags: FlagValues): Ask {
     const { streams, signal } = this.context;
     const { ask } = streams;
@@ -47,11 +66,11 @@ export abstract class LoginCommand extends MolarCommand {
     return (question: Question) =>
       ask(question, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
-        throw localFailure('run.interrupted', 'Nothing was kept.', { cause, hint: 'Run molar login again.' });
+        throw localFailure('run.interrupted', 'Nothing was saved.', { cause, hint: 'Run molar login again.' });
       });
   }
 
-  private async place(flags: FlagValues, known: Profile | undefined, ask: Ask): Promise<Omit<Profile, 'secret'>> {
+  private async server(flags: FlagValues, known: Profile | undefined, ask: Ask): Promise<Omit<Profile, 'secret'>> {
     const { env } = this.context;
     const allowHttp = isOn(flags, 'allow-http');
     const url =
@@ -91,7 +110,7 @@ export abstract class LoginCommand extends MolarCommand {
     try {
       return await probeScopes(await connections.client(), this.context.signal, this.context.clock.now());
     } catch (cause) {
-      throw cause instanceof Failure ? nothingKept(cause) : cause;
+      throw cause instanceof Failure ? nothingSaved(cause) : cause;
     } finally {
       await connections.close();
     }
@@ -103,10 +122,10 @@ export abstract class LoginCommand extends MolarCommand {
   }
 }
 
-function nothingKept(cause: Failure): Failure {
+function nothingSaved(cause: Failure): Failure {
   const hint = 'Check what was given for a secret, the organization and the address, and run molar login again.';
   return reworded(cause, {
-    message: `${cause.message} Nothing was kept.`,
+    message: `${cause.message} Nothing was saved.`,
     ...(cause.status === 401 && { hint }),
   });
 }

@@ -5,15 +5,12 @@ import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { type Question, readAll } from '../terminal/streams.ts';
 
-/** Asks on the terminal; undefined where there is nobody to ask. */
+/** Prompts on the terminal; undefined where there is none. */
 export type Ask = ((question: Question) => Promise<string>) | undefined;
 
 const WAYS = ['token-stdin', 'token-file', 'token-command', 'client-secret-stdin', 'client-secret-file'] as const;
 
-/**
- * What a new profile is to prove itself with: a flag, else what is asked for on a terminal, else the environment.
- * Throws a Failure: exit 2 when there is nothing, 9 when a file cannot be read.
- */
+/** The secret of a new profile: from a flag, else a prompt, else the environment. Throws a Failure (exit 2 or 9). */
 export async function readSecret(flags: FlagValues, context: Context, ask: Ask): Promise<ProfileSecret> {
   const [way, other] = WAYS.filter((name) => textFlag(flags, name) || isOn(flags, name));
   if (other !== undefined) throw usageFailure(`Use only one of --${way} and --${other}.`, { source: `--${other}` });
@@ -71,7 +68,7 @@ function tokenOf(text: string, source: string): ProfileSecret {
   const token = text.trim();
   if (isSecret(token)) return { kind: 'token', token };
   // What it holds is never repeated.
-  const what = token === '' ? 'gave no token' : 'gave something that cannot be a token';
+  const what = token === '' ? 'gave no token' : 'gave text that cannot be a token';
   throw usageFailure(`${source} ${what}.`, { source });
 }
 

@@ -1,54 +1,46 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
+import { documents } from '../../catalog/resources/documents.ts';
+import type { LinkFetching } from '../../core/documents/links/fetchlink.ts';
+import { documentLookUp } from '../../core/documents/uploads/stored.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { createdRecordLookups } from '../../core/lookup/createdrecord.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { streamSink } from '../../core/output/sink.ts';
 import { terminalSafe } from '../../core/output/terminalsafe.ts';
-import type { ApiResponse } from '../../core/transport/client.ts';
-import { dryRunText } from '../crud/dryrun.ts';
+import type { ApiClient, ApiRequest, ApiResponse } from '../../core/transport/client.ts';
+import { dryRunText, queryText } from '../crud/dryrun.ts';
 import { linkFetching } from '../documents/linkfetching.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
 import { readAll } from '../terminal/streams.ts';
-import { withNearestPath } from './nearest.ts';
 import { rawPages } from './pages.ts';
-import { queryText, type RawRequest, readRawRequest, targetOf } from './request.ts';
-import { settlingOf } from './settling.ts';
+import { knownOperation, type RawRequest, readRawRequest, targetOf, withNearestPath } from './request.ts';
 
-const helpGroup = 'OUTPUT';
+const plain = flagGroup();
+const output = flagGroup('OUTPUT');
 
-export const apiArguments = {
-  // One argument alone is the path; `readRawRequest` tells them apart.
-  method: Args.string({ ignoreStdin: true, description: 'GET, POST, PUT or DELETE; may be left out' }),
-  path: Args.string({ ignoreStdin: true, description: 'Path below /api/v1, such as patients/1001' }),
-};
-
-export const apiFlags = {
-  paginate: Flags.boolean({ summary: 'Every record of a list, page after page' }),
-  field: Flags.string({
-    multiple: true,
-    multipleNonGreedy: true,
-    helpValue: 'NAME=VALUE',
-    summary: 'A query parameter; repeatable',
-  }),
-  data: Flags.string({ helpValue: 'FILE|-', summary: 'JSON to send; POST unless METHOD says otherwise' }),
-  'dry-run': Flags.boolean({ summary: 'Print the request and send nothing' }),
-  format: Flags.string({
-    helpGroup,
-    helpValue: 'json|ndjson',
-    options: ['json', 'ndjson'],
-    summary: 'Form of the output, json when not given',
-  }),
-  json: Flags.boolean({ helpGroup, summary: 'Same as --format json; errors are JSON too' }),
-  out: Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Write to a file, replaced only when it is whole' }),
-  ...talkFlags,
-  ...connectionFlags,
-};
-
-/** Sends one request to any path of the API, or walks a list, and prints what comes back. */
+/** Sends one request to any path of the API, or reads a list page by page, and prints the response. */
 export abstract class ApiCommand extends MolarCommand {
+  static override args = {
+    // One argument alone is the path; `readRawRequest` tells them apart.
+    method: Args.string({ ignoreStdin: true, description: 'GET, POST, PUT or DELETE; may be left out' }),
+    path: Args.string({ ignoreStdin: true, description: 'Path below /api/v1, such as patients/1001' }),
+  };
+  static override flags = {
+    paginate: plain.toggle('Every record of a list, page after page'),
+    field: plain.list('NAME=VALUE', 'A query parameter; repeatable'),
+    data: plain.text('FILE|-', 'JSON to send; POST unless METHOD says otherwise'),
+    'dry-run': plain.toggle('Print the request and send nothing'),
+    format: output.text('json|ndjson', 'Form of the output, json when not given', { options: ['json', 'ndjson'] }),
+    json: output.toggle('Same as --format json; errors are JSON too'),
+    out: output.text('FILE', 'Write to a file, replaced only when the output is complete'),
+    ...talkFlags,
+    ...connectionFlags,
+  };
+
   override async run(): Promise<void> {
     const input = await this.input();
     const { flags } = input;
@@ -130,4 +122,18 @@ function readFormat(flags: FlagValues): 'json' | 'ndjson' {
 function envelopeText({ data, warnings, meta }: ApiResponse, format: 'json' | 'ndjson'): string {
   const envelope = { data, warnings, errors: [], ...(meta !== null && { meta }) };
   return `${format === 'json' ? JSON.stringify(envelope, null, 2) : JSON.stringify(envelope)}\n`;
+}
+
+/** How to settle a raw POST whose response was lost (D49): look for its record, repeat it where that is safe, or neither. */
+function settlingOf(
+  client: ApiClient,
+  { method, path, body }: RawRequest,
+  fetching: LinkFetching,
+): Pick<ApiRequest, 'repeatable' | 'lookUp' | 'checkDuplicates'> {
+  const known = method === 'POST' ? knownOperation(method, path) : undefined;
+  if (known?.operation.shape === 'replace') return { repeatable: true };
+  if (known?.operation.shape !== 'create') return {};
+  if (known.resource !== documents) return createdRecordLookups(client, known.resource, body?.value);
+  const lookUp = documentLookUp(client, fetching, body?.value);
+  return lookUp === undefined ? {} : { lookUp };
 }

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Method, Operation, Resource } from '../../catalog/define.ts';
-import { refusal } from '../../catalog/failures.ts';
-import { fileFailure, usageFailure } from '../../core/failure.ts';
+import { isFailureCode } from '../../catalog/failures.ts';
+import { Failure, reworded, usageFailure } from '../../core/failure.ts';
+import { queryText } from '../crud/dryrun.ts';
+import { nearest } from '../errors/nearest.ts';
+import { readJsonData } from '../flags/body.ts';
 import { textFlag, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 
@@ -32,12 +34,8 @@ export async function readRawRequest(input: CommandInput, stdin: () => Promise<s
   }
   const { path, query } = readPath(address);
   const fields = textFlags(input.flags, 'field').map(readField);
-  return { method, path, query: [...query, ...fields], body: await readData(data, stdin) };
-}
-
-/** The query as it stands in a URL, without the question mark. */
-export function queryText(query: RawRequest['query']): string {
-  return query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+  const body = data === undefined ? undefined : { value: await readJsonData(data, stdin) };
+  return { method, path, query: [...query, ...fields], body };
 }
 
 /** Path and query in one. */
@@ -64,12 +62,9 @@ const ANYWHERE = 'https://host.invalid';
 
 function readPath(text: string): Pick<RawRequest, 'path' | 'query'> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || text.startsWith('//')) {
-    throw usageFailure(
-      'PATH is what stands after /api/v1, not a whole URL; the server comes from --url or MOLAR_URL.',
-      {
-        source: 'PATH',
-      },
-    );
+    throw usageFailure('PATH is the part after /api/v1, not a full URL; the server comes from --url or MOLAR_URL.', {
+      source: 'PATH',
+    });
   }
   const below = `/${text.replace(/^\/+/, '')}`;
   const prefixed = /^\/api\/v1(?=[/?#]|$)/.test(below) ? below : API_PREFIX + below;
@@ -90,19 +85,31 @@ function readField(text: string): readonly [string, string] {
   throw usageFailure('--field is written name=value, such as --field pageSize=10.', { source: '--field' });
 }
 
-async function readData(source: string | undefined, stdin: () => Promise<string>): Promise<RawRequest['body']> {
-  if (source === undefined) return undefined;
-  if (/^\s*[{[]/.test(source)) {
-    throw usageFailure('--data takes a file name, or - for standard input; not the JSON itself.', { source: '--data' });
-  }
-  const reading = source === '-' ? stdin() : readFile(source, 'utf8');
-  const text = await reading.catch((cause: unknown) => {
-    throw source === '-' ? cause : fileFailure(`read ${source}`, cause);
+/** The failure of an unknown path with the path that was probably meant; a bare 404 may also mean a missing record. */
+export function withNearestPath(cause: unknown, path: string): unknown {
+  if (!(cause instanceof Failure) || cause.status !== 404) return cause;
+  if (isFailureCode(cause.code) && cause.code !== 'route.unknown') return cause;
+  const near = nearestPath(path);
+  const isTyped = `${API_PREFIX}/${near}` === path.split('?')[0];
+  return near === undefined || isTyped ? cause : reworded(cause, { hint: `Did you mean ${near}?` });
+}
+
+/** The path of the catalog, as it is typed, that is nearest to one that begins with `/api/v1`; ids stay as they are. */
+export function nearestPath(path: string): string | undefined {
+  const typed = path.slice(API_PREFIX.length + 1).split('/');
+  const candidates = allOperations().flatMap(({ operation }) => {
+    const parts = operation.path.slice(1).split('/');
+    // What is typed where an id stands is one only if it is a number: `patients/calculatd` is no id.
+    const fits = parts.length === typed.length && parts.every((part, at) => !isId(part) || isNumber(typed[at]));
+    return fits ? [parts.map((part, at) => (isId(part) ? typed[at] : part)).join('/')] : [];
   });
-  try {
-    return { value: JSON.parse(text.replace(/^\uFEFF/, '')) };
-  } catch {
-    // The parser's own message repeats the text, which may be about a patient.
-    throw refusal('body.not_json', '--data', '--data is not valid JSON.');
-  }
+  return nearest(typed.join('/'), [...new Set(candidates)]);
+}
+
+function isId(part: string): boolean {
+  return part.startsWith('{');
+}
+
+function isNumber(part: string | undefined): boolean {
+  return /^\d+$/.test(part ?? '');
 }

@@ -1,6 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
@@ -9,42 +9,41 @@ import { ApiFailure } from '../../core/transport/apifailure.ts';
 import type { ApiClient, Query } from '../../core/transport/client.ts';
 import { bodyText, type Envelope, readEnvelope } from '../../core/transport/envelope.ts';
 import { dryRunFlag } from '../flags/body.ts';
-import { readIds } from '../flags/idlist.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { idsArgument, readIds } from '../flags/idlist.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { DeletionRun, deletionFields } from './deletemany.ts';
+import { DeletionRun, deletionFields } from './deletionrun.ts';
 import { dryRunText, queryText } from './dryrun.ts';
-import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { commonFlags, examplesOf, ResourceCommand, withArticle } from './resourcecommand.ts';
 
+const { toggle } = flagGroup();
+
+/** Flags of every command that deletes records. */
 export const deleteFlags: FlagInput = {
-  yes: Flags.boolean({ summary: 'Do not ask; needed where there is no terminal to ask on' }),
-  'ignore-missing': Flags.boolean({ summary: 'Count what is not there (any more) as deleted' }),
+  yes: toggle('Do not ask; required where there is no terminal to ask on'),
+  'ignore-missing': toggle('Treat missing records as deleted'),
   ...dryRunFlag,
   ...commonFlags,
 };
 
-/**
- * The answer to a delete. What it holds is specified for few resources, so its success says enough: nothing at all, or
- * any JSON object, is an envelope too.
- */
+/** The response to a delete: its content is specified for few resources, so an empty body or any JSON object will do. */
 function readDeletion(body: Uint8Array): Envelope | undefined {
   const text = bodyText(body);
   const isDone = text.trim() === '' || isPlainObject(jsonOf(text));
   return readEnvelope(text) ?? (isDone ? { data: null, warnings: [], errors: [], meta: null } : undefined);
 }
 
-/** Ids named in a question; of more only the number is told. */
-const NAMED = 5;
+/** Maximum ids named in a question. */
+const MAX_NAMED = 5;
 
-/**
- * Deletes one record after asking, and prints its id and whatever the server says of it. Of several it asks once, and prints what
- * became of each.
- */
+/** Deletes one record after asking, and prints what the server says; for several it asks once and prints each outcome. */
 export abstract class DeleteCommand extends ResourceCommand {
   static override usage = '<%= command.id %> ID… [FLAGS]';
-  protected readonly verb = 'delete';
+  static override flags = deleteFlags;
+  protected override readonly verb = 'delete';
 
   /** Query parameters of the resource. */
   protected queryOf(_flags: FlagValues): Query {
@@ -77,7 +76,7 @@ export abstract class DeleteCommand extends ResourceCommand {
     await write();
   }
 
-  /** Checks the flags about the output; what it gives deletes. */
+  /** Checks the output flags, and returns what deletes the record. */
   private one(flags: FlagValues, id: number): () => Promise<void> {
     const { context, fields, resource } = this;
     const plan = planRecord(flags, fields, context);
@@ -104,7 +103,7 @@ export abstract class DeleteCommand extends ResourceCommand {
       const pages = async function* () {
         const held: Row[] = [];
         for await (const deletion of run.over(ids, remove, signal)) {
-          // What all failed for one cause shares is told by the failure alone, as for one record.
+          // While none is deleted, outcomes are buffered: when all fail, only the failure is printed, as for one record.
           if (run.deleted === 0) held.push({ ...deletion });
           else yield { rows: [...held.splice(0), { ...deletion }] };
         }
@@ -121,14 +120,14 @@ export abstract class DeleteCommand extends ResourceCommand {
   }
 
   private dryRun(flags: FlagValues, ids: readonly number[], isOne: boolean): string {
-    const query = queryText(this.queryOf(flags));
+    const query = queryText(Object.entries(this.queryOf(flags)));
     const texts = ids.map((id) =>
       dryRunText(flags, this.context, { method: 'DELETE', path: pathOf(this.operation, id), query }),
     );
     return isOne ? texts.join('') : `[\n${texts.map((text) => text.trimEnd()).join(',\n')}\n]\n`;
   }
 
-  /** The answer about a record that is gone now; undefined when it was not there and need not be. */
+  /** The response about a deleted record; undefined when it was missing and `--ignore-missing` allows that. */
   private async remove(client: ApiClient, flags: FlagValues, id: number): Promise<Row | undefined> {
     const [path, query] = [pathOf(this.operation, id), this.queryOf(flags)];
     const { signal } = this.context;
@@ -160,11 +159,21 @@ export abstract class DeleteCommand extends ResourceCommand {
   }
 
   private async nameMany(flags: FlagValues, ids: readonly number[]): Promise<string> {
-    const shown = ids.slice(0, NAMED);
+    const shown = ids.slice(0, MAX_NAMED);
     const client = await this.connect(flags);
-    const names = ids.length > NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(client, id)));
+    const names = ids.length > MAX_NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(client, id)));
     const listed = shown.map((id, at) => (names[at] === undefined ? String(id) : `${id} ${names[at]}`)).join(', ');
-    const more = ids.length > NAMED ? ` and ${(ids.length - NAMED).toLocaleString('en-US')} more` : '';
+    const more = ids.length > MAX_NAMED ? ` and ${(ids.length - MAX_NAMED).toLocaleString('en-US')} more` : '';
     return `${this.describeMany(flags, ids.length)} (${listed}${more})`;
   }
+}
+
+/** The delete command of a resource; `exampleId` stands in the examples of its help. */
+export function deleteCommand(resource: Resource, exampleId: number) {
+  return class extends DeleteCommand {
+    static override summary = `Delete ${withArticle(resource.one)}`;
+    static override examples = examplesOf(resource, 'delete', `${exampleId}`, `${exampleId} --yes --json`);
+    static override args = idsArgument(resource);
+    protected override readonly resource = resource;
+  };
 }

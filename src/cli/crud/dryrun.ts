@@ -5,15 +5,12 @@ import { readConnectionFlags } from '../flags/connection.ts';
 import type { FlagValues } from '../flags/values.ts';
 
 /** A query as it is sent, without the question mark; undefined values are left out. */
-export function queryText(query: Query): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+export function queryText(query: Iterable<readonly [name: string, value: Query[string]]>): string {
+  const pairs = [...query].filter(([, value]) => value !== undefined);
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&');
 }
 
-/**
- * The request of a write as JSON, with everything but the token and the keys that are made anew for each run. Needs
- * the address and the organization, no token.
- */
+/** The request of a write as JSON, without token and idempotency key; it needs the address and the organization only. */
 export function dryRunText(
   flags: FlagValues,
   context: Context,

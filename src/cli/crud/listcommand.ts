@@ -1,7 +1,6 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
-import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { changesTime, unfinishedChanges } from '../../core/exports/changesfile.ts';
 import { type Increment, readingBegan } from '../../core/exports/increment.ts';
@@ -21,25 +20,36 @@ import { exportSummary, sinceText } from '../exporting/summary.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
 import { exportFlags, readExportWishes } from '../flags/exports.ts';
 import { defaultsFlag, filterFlags, readFilter } from '../flags/filters.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
 import { zoneNote } from '../rows/formatter.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { asyncFlag } from '../streaming/asyncflag.ts';
-import { counted, RowProgress } from '../terminal/rowprogress.ts';
-import { commonFlags, ResourceCommand } from './resourcecommand.ts';
+import { RowProgress } from '../terminal/progress.ts';
+import { counted } from '../terminal/text.ts';
+import { asyncFlag, commonFlags, dateLimitNote, ResourceCommand } from './resourcecommand.ts';
 
-export function listFlags(resource: Resource): FlagInput {
+/** The list command of a resource. */
+export function listCommand(resource: Resource) {
   const operation = operationOf(resource, 'list');
-  const filters = { ...filterFlags(operation.filters ?? {}), ...defaultsFlag(operation) };
-  return { ...filters, ...rowFlags, ...exportFlags, ...asyncFlag(resource), ...commonFlags };
+  return class extends ListCommand {
+    static override summary = `List ${resource.many}`;
+    static override description = dateLimitNote(resource, operation, 'listed');
+    static override flags: FlagInput = {
+      ...filterFlags(operation.filters ?? {}),
+      ...defaultsFlag(operation),
+      ...rowFlags,
+      ...exportFlags,
+      ...asyncFlag(resource),
+      ...commonFlags,
+    };
+    protected override readonly resource = resource;
+  };
 }
 
-/** Lists the records of a resource, page by page, to the end; to a file so that a later run can go on (contract §5). */
-export abstract class ListCommand extends ResourceCommand {
-  static override usage = '<%= command.id %> [FLAGS]';
+/** Lists the records of a resource, page by page, to the end; to a file so that a later run can resume (contract §5). */
+abstract class ListCommand extends ResourceCommand {
   protected readonly verb = 'list';
 
   override async run(): Promise<void> {
@@ -53,17 +63,13 @@ export abstract class ListCommand extends ResourceCommand {
 
   private async listAsync(flags: FlagValues): Promise<void> {
     const { listAsync } = await import('../streaming/asynclist.ts');
-    const { context, resource } = this;
-    const note = (text: string) => this.note(text);
-    const connections = this.connections(flags);
-    const filterOf = (keys: FilterKeys) => this.filterOf(flags, keys);
-    await listAsync(resource, { context, flags, connections, note, filterOf });
+    await listAsync(this.resource, this.listing(flags));
   }
 
   private reading(flags: FlagValues, times: LocalTimes): Reading {
     const { context, operation, resource } = this;
     const filter = readFilter(flags, operation.filters ?? {}, times);
-    // What has changed is wanted whole, on a terminal too.
+    // Changes are listed completely, on a terminal too.
     const all = flags['since-last'] === undefined || flags.limit !== undefined ? flags : { ...flags, all: true };
     const plan = planRows(all, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
     const wishes = readExportWishes(flags, plan, operation);
@@ -123,7 +129,7 @@ export abstract class ListCommand extends ResourceCommand {
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
-        onResume: (rows) => this.remark(`Going on after ${counted(rows)} ${resource.many}.`),
+        onResume: (rows) => this.remark(`Resuming after ${counted(rows)} ${resource.many}.`),
         onRestart: (reason) => void (reading.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
       });
       await increment?.complete(readFrom);
@@ -138,7 +144,7 @@ export abstract class ListCommand extends ResourceCommand {
     }
   }
 
-  /** A line for who watches: a job is told by one line at the end, and with --json by nothing but an error. */
+  /** A note for someone who watches: a job gets one line at the end, and with --json nothing but an error. */
   private remark(text: string): void {
     if (this.context.streams.stderr.isTTY) void this.note(text);
   }

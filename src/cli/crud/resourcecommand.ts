@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
@@ -9,7 +10,9 @@ import type { Fields } from '../../catalog/record.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { ApiResponse } from '../../core/transport/client.ts';
-import { asUnlisted } from '../errors/unlisted.ts';
+import type { Connections } from '../connections.ts';
+import type { Context } from '../context.ts';
+import { asUnlisted } from '../errors/nextstep.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { quotedWarning, readFilter } from '../flags/filters.ts';
 import { outputFlags } from '../flags/output.ts';
@@ -17,46 +20,92 @@ import type { FlagValues } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
 
-/** Flags of every command that asks the API something and shows the answer. */
+/** Flags of every command that sends a request to the API and shows the response. */
 export const commonFlags: FlagInput = { ...outputFlags, ...zoneFlags, ...talkFlags, ...connectionFlags };
 
-/** A command on one resource of the catalog: it says which, and by what name its operation goes there. */
+/** `--async`, where the resource has an async endpoint. */
+export function asyncFlag({ operations }: Pick<Resource, 'operations'>): FlagInput {
+  if (operations.async === undefined) return {};
+  const summary = 'Have the server deliver the records over its stream; the output is written when all have arrived';
+  return { async: Flags.boolean({ helpGroup: 'EXPORT', summary }) };
+}
+
+/** What a list needs of its command. */
+export interface Listing {
+  readonly context: Context;
+  readonly flags: FlagValues;
+  readonly connections: Connections;
+  readonly note: (text: string) => Promise<void>;
+  /** The filter that the flags describe, of these keys. */
+  readonly filterOf: (keys: FilterKeys) => Promise<string | undefined>;
+}
+
+/** A command on one resource of the catalog and one of its operations. */
 export abstract class ResourceCommand extends MolarCommand {
+  static override usage = '<%= command.id %> [FLAGS]';
   protected abstract readonly resource: Resource;
+  /** Name of the operation in the catalog: `list`. */
   protected abstract readonly verb: string;
 
   protected get operation(): Operation {
     return operationOf(this.resource, this.verb);
   }
 
-  /** Reports what went wrong; of an operation that the specification does not list, with a word about that. */
+  /** Adds a hint to the failure of an operation that the specification does not list. */
   protected override async catch(error: unknown): Promise<void> {
-    // With --async another operation was asked for.
+    // With --async another operation is requested.
     await super.catch(this.argv.includes('--async') ? error : asUnlisted(error, this.operation));
   }
 
-  /** Fields of the records that the operation answers with. */
+  /** Fields of the records that the operation responds with. */
   protected get fields(): Fields {
     return this.operation.fields ?? this.resource.fields;
   }
 
-  /** The filter that the flags ask for, of these keys, in the zone of this command line. Throws a Refusal. */
+  /** The filter that the flags describe, of these keys, in the zone of this command line. Throws a Refusal. */
   protected async filterOf(flags: FlagValues, keys: FilterKeys = {}): Promise<string | undefined> {
     const filter = await this.inLocalTime(flags, (times) => readFilter(flags, keys, times));
     await this.warnOfQuotes(filter);
     return filter;
   }
 
-  /** Tells where a filter may not mean to the service what it says. */
+  /** This command as the async list needs it. */
+  protected listing(flags: FlagValues): Listing {
+    return {
+      context: this.context,
+      flags,
+      connections: this.connections(flags),
+      note: (text) => this.note(text),
+      filterOf: (keys) => this.filterOf(flags, keys),
+    };
+  }
+
+  /** Warns of a filter that the service may understand differently. */
   protected async warnOfQuotes(filter: string | undefined): Promise<void> {
     const warning = quotedWarning(filter);
     if (warning !== undefined) await this.note(warning);
   }
 }
 
+/** Example lines of a command's help: one for each text of arguments. */
+export function examplesOf({ name }: Resource, verb: string, ...texts: readonly string[]): string[] {
+  return texts.map((text) => `<%= config.bin %> ${name} ${verb} ${text}`);
+}
+
+/** Help on lists and counts that a service may limit by date on its own; undefined for others (D13, D48). */
+export function dateLimitNote({ one }: Resource, { defaultDate }: Operation, done: string): string | undefined {
+  if (defaultDate === undefined) return undefined;
+  return `Without a date filter every ${one} is ${done}: molar sends an early date bound, so that the server applies none of its own. --server-defaults leaves that to the server.`;
+}
+
+/** A noun with its article: `an appointment`. */
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
 /** The argument of a command on one record; never read from standard input. */
-export function idArgument(about: string) {
-  return { id: Args.string({ required: true, ignoreStdin: true, description: about }) };
+export function idArgument({ one }: Resource) {
+  return { id: Args.string({ required: true, ignoreStdin: true, description: `Id of the ${one}` }) };
 }
 
 /** The record id given as argument; throws a Failure (exit 2) unless it is a positive integer. */
@@ -66,18 +115,18 @@ export function readIdArgument(input: CommandInput): number {
   return id;
 }
 
-/** The record of an answer; throws a Failure with exit code 8 when there is none. */
+/** The record of a response; throws a Failure with exit code 8 when there is none. */
 export function recordOf(answer: ApiResponse): Row {
   if (isPlainObject(answer.data)) return answer.data;
-  throw localFailure('response.malformed', 'The server sent an answer without a record.', {
+  throw localFailure('response.malformed', 'The server sent a response without a record.', {
     requestId: answer.requestId,
   });
 }
 
-/** The records of an answer that lists them whole; throws a Failure with exit code 8 when it does not. */
+/** The records of a response that is a complete list; throws a Failure with exit code 8 when it is not. */
 export function recordsOf(answer: ApiResponse): readonly Row[] {
   if (Array.isArray(answer.data) && answer.data.every(isPlainObject)) return answer.data;
-  throw localFailure('response.malformed', 'The server sent an answer whose data is not a list of records.', {
+  throw localFailure('response.malformed', 'The server sent a response whose data is not a list of records.', {
     requestId: answer.requestId,
   });
 }

@@ -6,7 +6,7 @@ import { terminalText } from '../../core/output/terminaltext.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import { DeleteCommand } from '../crud/deletecommand.ts';
 
-/** Deletes documents; the question tells their names, since nobody knows documents by their ids. */
+/** Deletes documents; the question names them, since nobody knows documents by their ids. */
 export abstract class DocumentDeleteCommand extends DeleteCommand {
   protected override readonly resource = documents;
 
@@ -17,7 +17,7 @@ export abstract class DocumentDeleteCommand extends DeleteCommand {
       const { data } = await client.request({ method: 'GET', path, query: { responseFields: 'id,name' }, signal });
       return isPlainObject(data) && typeof data.name === 'string' ? terminalText(data.name) : undefined;
     } catch (cause) {
-      // The question can be asked without; what is wrong shows when it is deleted.
+      // The question works without names; what is wrong shows on deletion.
       signal.throwIfAborted();
       if (cause instanceof Failure) return undefined;
       throw cause;

@@ -3,13 +3,12 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { pathOf } from '../../catalog/catalog.ts';
 import { canonicalMimeType, endsInKnownType, sentBaseName } from '../../catalog/resources/documentnames.ts';
 import { documents } from '../../catalog/resources/documents.ts';
-import { retag } from '../../core/documents/retag.ts';
-import { changedTags, contradiction, type TagChange, tagsOf } from '../../core/documents/tags.ts';
+import { changedTags, contradiction, retag, type TagChange, tagsOf } from '../../core/documents/tags.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { dryRunText } from '../crud/dryrun.ts';
-import { UpdateCommand, updateFlags } from '../crud/updatecommand.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
+import { UpdateCommand, writeFlags } from '../crud/writecommands.ts';
+import type { BodyRules } from '../flags/body.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
@@ -17,10 +16,11 @@ import { planRecord, writeRecord } from '../rows/record.ts';
 const tagFlag = (summary: string) =>
   Flags.string({ helpGroup: 'FIELDS', helpValue: 'TAG', multiple: true, multipleNonGreedy: true, summary });
 
+/** The flags of `molar documents update`. */
 export const documentUpdateFlags: FlagInput = {
-  'add-tag': tagFlag('Tag to add to those the document has; may be repeated'),
-  'remove-tag': tagFlag('Tag to take from those the document has; may be repeated'),
-  ...updateFlags(documents),
+  'add-tag': tagFlag('Tag to add to those of the document; may be repeated'),
+  'remove-tag': tagFlag('Tag to remove from those of the document; may be repeated'),
+  ...writeFlags(documents, 'update'),
 };
 
 /** Changes a document. Tags can be added and removed one by one, though the API replaces all of them. */
@@ -46,11 +46,12 @@ export abstract class DocumentUpdateCommand extends UpdateCommand {
     if (!isSent) await this.note(unchanged(id));
   }
 
-  /** The fields besides the tags, everything checked before the document is asked for. */
+  /** The fields besides the tags, everything checked before the document is requested. */
   private async otherFields(flags: FlagValues, change: TagChange): Promise<Row> {
     const complete: BodyRules['complete'] = (given, problems) => {
       if (Object.hasOwn(given, 'tags')) {
-        const description = '--add-tag and --remove-tag change the tags there are; --tags replaces them. Give one.';
+        const description =
+          '--add-tag and --remove-tag change single tags; --tags replaces all of them. Give one or the other.';
         problems.push({ code: 'field.conflict', source: '--tags', description });
       }
       return { ...given, tags: change.add };

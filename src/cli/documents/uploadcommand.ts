@@ -2,41 +2,38 @@ import { cwd } from 'node:process';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { readSettings } from '../../core/connection/settings.ts';
-import { isOnePiece } from '../../core/documents/uploads/body.ts';
+import { isSingleChunk } from '../../core/documents/uploads/body.ts';
 import { refuseUnknownOwners } from '../../core/documents/uploads/owners.ts';
-import type { PlannedUpload } from '../../core/documents/uploads/plan.ts';
-import { checkedFields, checkedRows } from '../../core/documents/uploads/uploadchecks.ts';
+import { type PlannedUpload, type ReadyUpload, readyUploads } from '../../core/documents/uploads/plan.ts';
 import { checkDefaults } from '../../core/documents/uploads/uploadinput.ts';
 import { type PreparedUploads, prepareUploads } from '../../core/documents/uploads/uploadprepare.ts';
-import { failureOfChecks } from '../../core/documents/uploads/uploadreport.ts';
+import { checkedFields, checkedRows, failureOfChecks } from '../../core/documents/uploads/uploadreport.ts';
 import { runUploads, type UploadReport } from '../../core/documents/uploads/uploadrun.ts';
 import { type Failure, localFailure, usageFailure } from '../../core/failure.ts';
 import { dryRunText } from '../crud/dryrun.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
-import { MOST_CONCURRENCY, UPLOADS } from '../flags/documents.ts';
-import { wholeNumber } from '../flags/numbers.ts';
+import { MAX_CONCURRENCY, RESULTS, UPLOADS, uploadDefaults, uploadFiles } from '../flags/documents.ts';
 import { namedFormat } from '../flags/output.ts';
-import { RESULTS, uploadDefaults, uploadFiles } from '../flags/uploads.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
-import { lockOwner } from '../lockowner.ts';
-import { byteKeeper } from '../memory.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { byteCollector } from '../process/memory.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
-import { ByteProgress } from '../terminal/byteprogress.ts';
+import { ByteProgress } from '../terminal/progress.ts';
 import { untilAborted } from '../terminal/streams.ts';
-import { linkFetching, onePage } from './linkfetching.ts';
+import { linkFetching } from './linkfetching.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';
 
-/** Reasons are told below the table, where there is room for them. */
+/** Reasons are listed below the table, where there is room for them. */
 const CHECKED_COLUMNS = ['status', 'file', 'name', 'patient', 'tags', 'userDefinedDate'];
 
-/** Uploads files as documents, each exactly once, and shows the documents; what became of each file goes to a CSV. */
+/** Uploads files as documents, each exactly once, and shows the documents; the outcome of each file goes to a CSV. */
 export abstract class UploadCommand extends MolarCommand {
-  /** Notes that wait for a good end: with --json, standard error has nothing but the error (contract §4). */
-  private readonly held: string[] = [];
-  private readonly keepMemory = byteKeeper();
+  /** Notes shown only after a success: with --json, standard error has nothing but the error (contract §4). */
+  private readonly bufferedNotes: string[] = [];
+  private readonly keepMemory = byteCollector();
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -44,17 +41,17 @@ export abstract class UploadCommand extends MolarCommand {
     const columns = isOn(flags, 'check') ? CHECKED_COLUMNS : documents.tableColumns;
     const rows = planRows(flags, fields, columns, this.context.streams.stdout.isTTY);
     const plan = { ...rows, isDefaultLimit: false, limit: undefined };
-    wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY);
+    wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY);
     const prepared = await this.prepare(flags, textFlags(args, 'file'));
     try {
-      for (const note of prepared.notes) await this.tell(note, flags);
+      for (const note of prepared.notes) await this.noteLater(note, flags);
       if (isOn(flags, 'dry-run')) await this.show(prepared, flags);
       else if (isOn(flags, 'check')) await this.list(await this.withOwners(prepared, flags), flags, plan);
       else await this.send(await this.withOwners(prepared, flags), flags, plan);
     } finally {
       await prepared.dispose();
     }
-    for (const note of this.held) await this.note(note);
+    for (const note of this.bufferedNotes) await this.note(note);
   }
 
   private async send(prepared: PreparedUploads, flags: FlagValues, plan: RowPlan): Promise<void> {
@@ -65,11 +62,11 @@ export abstract class UploadCommand extends MolarCommand {
 
   private async withOwners(prepared: PreparedUploads, flags: FlagValues): Promise<PreparedUploads> {
     const { plan, note } = await refuseUnknownOwners(prepared.plan, () => this.connect(flags), this.context.signal);
-    if (note !== undefined) await this.tell(note, flags);
+    if (note !== undefined) await this.noteLater(note, flags);
     return { ...prepared, plan };
   }
 
-  /** Shows where each file goes before any is sent; on a terminal it asks, elsewhere nobody is there to answer. */
+  /** Shows where each file goes before any is sent; asks only on a terminal, where somebody can answer. */
   private async agree(plan: readonly PlannedUpload[], flags: FlagValues): Promise<void> {
     const { streams, signal } = this.context;
     const asks = streams.stdin.isTTY && streams.stderr.isTTY && !isOn(flags, 'yes');
@@ -83,14 +80,22 @@ export abstract class UploadCommand extends MolarCommand {
 
   private async list({ plan }: PreparedUploads, flags: FlagValues, rows: RowPlan): Promise<void> {
     const { context } = this;
-    const note = (text: string) => this.tell(text, flags);
+    const note = (text: string) => this.noteLater(text, flags);
     const failure = failureOfChecks(plan);
-    await writeRows({ context, flags, plan: rows, many: 'files', open: async () => onePage(checkedRows(plan)), note });
+    await writeRows({
+      context,
+      flags,
+      plan: rows,
+      many: 'files',
+      open: async () => singlePage(checkedRows(plan)),
+      note,
+    });
     if (failure !== undefined) throw failure;
   }
 
-  private async tell(note: string, flags: FlagValues): Promise<void> {
-    if (namedFormat(flags) === 'json') this.held.push(note);
+  /** Shows a note, after the run where standard error is for the error alone. */
+  private async noteLater(note: string, flags: FlagValues): Promise<void> {
+    if (namedFormat(flags) === 'json') this.bufferedNotes.push(note);
     else await this.note(note);
   }
 
@@ -100,14 +105,12 @@ export abstract class UploadCommand extends MolarCommand {
     const defaults = uploadDefaults(flags);
     const results = textFlag(flags, 'results') || RESULTS;
     const sends = !isOn(flags, 'dry-run') && !isOn(flags, 'check');
-    if (isOn(flags, 'dry-run') && isOn(flags, 'check')) {
+    if (isOn(flags, 'dry-run') && isOn(flags, 'check'))
       throw usageFailure('--dry-run prints requests, --check a list of the files; give one.', { source: '--check' });
-    }
     checkDefaults(defaults);
     if (isOn(flags, 'token-stdin') && paths.includes('-')) {
-      throw usageFailure('--token-stdin and - both read standard input; give the token another way.', {
-        source: '--token-stdin',
-      });
+      const message = '--token-stdin and - both read standard input; give the token another way.';
+      throw usageFailure(message, { source: '--token-stdin' });
     }
     return prepareUploads({
       ...{ paths, defaults, results, organization, temporaryFolder, signal },
@@ -136,32 +139,32 @@ export abstract class UploadCommand extends MolarCommand {
       const { documents: stored, failure } = await this.upload(prepared, flags);
       failed = failure;
       if (failure !== undefined && stored.length === 0) throw failure;
-      return onePage(stored);
+      return singlePage(stored);
     };
-    const note = (text: string) => this.tell(text, flags);
+    const note = (text: string) => this.noteLater(text, flags);
     await writeRows({ context, flags, plan, many: documents.many, open, note });
     if (failed !== undefined) throw failed;
-    if (context.streams.stderr.isTTY) await note(`What became of each file is in ${prepared.results}.`);
+    if (context.streams.stderr.isTTY) await note(`The outcome of each file is in ${prepared.results}.`);
   }
 
   private async upload(prepared: PreparedUploads, flags: FlagValues): Promise<UploadReport> {
     const { context } = this;
     const client = await this.connect(flags);
     const fetching = await linkFetching(this.connections(flags), context);
-    const ready = prepared.plan.flatMap((planned) => (planned.kind === 'ready' ? [planned.upload] : []));
+    const ready = readyUploads(prepared.plan);
     const total = ready.reduce((sum, { source }) => sum + source.size, 0);
     const quiet = isOn(flags, 'quiet');
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: ready.length, total, quiet });
     const report = await runUploads(prepared, {
       ...{ client, fetching, now: context.clock.now },
-      concurrency: wholeNumber(flags, 'concurrency', 1, MOST_CONCURRENCY) ?? UPLOADS,
+      concurrency: wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
-        if (!isOnePiece(source)) this.keepMemory(bytes);
+        if (!isSingleChunk(source)) this.keepMemory(bytes);
       },
       onSkipped: progress.onSkipped,
       onSettled: progress.onDone,
-      note: (text) => this.tell(text, flags),
+      note: (text) => this.noteLater(text, flags),
     }).finally(() => progress.stop());
     if (context.signal.aborted && namedFormat(flags) !== 'json')
       await this.note(standingText(report.results, prepared.results)).catch(() => undefined);
@@ -172,10 +175,8 @@ export abstract class UploadCommand extends MolarCommand {
   /** The requests as they would be sent, the content named instead of shown. */
   private async show({ plan, single }: PreparedUploads, flags: FlagValues): Promise<void> {
     const path = pathOf(operationOf(documents, 'create'));
-    const texts = plan.flatMap((planned) =>
-      planned.kind === 'ready'
-        ? [dryRunText(flags, this.context, { method: 'POST', path, body: shownBody(planned) })]
-        : [],
+    const texts = readyUploads(plan).map((upload) =>
+      dryRunText(flags, this.context, { method: 'POST', path, body: shownBody(upload) }),
     );
     if (texts.length > 0)
       await this.print(single ? texts.join('') : `[\n${texts.map((text) => text.trimEnd()).join(',\n')}\n]\n`);
@@ -184,10 +185,7 @@ export abstract class UploadCommand extends MolarCommand {
   }
 }
 
-function shownBody({ upload }: Extract<PlannedUpload, { kind: 'ready' }>): unknown {
-  const { fields, source, sha256 } = upload;
-  return {
-    ...fields,
-    file: { ...fields.file, content: `(base64 of ${source.label}, ${source.size} bytes, sha256 ${sha256})` },
-  };
+function shownBody({ fields, source, sha256 }: ReadyUpload): unknown {
+  const content = `(base64 of ${source.label}, ${source.size} bytes, sha256 ${sha256})`;
+  return { ...fields, file: { ...fields.file, content } };
 }

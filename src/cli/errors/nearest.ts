@@ -11,6 +11,12 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return best.distance <= allowed ? best.candidate : undefined;
 }
 
+/** ` Did you mean X?`, to append to a message; empty when no candidate is close. `mark` goes before the candidate. */
+export function didYouMean(name: string, candidates: readonly string[], mark = ''): string {
+  const near = nearest(name, candidates);
+  return near === undefined ? '' : ` Did you mean ${mark}${near}?`;
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours that lead from one text to the other. */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];

@@ -1,5 +1,9 @@
+import { API_PREFIX } from '../../catalog/catalog.ts';
+import type { Operation } from '../../catalog/define.ts';
+import { isFailureCode } from '../../catalog/failures.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
 import { type Failure, type FailureItem, LOCAL_FAILURES, reworded } from '../../core/failure.ts';
+import { ApiFailure, WITHOUT_ROUTE } from '../../core/transport/apifailure.ts';
 import { type FlagValues, kebab, textFlags } from '../flags/values.ts';
 import { nearest } from './nearest.ts';
 
@@ -13,9 +17,8 @@ export interface TypedLine {
 }
 
 /**
- * The failure with a next step that fits the command: the flag that is missing and an example, the listed value that
- * was probably meant, or where its help is. A failure that came from the server or has a step of its own is left as it
- * is. Values that were typed are compared, never repeated.
+ * The failure with a next step that fits the command: the missing flag, a value that was probably meant, or its help;
+ * unchanged when it is the server's or has a next step. Values that were typed are compared, never repeated.
  */
 export function withNextStep(failure: Failure, line: TypedLine): Failure {
   const hint = failure.status === null ? betterHint(failure, line) : undefined;
@@ -67,7 +70,7 @@ function isMissing({ code, description }: FailureItem): boolean {
   );
 }
 
-/** What a problem asks for: the flags it names, or the argument. */
+/** What a problem lacks: the flags it names, or the argument. */
 function flagsNamed({ description, source }: FailureItem): readonly string[] {
   const flags = description.match(/--[a-z][a-z0-9-]*/g) ?? [];
   if (flags.length > 0) return flags.slice(0, 1);
@@ -115,11 +118,29 @@ function termsOf(filter: string, key: string): readonly string[] {
   }
 }
 
-/** More names than are worth repeating. */
-const MANY = 4;
+/** Maximum names listed beside the last. */
+const MAX_LISTED = 3;
 
 function listed(names: readonly string[]): string {
   const [last = '', ...before] = [...new Set(names)].reverse();
-  if (before.length >= MANY) return 'what is named above';
+  if (before.length > MAX_LISTED) return 'what is named above';
   return before.length === 0 ? last : `${before.reverse().join(', ')} and ${last}`;
+}
+
+/** What reads the same without an operation that the specification does not list. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'appointments.list': 'Add --async: the specification has appointments on the streaming channel.',
+  'appointments.get':
+    'If the id is right, use molar appointments list --async --id ID: the specification has appointments on the streaming channel.',
+};
+
+const NOTHING = 'If the id is right, the service does not have it, and the specification has nothing in its place.';
+
+/** The failure of an operation that the specification does not list, where a service may lack it: says so (D23, D27). */
+export function asUnlisted(cause: unknown, { id, method, path, unlisted }: Operation): unknown {
+  if (!unlisted || !(cause instanceof ApiFailure) || !WITHOUT_ROUTE.includes(cause.status)) return cause;
+  // A code of ours means that the route exists.
+  if (isFailureCode(cause.code) && cause.code !== 'route.unknown' && cause.code !== 'route.method') return cause;
+  const message = `${cause.message} The specification does not list ${method} ${API_PREFIX}${path}; a service need not have it.`;
+  return reworded(cause, { message, hint: INSTEAD[id] ?? NOTHING });
 }

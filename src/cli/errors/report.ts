@@ -44,12 +44,12 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
 }
 
-/** Only data of the server is gone through as deep as it goes: to count its depth beforehand would slow down every page. */
+/** Only data of the server is read to its full depth: counting the depth beforehand would slow down every page. */
 function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.startsWith('Maximum call stack');
 }
 
-/** The failure as the one JSON object of contract §4, on one line and safe on a terminal; with what was to be said before it as `notes`. */
+/** The failure as the one JSON object of contract §4, on one line and safe on a terminal; with the buffered notes as `notes`. */
 export function failureJson(failure: Failure, notes: readonly string[] = []): string {
   const { code, message, exitCode, status, requestId, items, hint } = failure;
   const error = { code, message, exitCode, status, requestId, errors: items, hint };
@@ -75,8 +75,8 @@ export function failureStack(failure: Failure): string {
   return `${terminalLines(stacks.join('\n'))}\n`;
 }
 
-/** Lines about single things that people are shown: thousands would push the cause out of sight. */
-const MOST_LINES = 100;
+/** Maximum items shown to people: thousands would push the cause out of sight. */
+const MAX_ITEMS = 100;
 
 /** What is at fault: its name where the cause says the rest, else its name and what is wrong with it. */
 function itemLines({ message, items }: Failure): string[] {
@@ -86,6 +86,6 @@ function itemLines({ message, items }: Failure): string[] {
     }
     return source === null || message.includes(source) ? [] : [`at ${source}`];
   });
-  if (lines.length <= MOST_LINES) return lines;
-  return [...lines.slice(0, MOST_LINES), `… and ${lines.length - MOST_LINES} more; --json lists all.`];
+  if (lines.length <= MAX_ITEMS) return lines;
+  return [...lines.slice(0, MAX_ITEMS), `… and ${lines.length - MAX_ITEMS} more; --json lists all.`];
 }

@@ -1,17 +1,14 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 
-/** What is known of the command whose arguments did not parse. */
+/** The command whose arguments did not parse. */
 export interface CommandShape {
   /** As typed: `patients list`. */
   readonly name: string;
   readonly flagNames: readonly string[];
 }
 
-/**
- * A parse error of oclif as a Failure (exit 2), undefined for anything else. Nothing of what was typed is repeated but
- * names of flags: values may be secrets, and oclif's own messages hold them.
- */
+/** A parse error of oclif as a Failure (exit 2), or undefined. Of what was typed only flag names are repeated: values may be secrets. */
 export function usageFailureOf(error: unknown, command: CommandShape): Failure | undefined {
   if (!(error instanceof Error) || !('oclif' in error || 'parse' in error)) return undefined;
   const hint = `See molar ${command.name} --help.`;
@@ -42,16 +39,16 @@ function unknownFlagFailure(tokens: readonly string[], command: CommandShape, hi
   // Only the name: what follows `=`, or stands in a cluster after a single hyphen, may be a value.
   const names = tokens.map((token) => /^--[A-Za-z][\w-]*/.exec(token)?.[0] ?? 'a short option');
   const [first = ''] = names;
-  const near = nearest(first.slice(2), command.flagNames);
-  const suggestion = near === undefined ? '' : ` Did you mean --${near}?`;
+  const suggestion = didYouMean(first.slice(2), command.flagNames, '--');
   return usageFailure(`molar ${command.name} does not know ${names.join(', ')}.${suggestion}`, { source: first, hint });
 }
 
-/** The messages of oclif that are kept, by their fixed parts; what stands between them is left out. */
+/** The messages of oclif that are reworded, recognized by their fixed parts; typed values are left out. */
 const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [
     /^Expected --([\w-]+)=([\s\S]*) to be one of: ([^\n]*)/,
-    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${suggestion(value, list)}`,
+    // The value that was typed is not repeated.
+    ([, flag, value = '', list = '']) => `--${flag} must be one of ${list}.${didYouMean(value, list.split(', '))}`,
   ],
   [
     /^Flag --([\w-]+) expects one of these values: ([^\n]*)/,
@@ -61,12 +58,6 @@ const KNOWN: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/^Flag --([\w-]+) can only be specified once/, ([, flag]) => `--${flag} can be given only once.`],
   [/Missing required flag ([\w-]+)/, ([, flag]) => `--${flag} is required.`],
 ];
-
-/** The listed value that is nearest; the one that was typed is not repeated. */
-function suggestion(value: string, list: string): string {
-  const near = nearest(value, list.split(', '));
-  return near === undefined ? '' : ` Did you mean ${near}?`;
-}
 
 function describedFailure(message: string, hint: string): Failure {
   for (const [pattern, describe] of KNOWN) {
@@ -98,14 +89,11 @@ export function noCommand(words: readonly string[], known: readonly string[]): F
   const verbs = known.filter((name) => name.startsWith(`${topic} `)).map((name) => name.slice(topic.length + 1));
   if (verbs.length === 0) return unknownCommand(words, known);
   return usageFailure(`molar ${topic} needs a command after it: ${verbs.join(', ')}.`, {
-    hint: `molar ${topic} --help tells what they do.`,
+    hint: `molar ${topic} --help describes them.`,
   });
 }
 
-/**
- * Whether an argument list that did not parse asked for JSON: `--json`, `--format json` or `--format=json`, and not
- * as the value of another flag. `takesValue` tells which flags are followed by one.
- */
+/** Whether an argument list that did not parse requests JSON by `--json` or `--format`, and not as the value of a flag. */
 export function asksForJson(argv: readonly string[], takesValue: (flag: string) => boolean): boolean {
   for (let at = 0; at < argv.length; at++) {
     const token = argv[at] ?? '';

@@ -10,32 +10,31 @@ import {
 import { endsInTime } from '../../catalog/recurrence/rule.ts';
 import { eventFields } from '../../catalog/resources/events.ts';
 import type { Row } from '../../core/pages/page.ts';
-import type { BodyRules } from '../flags/bodyinput.ts';
-import type { LocalTimes } from '../flags/localtimes.ts';
+import type { BodyRules } from '../flags/body.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
+import type { LocalTimes } from '../flags/zone.ts';
+import { isSeries } from './eventflags.ts';
 import { type RecurrenceOfStart, startOf, withRecurrence } from './recurrenceinput.ts';
-import { isSeries } from './target.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What a recurrence is read with; `event` gives the event to change as it is on the server. */
-export interface RecurrenceReading {
+/** What a recurrence is read from; `event` fetches the event to change. */
+interface RecurrenceSource {
   readonly flags: FlagValues;
   readonly times: LocalTimes;
   readonly event?: () => Promise<Row>;
 }
 
 /**
- * What the body of an event has to obey beside its fields. A recurrence is always sent whole, with `recurrenceStart`
- * (specification, Endpoints, Events): what a new event leaves out is the local date of its start, what an update leaves
- * out is taken from the event on the server.
+ * Rules on the body of an event beside its fields. A recurrence is always sent completely (specification, Endpoints,
+ * Events): a missing start is the local date of a new event, else what is missing comes from the event on the server.
  */
-export function recurrenceRules({ flags, times, event }: RecurrenceReading): BodyRules {
+export function recurrenceRules({ flags, times, event }: RecurrenceSource): BodyRules {
   const mode = event === undefined ? 'create' : 'update';
   let pending: RecurrenceOfStart | undefined;
   let written: unknown;
-  // The values have the start in UTC; the offset that it was written with tells its day.
-  const placed = (values: Values, stored: Values = {}) =>
+  // The values have the start in UTC; its day follows from the offset that it was written with.
+  const localStart = (values: Values, stored: Values = {}) =>
     startOf({ ...stored, ...values, ...(typeof written === 'string' && { start: written }) }, times);
   return {
     complete(body, problems) {
@@ -46,14 +45,14 @@ export function recurrenceRules({ flags, times, event }: RecurrenceReading): Bod
     },
     async finish(values, problems) {
       if (!changesRecurrence(values, flags, mode)) return values;
-      if (event === undefined) return { ...values, recurrenceStart: values.recurrenceStart ?? placed(values).date };
-      if (pending === undefined && isWhole(values)) return values;
+      if (event === undefined) return { ...values, recurrenceStart: values.recurrenceStart ?? localStart(values).date };
+      if (pending === undefined && isComplete(values)) return values;
       const stored = readStored(await event(), times);
-      if (pending === undefined) return completed(values, stored, () => placed(values, stored).date);
-      const fields = pending(placed(values, stored), problems);
+      if (pending === undefined) return completed(values, stored, () => localStart(values, stored).date);
+      const fields = pending(localStart(values, stored), problems);
       return fields === undefined ? values : { ...values, ...fields };
     },
-    check: (values) => (changesRecurrence(values, flags, mode) ? checkWhole(values, flags) : []),
+    check: (values) => (changesRecurrence(values, flags, mode) ? checkComplete(values, flags) : []),
   };
 }
 
@@ -70,7 +69,7 @@ function namesOf({ recurrenceType: type }: Values) {
   return [...COMMON, ...(type === 'WEEKLY' || type === 'MONTHLY' ? NAMES_OF_TYPE[type] : [])];
 }
 
-function isWhole(values: Values): boolean {
+function isComplete(values: Values): boolean {
   return values.recurrenceType !== undefined && namesOf(values).every((name) => values[name] !== undefined);
 }
 
@@ -93,19 +92,19 @@ function readStored(event: Row, times: LocalTimes): Values {
 function completed(values: Values, stored: Values, day: () => string | undefined): Values {
   const recurrenceType = values.recurrenceType ?? stored.recurrenceType;
   const missing = namesOf({ recurrenceType }).filter((name) => values[name] === undefined);
-  const whole: Record<string, unknown> = { ...values };
-  for (const name of missing) whole[name] = stored[name];
-  // What counts from a date is to end at most two years later, so a series that goes on counts from where it is changed.
-  const [start, end] = [whole.recurrenceStart, whole.recurrenceEnd];
+  const all: Record<string, unknown> = { ...values };
+  for (const name of missing) all[name] = stored[name];
+  // A recurrence ends at most two years after its start, so a series that continues starts where it is changed.
+  const [start, end] = [all.recurrenceStart, all.recurrenceEnd];
   const fits = typeof start === 'string' && typeof end === 'string' && endsInTime(start, end);
-  if (missing.includes('recurrenceStart') && !fits) whole.recurrenceStart = day();
-  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+  if (missing.includes('recurrenceStart') && !fits) all.recurrenceStart = day();
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-function checkWhole(values: Values, flags: FlagValues): Problem[] {
-  const whole = Object.fromEntries(RECURRENCE_NAMES.map((name) => [name, values[name] ?? null]));
-  const problems = checkRecurrence(whole as unknown as RecurrenceFields);
-  if (problems.length === 0 && whole.recurrenceStart === null) {
+function checkComplete(values: Values, flags: FlagValues): Problem[] {
+  const all = Object.fromEntries(RECURRENCE_NAMES.map((name) => [name, values[name] ?? null]));
+  const problems = checkRecurrence(all as unknown as RecurrenceFields);
+  if (problems.length === 0 && all.recurrenceStart === null) {
     const description = 'recurrenceStart is required for a recurring event.';
     problems.push({ code: 'field.missing', source: 'recurrenceStart', description });
   }

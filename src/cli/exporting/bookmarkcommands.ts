@@ -5,12 +5,11 @@ import { dateTime } from '../../catalog/fields/times.ts';
 import { type Fields, readOnly } from '../../catalog/record.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
-import { onePage } from '../account/profilecommands.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';
 import { isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { bookmarksOf } from './resourceexport.ts';
 import { times } from './summary.ts';
@@ -48,7 +47,7 @@ export abstract class BookmarkListCommand extends MolarCommand {
     });
     await writeRows({
       ...{ context, flags, plan, many: 'bookmarks' },
-      open: async () => onePage(rows),
+      open: async () => singlePage(rows),
       note: (line) => this.note(line),
     });
   }

@@ -2,7 +2,7 @@ import { pathOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { countOperationOf, totalOf } from '../../core/pages/countall.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
-import type { RowProgress } from '../terminal/rowprogress.ts';
+import type { RowProgress } from '../terminal/progress.ts';
 
 /**
  * Asks how many records there will be, where one cheap request can tell, for an end estimate. Never rejects: without

@@ -2,7 +2,7 @@ import type { ExportKind } from '../../core/exports/changesfile.ts';
 import type { Left } from '../../core/exports/exporttask.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import type { Failure } from '../../core/failure.ts';
-import { counted, durationText } from '../terminal/rowprogress.ts';
+import { counted, durationText } from '../terminal/text.ts';
 import type { PlannedFile } from './exportplan.ts';
 import { times } from './summary.ts';
 

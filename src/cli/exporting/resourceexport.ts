@@ -22,13 +22,13 @@ import type { TransferStatistics } from '../../core/transport/pacer.ts';
 import type { Context } from '../context.ts';
 import { type ExportWishes, isResumable } from '../flags/exports.ts';
 import type { FlagValues } from '../flags/values.ts';
-import { lockOwner } from '../lockowner.ts';
-import { LINES, memoryKeeper } from '../memory.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { csvOptions, formatterOf, lineFormOf, packing } from '../rows/formatter.ts';
 import { shaping } from '../rows/output.ts';
 import { type RowPlan, shownLimit } from '../rows/plan.ts';
-import { inOrder } from '../rows/sort.ts';
-import type { RowProgress } from '../terminal/rowprogress.ts';
+import { mapInOrder } from '../rows/sort.ts';
+import type { RowProgress } from '../terminal/progress.ts';
 import { expectedTotal } from './expectedtotal.ts';
 
 /** What is to be read of one resource, and how. */
@@ -155,7 +155,7 @@ async function exportTo(
   const { context, flags, progress, signal } = more;
   const { plan, wishes } = reading;
   const lines = await linesOf(reading, flags);
-  const keepMemory = memoryKeeper(lines && LINES);
+  const keepMemory = periodicCollector(lines && RAW_RECORDS);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {
@@ -186,7 +186,7 @@ async function exportTo(
           );
         },
         ...(increment && { isNew: increment.isNew }),
-        inOrder: (pages) => inOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
+        inOrder: (pages) => mapInOrder(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
           if (plan.sort === undefined) progress.at(rows);
           keepMemory(rows);

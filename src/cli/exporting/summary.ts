@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Resource } from '../../catalog/define.ts';
 import type { Increment } from '../../core/exports/increment.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
-import { counted, durationText } from '../terminal/rowprogress.ts';
+import { counted, durationText } from '../terminal/text.ts';
 
 /**
  * One line on a finished export: `Wrote 52,310 patients to patients.csv (105 pages, 2 retries, 14 s).` `path` is that of

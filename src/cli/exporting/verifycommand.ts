@@ -6,7 +6,7 @@ import { Failure, type FailureItem } from '../../core/failure.ts';
 import { failureOf } from '../errors/report.ts';
 import { isOn, textFlags } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { counted } from '../terminal/rowprogress.ts';
+import { counted } from '../terminal/text.ts';
 
 export const verifyArguments = {
   file: Args.string({ multiple: true, required: true, ignoreStdin: true, description: 'Exported file' }),

@@ -8,10 +8,7 @@ type Known = Readonly<Record<string, object>>;
 /** Flags that name a format in their own way. */
 const FORMAT_FLAGS = ['format', 'json', 'csv', 'excel', 'out'];
 
-/**
- * The flags of a command with the defaults of `molar config` where it has such a flag and it was not given. The config
- * file is read only for commands that have one. Throws a Failure (exit 9) when it cannot be read.
- */
+/** The flags of a command with the defaults of `molar config` for those not given. Throws a Failure (exit 9) for an unreadable file. */
 export function withConfiguredDefaults(
   flags: FlagValues,
   known: Known,

@@ -1,30 +1,27 @@
-import * as Flags from '@oclif/core/flags';
 import type { ConnectionFlags } from '../../core/connection/settings.ts';
+import { flagGroup } from './declare.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
-const helpGroup = 'CONNECTION';
+const connection = flagGroup('CONNECTION');
+const plain = flagGroup();
 
 /** Flags of every command that talks to the API. None takes a secret: argument lists are open to others. */
 export const connectionFlags = {
-  url: Flags.string({ helpGroup, helpValue: 'URL', summary: 'Address before /api/v1 (MOLAR_URL)' }),
-  organization: Flags.string({ helpGroup, helpValue: 'ID', summary: 'Organization id (MOLAR_ORGANIZATION)' }),
-  profile: Flags.string({ helpGroup, helpValue: 'NAME', summary: 'Profile made by molar login (MOLAR_PROFILE)' }),
-  'token-stdin': Flags.boolean({ helpGroup, summary: 'Read the token from standard input' }),
-  'token-file': Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Read the token from a file' }),
-  'token-command': Flags.string({ helpGroup, helpValue: 'COMMAND', summary: 'Run a command that prints the token' }),
-  'allow-http': Flags.boolean({ helpGroup, summary: 'Send the token over plain http:// to other machines too' }),
-  'ca-cert': Flags.string({ helpGroup, helpValue: 'FILE', summary: 'Trust the certificates in this PEM file as well' }),
-  'max-retries': Flags.string({
-    helpGroup,
-    helpValue: 'N',
-    summary: 'Retries after the first attempt, 5 when not given',
-  }),
+  url: connection.text('URL', 'Address before /api/v1 (MOLAR_URL)'),
+  organization: connection.text('ID', 'Organization id (MOLAR_ORGANIZATION)'),
+  profile: connection.text('NAME', 'Profile made by molar login (MOLAR_PROFILE)'),
+  'token-stdin': connection.toggle('Read the token from standard input'),
+  'token-file': connection.text('FILE', 'Read the token from a file'),
+  'token-command': connection.text('COMMAND', 'Run a command that prints the token'),
+  'allow-http': connection.toggle('Send the token over plain http:// to other machines too'),
+  'ca-cert': connection.text('FILE', 'Trust the certificates in this PEM file as well'),
+  'max-retries': connection.text('N', 'Retries after the first attempt, 5 when not given'),
 };
 
 /** Flags about what a command says on standard error. */
 export const talkFlags = {
-  quiet: Flags.boolean({ summary: 'Print no notes, warnings or progress' }),
-  verbose: Flags.boolean({ summary: 'Log every request to standard error, without its values' }),
+  quiet: plain.toggle('Print no notes, warnings or progress'),
+  verbose: plain.toggle('Log every request to standard error, without its values'),
 };
 
 export function readConnectionFlags(flags: FlagValues): ConnectionFlags {

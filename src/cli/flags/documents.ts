@@ -1,42 +1,112 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
-import { documents } from '../../catalog/resources/documents.ts';
-import { VARIANTS } from '../../core/documents/links/documentlink.ts';
+import { JPEG_ALIASES, MIME_TYPES } from '../../catalog/resources/documentnames.ts';
+import { documents, VARIANTS } from '../../catalog/resources/documents.ts';
+import { LAYOUTS } from '../../core/documents/uploads/layout.ts';
+import type { UploadInput } from '../../core/documents/uploads/uploadinput.ts';
+import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
+import { dryRunFlag } from './body.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
+import { flagGroup } from './declare.ts';
 import { filterFlags } from './filters.ts';
 import { outputFlags } from './output.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from './values.ts';
 
-/** Files that are downloaded at the same time when nothing else is said. */
+const plain = flagGroup();
+const filter = flagGroup('FILTER');
+const document = flagGroup('DOCUMENT');
+const batch = flagGroup('BATCH');
+
+/** Default concurrent downloads. */
 export const DOWNLOADS = 8;
-/** The same for uploads: a server waits for its disk once for all documents that arrive together. */
+/** Default concurrent uploads: a server waits for its disk once for all documents that arrive together. */
 export const UPLOADS = 16;
-export const MOST_CONCURRENCY = 32;
+/** Maximum concurrent transfers. */
+export const MAX_CONCURRENCY = 32;
 
-/** How many files at the same time; `usual` when not given. */
-export function concurrencyFlag(usual: number) {
-  return Flags.string({
-    helpValue: 'N',
-    summary: `Files at the same time, 1 to ${MOST_CONCURRENCY}; ${usual} when not given`,
-  });
+/** `--concurrency`, with its default. */
+function concurrencyFlag(usual: number) {
+  return plain.text('N', `Files at the same time, 1 to ${MAX_CONCURRENCY}; ${usual} when not given`);
 }
 
 const { out: _, ...reportFlags } = outputFlags;
 
+/** Flags of `molar documents download`. */
 export const downloadFlags: FlagInput = {
   ...filterFlags(operationOf(documents, 'list').filters ?? {}),
-  all: Flags.boolean({ helpGroup: 'FILTER', summary: 'Every document of the organization' }),
-  out: Flags.string({ helpValue: 'FILE', summary: 'File to write one document to; - for standard output' }),
-  dir: Flags.string({ helpValue: 'DIR', summary: 'Folder to write to; the current one when not given' }),
-  variant: Flags.string({
-    helpValue: VARIANTS.join('|'),
-    options: VARIANTS,
-    summary: 'What to download; the original when not given',
-  }),
-  thumbnail: Flags.boolean({ summary: 'Same as --variant thumbnail' }),
+  all: filter.toggle('Every document of the organization'),
+  out: plain.text('FILE', 'File to write one document to; - for standard output'),
+  dir: plain.text('DIR', 'Folder to write to; the current one when not given'),
+  variant: plain.text(VARIANTS.join('|'), 'What to download; the original when not given', { options: VARIANTS }),
+  thumbnail: plain.toggle('Same as --variant thumbnail'),
   overwrite: Flags.boolean({ aliases: ['force'], summary: 'Replace files that exist' }),
   concurrency: concurrencyFlag(DOWNLOADS),
   ...reportFlags,
   ...talkFlags,
   ...connectionFlags,
 };
+
+/** Default file of `--results` (contract §2). */
+export const RESULTS = 'molar-results.csv';
+
+/** Flags of `molar documents upload`. */
+export const uploadFlags: FlagInput = {
+  patient: document.text('ID', 'Patient who owns the documents; without an owner the organization does'),
+  'perio-exam': document.text('ID', 'Perio exam that owns the documents'),
+  tag: document.list('TAG', 'Tag; may be repeated'),
+  name: document.text('NAME', "Name of one file; otherwise the file's own without its extension"),
+  'mime-type': document.text(
+    'TYPE',
+    `Type, where content and extension do not show it: ${[...MIME_TYPES, ...JPEG_ALIASES].join(', ')}`,
+  ),
+  'user-defined-date': document.text('YYYY-MM-DD', 'Date to file it under, such as that of the scan'),
+  crop: document.text('X,Y,WIDTH,HEIGHT', 'Crop of an image in pixels; goes with --ratio'),
+  ratio: document.text('R', 'Scale applied after --crop; 1 keeps the size'),
+  manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),
+  recursive: batch.toggle('Include folders inside folders'),
+  include: batch.list('GLOB', "Take only files that match, such as '*.pdf', from folders; may be repeated"),
+  layout: batch.text(
+    LAYOUTS.join('|'),
+    'Take patient, tag, date and name from the path: PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext',
+    { options: LAYOUTS },
+  ),
+  check: batch.toggle('Check the files, list them, and upload none'),
+  yes: batch.toggle('Carry out the plan of --layout without asking for confirmation'),
+  results: batch.text('FILE', 'CSV file that the outcome of each file is written to', { default: RESULTS }),
+  concurrency: { ...concurrencyFlag(UPLOADS), helpGroup: 'BATCH' },
+  ...dryRunFlag,
+  ...outputFlags,
+  ...talkFlags,
+  ...connectionFlags,
+};
+
+/** What the flags set for every file. */
+export function uploadDefaults(flags: FlagValues): Partial<UploadRow> {
+  const given = (name: string, key: keyof UploadRow) => {
+    const value = textFlag(flags, name);
+    return value === undefined ? {} : { [key]: value.trim() };
+  };
+  return {
+    ...given('patient', 'patient'),
+    ...given('perio-exam', 'perioExam'),
+    ...given('name', 'name'),
+    ...given('mime-type', 'mimeType'),
+    ...given('user-defined-date', 'userDefinedDate'),
+    ...given('crop', 'crop'),
+    ...given('ratio', 'ratio'),
+    tags: textFlags(flags, 'tag'),
+  };
+}
+
+/** Where the flags take the files from. */
+export function uploadFiles(flags: FlagValues): Pick<UploadInput, 'manifest' | 'recursive' | 'include' | 'layout'> {
+  const manifest = textFlag(flags, 'manifest');
+  const layout = LAYOUTS.find((name) => name === textFlag(flags, 'layout'));
+  return {
+    recursive: isOn(flags, 'recursive'),
+    include: textFlags(flags, 'include'),
+    ...(manifest !== undefined && { manifest }),
+    ...(layout !== undefined && { layout }),
+  };
+}

@@ -5,8 +5,7 @@ import { tellsChanges } from '../../core/exports/increment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Format } from '../../core/output/format.ts';
 import type { RowPlan } from '../rows/plan.ts';
-import { wholeNumber } from './numbers.ts';
-import { type FlagValues, isOn, textFlag } from './values.ts';
+import { type FlagValues, isOn, textFlag, wholeNumber } from './values.ts';
 
 const helpGroup = 'EXPORT';
 

@@ -7,7 +7,7 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { nearest } from '../errors/nearest.ts';
+import { didYouMean } from '../errors/nearest.ts';
 import { type FlagValues, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';
@@ -26,7 +26,7 @@ export function filterFlags(keys: FilterKeys): FlagInput {
   return { filter, ...Object.fromEntries(shortcuts) };
 }
 
-/** A term that the keys allow: from a day on where they can tell that, else one of listed values, a day, or ids. */
+/** A term that the keys allow: from a day on where possible, else one of listed values, a day, or ids. */
 export function exampleTerm(keys: FilterKeys): string {
   const all = Object.values(keys);
   const isDay = ({ value }: FilterKey) => value.name === 'date' || value.name === 'dateTime';
@@ -45,7 +45,7 @@ export function exampleTerm(keys: FilterKeys): string {
 /** `--server-defaults`, where a service may apply a date filter of its own (D48). */
 export function defaultsFlag(operation: Operation): FlagInput {
   if (operation.dateLimit === undefined) return {};
-  const summary = 'Let the server apply its own date filter when none is given; molar asks for all records otherwise';
+  const summary = 'Let the server apply its own date filter when none is given; otherwise molar requests all records';
   return { 'server-defaults': Flags.boolean({ helpGroup, summary }) };
 }
 
@@ -84,9 +84,8 @@ function describeKeys(keys: FilterKeys): string {
 }
 
 /**
- * The filter that the flags ask for as it is sent, undefined for none. `times` gives the zone of dates and times given
- * without one, which only keys that are date-times need. Everything is checked against the catalog first; throws a
- * Refusal that names each flag at fault.
+ * The filter that the flags describe as it is sent, undefined for none. `times` has the zone of date-times given without
+ * one. Checked against the catalog; throws a Refusal that names each flag at fault.
  */
 export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterContext = {}): string | undefined {
   const problems: Problem[] = [];
@@ -111,10 +110,7 @@ export function readFilter(flags: FlagValues, keys: FilterKeys, times: FilterCon
   return terms.length === 0 ? undefined : formatFilter(terms.map((term) => wireTerm(term, keys, times)));
 }
 
-/**
- * A warning where a filter as it is sent has values that only quotes can hold, outside of a list: a service that takes
- * them for part of the value answers without an error. Names keys only, since values may be names of patients.
- */
+/** A warning about quoted values outside of lists, which services may misread without an error; names keys, never values. */
 export function quotedWarning(filter: string | undefined): string | undefined {
   const terms = parseFilter(filter ?? '').filter(isQuotedAlone);
   if (terms.length === 0) return undefined;
@@ -136,8 +132,7 @@ function readTerms(text: string, keys: FilterKeys): RawTerm[] {
 
 function withSuggestion(problem: Problem, keys: FilterKeys): Problem {
   if (problem.code !== 'filter.key' || problem.source === null) return problem;
-  const near = nearest(problem.source, Object.keys(keys));
-  return near === undefined ? problem : { ...problem, description: `${problem.description} Did you mean ${near}?` };
+  return { ...problem, description: problem.description + didYouMean(problem.source, Object.keys(keys)) };
 }
 
 function readShortcut(texts: readonly string[], key: FilterKey, shortcut: Shortcut, keys: FilterKeys): RawTerm {

@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import type { Resource } from '../../catalog/define.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Context } from '../context.ts';
@@ -7,21 +8,18 @@ import { readAll } from '../terminal/streams.ts';
 import { isOn, textFlags } from './values.ts';
 
 /** The argument of a command on one record or several. */
-export function idsArgument(about: string, required = true) {
-  const description = `${about}, or - to read them from standard input`;
+export function idsArgument({ many }: Resource, required = true) {
+  const description = `Ids of ${many}, or - to read them from standard input`;
   return { id: Args.string({ multiple: true, required, ignoreStdin: true, description }) };
 }
 
-/** Ids, each once, in the order given. `isOne`: one id was given as an argument, so one record is the answer. */
-export interface IdList {
+/** Ids without duplicates, in the order given. `isOne`: one id was given as an argument, so one record is printed. */
+interface IdList {
   readonly ids: readonly number[];
   readonly isOne: boolean;
 }
 
-/**
- * Reads the ids given as arguments; `-` stands for those on standard input, separated by white space or commas, with or
- * without the header of a CSV. Throws a Failure (exit 2) that names what is no id.
- */
+/** Reads ids from arguments; `-` stands for standard input, a list or a CSV column. Throws a Failure (exit 2) for a wrong one. */
 export async function readIds({ args, flags }: CommandInput, context: Context): Promise<IdList> {
   const given = textFlags(args, 'id');
   const piped = given.includes('-');
@@ -44,13 +42,13 @@ function idsOf(text: string): number[] {
   return (words[0]?.toLowerCase() === 'id' ? words.slice(1) : words).map((word) => idOf(word, '-'));
 }
 
-/** Characters of a word that a message repeats. */
-const LONGEST = 40;
+/** Maximum characters of a word that a message repeats. */
+const MAX_SHOWN = 40;
 
 function idOf(text: string, source: string): number {
   const id = asId(text);
   if (id !== undefined) return id;
-  const word = JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  const word = JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
   const message =
     source === '-'
       ? `Standard input must hold ids only, positive integers; ${word} is none.`

@@ -1,3 +1,5 @@
+import { usageFailure } from '../../core/failure.ts';
+
 /** Flag values as oclif parsed them, by flag name. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
@@ -13,8 +15,19 @@ export function textFlags(flags: FlagValues, name: string): readonly string[] {
   return Array.isArray(value) ? value : typeof value === 'string' ? [value] : [];
 }
 
+/** Whether a boolean flag was given. */
 export function isOn(flags: FlagValues, name: string): boolean {
   return flags[name] === true;
+}
+
+/** A whole number within bounds from a flag, undefined when it was not given. Throws a Failure (exit 2). */
+export function wholeNumber(flags: FlagValues, name: string, min: number, max: number): number | undefined {
+  const text = textFlag(flags, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+  throw usageFailure(`--${name} must be a whole number, ${range}.`, { source: `--${name}` });
 }
 
 /** The kebab case that flags are written in: `firstName` is `--first-name`. */

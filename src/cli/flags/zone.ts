@@ -1,26 +1,26 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
-import { isTimeZone } from '../../catalog/fields/times.ts';
+import type { WallClock } from '../../catalog/fields/kind.ts';
+import { formatInstant, isTimeZone, parseInstant, writtenWall } from '../../catalog/fields/times.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
+import type { Environment } from '../../core/environment.ts';
 import { computerZone } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
 import { configKey, configValue } from '../../core/profiles/defaults.ts';
 import type { Context } from '../context.ts';
+import { flagGroup } from './declare.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
-const helpGroup = 'OUTPUT';
+const { text, toggle } = flagGroup('OUTPUT');
 
 /** Time zone of times for people (D56), and of dates and times that people give without one (D50). */
 export const zoneFlags = {
-  timezone: Flags.string({
-    helpGroup,
-    helpValue: 'ZONE',
-    summary:
-      "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the configured one, else this computer's",
-  }),
-  utc: Flags.boolean({ helpGroup, summary: 'Same as --timezone UTC' }),
+  timezone: text(
+    'ZONE',
+    "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the configured one, else this computer's",
+  ),
+  utc: toggle('Same as --timezone UTC'),
 };
 
 /** The same for a command that shows no times, where a key of its filter is a date-time. */
@@ -44,8 +44,8 @@ export function checkZone(flags: FlagValues): void {
   }
 }
 
-/** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for a config that cannot be read. */
-export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
+/** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for an unreadable config. */
+function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
   const named = isOn(flags, 'utc') ? 'UTC' : textFlag(flags, 'timezone');
   const zone = named ?? configValue(readConfig(configPath(env)), configKey('timezone'));
   return {
@@ -63,4 +63,68 @@ export function readClock(flags: FlagValues, context: Pick<Context, 'env'>): Loc
 export function zoneText(flags: FlagValues, context: Pick<Context, 'env'>): string {
   const { zone, isComputers } = readZone(flags, context);
   return `Times in ${zone}${isComputers ? ', the time zone of this computer; --timezone names another' : ''}`;
+}
+
+/** A local date `YYYY-MM-DD` and the second of its day. */
+interface LocalTime {
+  readonly date: string;
+  readonly second: number;
+}
+
+/** Reads dates and times without a zone in the zone of the command line (`readZone`), looked up when first needed. */
+export class LocalTimes {
+  private readonly flags: FlagValues;
+  private readonly env: Environment;
+  private found: { readonly clock: LocalClock; readonly isComputers: boolean } | undefined;
+  /** What the zone was used for, which the note says. */
+  private readonly taken = new Set<'times' | 'series'>();
+
+  constructor(flags: FlagValues, env: Environment) {
+    this.flags = flags;
+    this.env = env;
+  }
+
+  /** UTC milliseconds of a wall-clock time. Throws a Failure (exit 9) when the configuration cannot be read. */
+  readonly instantOf = (wall: WallClock): number => {
+    this.taken.add('times');
+    return this.zone().clock.instantOf(wall);
+  };
+
+  /**
+   * The local time of a date-time; undefined for text that is none. One with an offset of its own is taken as written
+   * unless a zone was named: it comes from where the event is, which this computer need not be.
+   */
+  localOf(text: string): LocalTime | undefined {
+    const instant = parseInstant(text, this);
+    if (typeof instant !== 'number') return undefined;
+    const { clock, isComputers } = this.zone();
+    const written = isComputers ? writtenWall(text) : undefined;
+    if (written !== undefined) return { date: formatInstant(written).slice(0, 10), second: secondOf(written) };
+    this.taken.add('series');
+    const { wall, date } = clock.of(Math.floor(instant));
+    return { date, second: secondOf(wall) };
+  }
+
+  /** A note on which zone was used, and for what, when one was needed and none was named. */
+  note(): string | undefined {
+    if (this.found?.isComputers !== true || this.taken.size === 0) return undefined;
+    if (isOn(this.flags, 'json') || textFlag(this.flags, 'format') === 'json') return undefined;
+    const what = this.taken.has('times')
+      ? 'Dates and times without a zone'
+      : 'The day and the time of day of the series';
+    return `${what} are taken in ${this.found.clock.zone}, this computer's; --timezone ZONE or molar config set timezone ZONE names another.`;
+  }
+
+  private zone() {
+    if (this.found !== undefined) return this.found;
+    const { zone, isComputers } = readZone(this.flags, { env: this.env });
+    this.found = { clock: new LocalClock(zone), isComputers };
+    return this.found;
+  }
+}
+
+const DAY = 86_400_000;
+
+function secondOf(wall: number): number {
+  return Math.floor((((wall % DAY) + DAY) % DAY) / 1000);
 }

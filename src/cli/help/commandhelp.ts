@@ -107,7 +107,7 @@ function withoutTemplates(render: Render): Render {
 
 /** What is asked for, then what is sent, then what the command does besides, then its output and its connection. */
 const ORDER = [
-  ...['FILTER', 'MESSAGES', 'FIELDS', 'RECURRENCE', 'BODY', 'DOCUMENT', 'BATCH', 'HANDING ON'],
+  ...['FILTER', 'MESSAGES', 'FIELDS', 'RECURRENCE', 'BODY', 'DOCUMENT', 'BATCH', 'FORWARDING'],
   ...['', 'OUTPUT', 'EXPORT', 'CONNECTION', 'BROKER'],
 ];
 

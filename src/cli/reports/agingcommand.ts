@@ -20,15 +20,14 @@ import {
 import { agingTable, agingTotals } from '../../core/reports/agingtext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiFailure } from '../../core/transport/apifailure.ts';
-import { onePage } from '../crud/calculatedcommand.ts';
 import { ResourceCommand } from '../crud/resourcecommand.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan, shownLimit } from '../rows/plan.ts';
+import { ProgressLine } from '../terminal/progress.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type AgingQuestions, GUARANTOR_FIELDS, readAgingQuestions, TOTAL_FIELDS } from './agingquestion.ts';
-import { pageProgress } from './pageprogress.ts';
 import { inPages, jsonDocument, mapped, noFields, writeWhole } from './wholeoutput.ts';
 
 /** The aging report over any number of locations, checked against the server's own sums (D34, D35). */
@@ -68,7 +67,7 @@ export abstract class AgingCommand extends ResourceCommand {
       open: async () => {
         const report = sound(await this.read(flags, questions, plan));
         return totalsOnly
-          ? onePage(totalRows(report).slice(0, shownLimit(plan)))
+          ? singlePage(totalRows(report).slice(0, shownLimit(plan)))
           : inPages(guarantorRows(report, plan));
       },
       note: (text) => this.note(text),
@@ -126,12 +125,13 @@ export abstract class AgingCommand extends ResourceCommand {
     const { context, operation } = this;
     const { signal } = context;
     const client = await this.connect(flags);
-    const progress = pageProgress(context, isOn(flags, 'quiet'));
+    const progress = new ProgressLine(context, isOn(flags, 'quiet'));
     const found: LocationAging[] = [];
     const without: ApiFailure[] = [];
     try {
       for (const location of questions.locations) {
-        const onPage = (page: number, pages: number) => progress.at(`location ${location}, page ${page} of ${pages}`);
+        const onPage = (page: number, pages: number) =>
+          progress.show(() => `location ${location}, page ${page} of ${pages}`);
         try {
           found.push(await readLocation(client, operation, { ...questions, location, signal, onPage }));
         } catch (cause) {

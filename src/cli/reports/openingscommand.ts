@@ -11,13 +11,12 @@ import { usageFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { inCalendarOrder, slotsOf } from '../../core/reports/openingslots.ts';
 import { openingCalendar } from '../../core/reports/openingtext.ts';
-import { onePage } from '../crud/calculatedcommand.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { chosenFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { readClock, zoneText } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { styleOf } from '../terminal/style.ts';
 import { writeWhole } from './wholeoutput.ts';
@@ -72,7 +71,7 @@ export abstract class OpeningsCommand extends ResourceCommand {
       many: asApi ? openings.many : 'slots',
       open: async () => {
         const items = await this.items(flags, filter);
-        return onePage((asApi ? items : slotsOf(items)).slice(0, plan.limit));
+        return singlePage((asApi ? items : slotsOf(items)).slice(0, plan.limit));
       },
       note: (text) => this.note(text),
     });

@@ -10,15 +10,13 @@ import { daysFrom, type ProductionDay, productionDay } from '../../core/reports/
 import { productionTable } from '../../core/reports/productiontext.ts';
 import { confirmWithoutData, isWithoutData } from '../../core/reports/withoutdata.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
-import { onePage } from '../crud/calculatedcommand.ts';
-import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
+import { asyncFlag, commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { readClock, zoneFlags } from '../flags/zone.ts';
-import { writeRows } from '../rows/output.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
-import { asyncFlag } from '../streaming/asyncflag.ts';
 import { styleOf } from '../terminal/style.ts';
 import { noFields, writeWhole } from './wholeoutput.ts';
 
@@ -80,7 +78,7 @@ export abstract class ProductionCommand extends ResourceCommand {
         const client = await this.connect(flags);
         const items = await this.items(client, terms, plan.fields?.join(','));
         if (items === undefined) throw nothingScheduled(terms);
-        return onePage(items);
+        return singlePage(items);
       },
       note: (text) => this.note(text),
     });
@@ -143,7 +141,7 @@ export abstract class ProductionCommand extends ResourceCommand {
   private delivered: ((client: ApiClient, filter: string) => Promise<readonly Row[]>) | undefined;
 
   private async deliver(client: ApiClient, filter: string, flags: FlagValues): Promise<readonly Row[]> {
-    const { deliveredReport } = await import('../streaming/deliveredreport.ts');
+    const { deliveredReport } = await import('../streaming/delivery.ts');
     const note = (text: string) => this.note(text);
     const policy = this.connections(flags).retryPolicy();
     return deliveredReport(production, filter, 'date', { context: this.context, client, policy, note });

@@ -7,12 +7,13 @@ import { writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { LINES, memoryKeeper } from '../memory.ts';
-import { counted, RowProgress } from '../terminal/rowprogress.ts';
+import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
+import { RowProgress } from '../terminal/progress.ts';
 import { unlessAborted } from '../terminal/streams.ts';
+import { counted } from '../terminal/text.ts';
 import { formatterOf, packing, zoneNote } from './formatter.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './plan.ts';
-import { inOrder } from './sort.ts';
+import { mapInOrder } from './sort.ts';
 
 export interface RowWriting {
   readonly context: Context;
@@ -37,12 +38,12 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const pack = await packing(plan, many);
   const sink = pack(await placeOf(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
-  const keepMemory = memoryKeeper(writing.lines && LINES);
+  const keepMemory = periodicCollector(writing.lines && RAW_RECORDS);
   let total: number;
   try {
     total = await writePages(
       stoppable(
-        async () => inOrder(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows)),
+        async () => mapInOrder(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows)),
         context.signal,
       ),
       {
@@ -68,6 +69,11 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   }
   if (plan.out !== undefined && context.streams.stderr.isTTY)
     await note(`Wrote ${counted(total)} ${total === 1 ? one : many} to ${plan.out}.`);
+}
+
+/** Rows that are in memory already, as the only page. */
+export async function* singlePage<T>(rows: readonly T[]): AsyncGenerator<{ readonly rows: readonly T[] }> {
+  yield { rows };
 }
 
 /** Records keep the selected names only; the columns of other forms select by themselves. */

@@ -6,9 +6,8 @@ import { type Column, columnsOf, selectedNames } from '../../core/output/columns
 import type { Format } from '../../core/output/format.ts';
 import { RowOrder } from '../../core/sorting/roworder.ts';
 import { checkFieldNames } from '../flags/fieldnames.ts';
-import { wholeNumber } from '../flags/numbers.ts';
 import { checkDestination, checkFormatFlags, chosenFormat, namedFormat } from '../flags/output.ts';
-import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { readSort, type SortPlan } from './sort.ts';
 
 /** Records shown on a terminal when nothing else is asked for (contract §2). */

@@ -46,7 +46,7 @@ function unordered(what: string) {
 }
 
 /** Pages in the order that was asked for; as they come without `--sort`. `onRead`: called with the rows read so far. */
-export function inOrder(
+export function mapInOrder(
   pages: AsyncIterable<RowPage>,
   sort: SortPlan | undefined,
   { temporaryFolder, newId }: Pick<Context, 'temporaryFolder' | 'newId'>,

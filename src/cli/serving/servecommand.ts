@@ -1,46 +1,52 @@
+import { once } from 'node:events';
 import { EXIT } from '../../catalog/failures.ts';
+import type { Environment } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
-import { serverFailureOf } from '../errors/server.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { type ServerPlace, serverPlace } from './serverfolder.ts';
+import { dataFlags, dataLocation } from './servercommand.ts';
+import { serverFailureOf } from './serverfailure.ts';
 
-/** A server as this command sees it; the embedded server is loaded only when it runs. */
-export interface Running {
-  readonly url: string;
-  readonly demo?: { readonly organization: string; readonly file: string };
-  close(): Promise<void>;
-}
+const { list, text, toggle } = flagGroup();
 
-/** What the flags of `molar serve` ask for (contract §6). */
-export interface ServeRequest {
-  readonly host: string;
-  readonly port: number;
-  readonly place: ServerPlace;
-  readonly imports: readonly string[];
-  readonly demo?: 'small' | 'medium' | 'large';
-  readonly requestTimeoutSeconds: number;
-  readonly maxDocumentMegabytes: number;
-  readonly tls?: { readonly cert: string; readonly key: string };
-  readonly behindProxy: boolean;
-  readonly rateLimit: number;
-  readonly requireLocation: boolean;
-  readonly agingPageLimit: number;
-  readonly streamRetentionDays: number;
-  readonly auditRetentionDays: number;
-  readonly amqp?: string;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-}
+type ServeOptions = Omit<import('../../server/serve.ts').ServeOptions, 'log' | 'demo'>;
+type RunningServer = import('../../server/serve.ts').RunningServer;
+type LogLevel = import('../../server/log.ts').LogLevel;
+type DemoSize = Parameters<typeof import('../../demo/start.ts').demoOf>[0];
 
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
-  /** Starts the embedded server. */
-  protected abstract start(request: ServeRequest): Promise<Running>;
+  static override flags = {
+    host: text('ADDRESS', 'Address to listen on, 127.0.0.1 when not given'),
+    port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
+    ...dataFlags,
+    import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
+    demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
+    'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
+    'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
+    'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
+    'aging-page-limit': text('N', 'Transactions searched for a page of the aging report, 1000 when not given'),
+    'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
+    'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
+    'audit-retention': text('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
+    amqp: text(
+      'URL',
+      'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
+    ),
+    'tls-cert': text('FILE', 'Serve https with this certificate (PEM)'),
+    'tls-key': text('FILE', 'Key of the certificate (PEM)'),
+    'behind-proxy': toggle('One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to'),
+    'log-level': text(undefined, 'How much to log on standard error, info when not given', {
+      options: ['debug', 'info', 'warn', 'error', 'silent'],
+    }),
+    json: toggle('Say where the server listens as one line of JSON'),
+  };
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const { streams, signal, env, setExitCode } = this.context;
-    const running = await this.start(readServeFlags(flags, env)).catch((error: unknown) => {
+    const { streams, signal, setExitCode } = this.context;
+    const running = await this.start(flags).catch((error: unknown) => {
       throw serverFailureOf(error);
     });
     const line = isOn(flags, 'json')
@@ -52,20 +58,29 @@ export abstract class ServeCommand extends MolarCommand {
         `Demo organization ${running.demo.organization}. To connect a shell: source '${running.demo.file}'`,
       );
     }
-    await stopped(signal);
+    if (!signal.aborted) await once(signal, 'abort');
     await running.close();
     setExitCode(EXIT.done);
   }
+
+  private async start(flags: FlagValues): Promise<RunningServer> {
+    const { env, streams } = this.context;
+    const options = readServeFlags(flags, env);
+    const [{ serve }, { openLog }] = await Promise.all([
+      import('../../server/serve.ts'),
+      import('../../server/log.ts'),
+    ]);
+    const log = openLog((textFlag(flags, 'log-level') ?? 'info') as LogLevel, streams.stderr);
+    const size = textFlag(flags, 'demo') as DemoSize | undefined;
+    if (size === undefined) return serve({ ...options, log });
+    const { demoOf } = await import('../../demo/start.ts');
+    return serve({ ...options, log, demo: demoOf(size) });
+  }
 }
 
-function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string | undefined>>): ServeRequest {
+function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
+  const whole = (name: string, min: number, max: number, otherwise: number) =>
+    wholeNumber(flags, name, min, max) ?? otherwise;
   const cert = textFlag(flags, 'tls-cert');
   const key = textFlag(flags, 'tls-key');
   if ((cert === undefined) !== (key === undefined)) {
@@ -73,40 +88,29 @@ function readServeFlags(flags: FlagValues, env: Readonly<Record<string, string |
     throw usageFailure(`--tls-cert and --tls-key go together; ${missing} is missing.`, { source: missing });
   }
   const amqp = withPassword(textFlag(flags, 'amqp'), env.MOLAR_AMQP_PASSWORD);
-  const demo = textFlag(flags, 'demo') as ServeRequest['demo'];
   return {
     host: textFlag(flags, 'host') ?? '127.0.0.1',
-    port: wholeNumber(flags, 'port', 0, 65_535, 4010),
-    place: serverPlace(flags, env),
+    port: whole('port', 0, 65_535, 4010),
+    ...dataLocation(flags, env),
     imports: textFlags(flags, 'import'),
-    ...(demo !== undefined && { demo }),
-    requestTimeoutSeconds: wholeNumber(flags, 'request-timeout', 1, 3600, 60),
-    maxDocumentMegabytes: wholeNumber(flags, 'max-document-size', 1, 1024, 50),
+    requestTimeoutSeconds: whole('request-timeout', 1, 3600, 60),
+    maxDocumentMegabytes: whole('max-document-size', 1, 1024, 50),
     ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
     behindProxy: isOn(flags, 'behind-proxy'),
-    rateLimit: wholeNumber(flags, 'rate-limit', 0, 1_000_000, 100),
+    rateLimit: whole('rate-limit', 0, 1_000_000, 100),
     requireLocation: isOn(flags, 'require-location'),
-    agingPageLimit: wholeNumber(flags, 'aging-page-limit', 1, 1_000_000, 1000),
-    streamRetentionDays: wholeNumber(flags, 'stream-retention', 1, 3650, 7),
-    auditRetentionDays: wholeNumber(flags, 'audit-retention', 1, 36_500, 2192),
+    agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),
+    streamRetentionDays: whole('stream-retention', 1, 3650, 7),
+    auditRetentionDays: whole('audit-retention', 1, 36_500, 2192),
     ...(amqp !== undefined && { amqp }),
-    logLevel: (textFlag(flags, 'log-level') ?? 'info') as ServeRequest['logLevel'],
   };
 }
 
-/** The address of a broker with the password that argument lists need not show. */
+/** The address of a broker with its password, which so need not stand in an argument list. */
 function withPassword(address: string | undefined, password: string | undefined): string | undefined {
   if (address === undefined || !password || !URL.canParse(address)) return address;
   const url = new URL(address);
   if (url.username === '' || url.password !== '') return address;
   url.password = password;
   return url.href;
-}
-
-function wholeNumber(flags: FlagValues, name: string, min: number, max: number, otherwise: number): number {
-  const text = textFlag(flags, name);
-  if (text === undefined) return otherwise;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw usageFailure(`--${name} must be a whole number from ${min} to ${max}.`, { source: `--${name}` });
 }

@@ -1,18 +1,83 @@
-import { serverFailureOf } from '../errors/server.ts';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { platform } from 'node:process';
+import type { Environment } from '../../core/environment.ts';
+import { localFailure } from '../../core/failure.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { type FlagValues, textFlag } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
-import { type ServerPlace, serverPlace } from './serverfolder.ts';
+import { serverFailureOf } from './serverfailure.ts';
+
+const { text, toggle } = flagGroup();
+
+/** The server's data, opened by a command. */
+export type DataFolder = import('../../server/datafolder.ts').OpenFolder;
+
+/** Flags of every command on the server's data: where it is. */
+export const dataFlags = {
+  data: text('DIR', "Folder with the server's database and files; the default data folder when not given"),
+  database: text(
+    'URL',
+    'PostgreSQL database instead of the folder: postgres://USER@HOST:PORT/NAME; the password as PGPASSWORD',
+    { exclusive: ['data'] },
+  ),
+  files: text('DIR|URL', 'Where document files are: a folder, or s3://BUCKET/PREFIX'),
+};
+
+/** `--json` of commands that print one object. */
+export const jsonFlag = { json: toggle('Print one JSON object') };
+
+/** Where the server's data is. */
+export interface DataLocation {
+  /** A folder, or `:memory:`; beside a database it holds what is neither in it nor among the files. */
+  readonly data: string;
+  readonly database?: string;
+  readonly files?: string;
+}
+
+/** The location that the flags name, else the platform's folder for application data. */
+export function dataLocation(flags: FlagValues, env: Environment): DataLocation {
+  const database = textFlag(flags, 'database');
+  const files = textFlag(flags, 'files');
+  return {
+    data: textFlag(flags, 'data') ?? defaultDataFolder(env),
+    ...(database !== undefined && { database }),
+    ...(files !== undefined && { files }),
+  };
+}
+
+/** Refuses (exit 9) a folder that does not exist: a mistyped `--data` would otherwise create an empty one. */
+export function requireFolder({ data, database }: DataLocation): void {
+  if (database !== undefined || existsSync(data)) return;
+  throw localFailure('local.file', `No such data folder: ${data}.`, {
+    source: '--data',
+    hint: 'Check --data; molar serve and molar server import create the folder.',
+  });
+}
+
+function defaultDataFolder(env: Environment): string {
+  const home = env.HOME ?? homedir();
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'server');
+  if (platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'molar', 'server');
+  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'molar', 'server');
+}
 
 /** A command on the server's own data; it works with and without a server running on it (contract §7). */
-export abstract class ServerCommand<Folder extends { close(): Promise<void> }> extends MolarCommand {
-  /** Opens the data. */
-  protected abstract open(place: ServerPlace): Promise<Folder>;
+export abstract class ServerCommand extends MolarCommand {
+  /** Whether the data folder is created where there is none. */
+  protected readonly createsFolder: boolean = false;
+
   /** Does the work and returns what goes to standard output, or what is left of it. */
-  protected abstract work(folder: Folder, input: CommandInput): Promise<string>;
+  protected abstract work(folder: DataFolder, input: CommandInput): Promise<string>;
 
   override async run(): Promise<void> {
     const input = await this.input();
     try {
-      const folder = await this.open(serverPlace(input.flags, this.context.env));
+      const location = dataLocation(input.flags, this.context.env);
+      if (!this.createsFolder) requireFolder(location);
+      const { openFolder } = await import('../../server/datafolder.ts');
+      const folder = await openFolder(location.data, { ...location, serving: false });
       try {
         await this.print(await this.work(folder, input));
       } finally {

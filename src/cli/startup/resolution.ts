@@ -1,7 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
 import { contextOf } from '../context.ts';
 import { unknownCommand } from '../errors/usage.ts';
-import { hasColours } from '../terminal/style.ts';
+import { hasColours } from '../terminal/streams.ts';
 import { ManifestConfig } from './manifestconfig.ts';
 
 /** Columns of help where there is no terminal, and the most that it takes of one. */

@@ -1,3 +1,4 @@
+import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
@@ -5,46 +6,35 @@ import { usageFailure } from '../../core/failure.ts';
 import { withEarlyBound } from '../../core/pages/completefilters.ts';
 import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
-import type { Connections } from '../connections.ts';
-import type { Context } from '../context.ts';
+import { asyncFlag, commonFlags, type Listing, ResourceCommand } from '../crud/resourcecommand.ts';
+import { filterFlags } from '../flags/filters.ts';
+import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { RowProgress } from '../terminal/rowprogress.ts';
-import { deliveredRows } from './delivery.ts';
-import { isNoChannel } from './nochannel.ts';
+import { RowProgress } from '../terminal/progress.ts';
+import { deliveredRows, isNoChannel } from './delivery.ts';
 
-/** What a command gives of itself. */
-export interface AsyncListing {
-  readonly context: Context;
-  readonly flags: FlagValues;
-  readonly connections: Connections;
-  readonly note: (text: string) => Promise<void>;
-  /** The filter that the flags ask for, of these keys. */
-  readonly filterOf: (keys: FilterKeys) => Promise<string | undefined>;
-}
+/** Records in the response of an async endpoint itself (specification, Limits). */
+const FIRST_RECORDS = 10;
 
-/** Records that an async endpoint answers with itself (specification, Limits). */
-const FIRST_ANSWER = 10;
-
-/** Flags about exports page by page. A page size, which may be a default of the user's own, is of no consequence. */
-const WITHOUT_PAGES = ['resume', 'receipt', 'since-last', 'parallel'];
+/** Flags about exports page by page. A page size, which may be a configured default, has no effect. */
+const PAGE_FLAGS = ['resume', 'receipt', 'since-last', 'parallel'];
 
 /**
- * Lists by the async endpoint of a resource: the same output as that of its list, in the order of ids, written once
- * all records have come over the stream (D41). A resource without a list is read ten records at a time, which the
- * endpoint answers with itself, where the service has no channel that can be read. Throws a Failure.
+ * Lists by the async endpoint of a resource: the output of its list, written once all records have arrived (D41). Where
+ * the service has no channel that can be read, a resource without a list is read ten at a time. Throws a Failure.
  */
 export async function listAsync(
   resource: Resource,
-  { context, flags, connections, note, filterOf }: AsyncListing,
+  { context, flags, connections, note, filterOf }: Listing,
 ): Promise<void> {
   const operation = operationOf(resource, 'async');
   checkFlags(flags, resource, operation.filters ?? {});
   const fields = operation.fields ?? resource.fields;
   const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
-  const asked = await filterOf(operation.filters ?? {});
-  const filter = isOn(flags, 'server-defaults') ? asked : withEarlyBound(asked, operation);
+  const given = await filterOf(operation.filters ?? {});
+  const filter = isOn(flags, 'server-defaults') ? given : withEarlyBound(given, operation);
   const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
   await writeRows({
     ...{ context, flags, plan, note, many: resource.many },
@@ -57,12 +47,12 @@ export async function listAsync(
           // The failure names the list where there is one.
           if (resource.operations.list !== undefined || !isNoChannel(cause)) throw cause;
           await note(
-            `${cause.message} The ${resource.many} are asked for ten at a time; each request may send all of them through a channel that others read, and the list is not compared with a count.`,
+            `${cause.message} The ${resource.many} are requested ten at a time; each request may send all of them through a channel that others read, and the list is not checked against a count.`,
           );
           return walkPages(client, operation, {
             filter,
             fields: plan.fields,
-            pageSize: FIRST_ANSWER,
+            pageSize: FIRST_RECORDS,
             limit: plan.limit,
             signal: context.signal,
           });
@@ -75,13 +65,13 @@ export async function listAsync(
   });
 }
 
-/** Refuses what the async endpoint does not do, where the list would. */
+/** Refuses flags of the list that the async endpoint does not support. */
 function checkFlags(flags: FlagValues, resource: Resource, keys: FilterKeys): void {
   const given = (name: string) => flags[name] !== undefined && flags[name] !== false;
-  const idle = WITHOUT_PAGES.find(given);
-  if (idle !== undefined) {
-    throw usageFailure(`--${idle} does not go with --async: all records come in one delivery.`, {
-      source: `--${idle}`,
+  const paging = PAGE_FLAGS.find(given);
+  if (paging !== undefined) {
+    throw usageFailure(`--${paging} does not go with --async: all records arrive in one delivery.`, {
+      source: `--${paging}`,
     });
   }
   const known = new Set(Object.values(keys).flatMap(({ shortcuts }) => shortcuts.map(({ flag }) => flag)));
@@ -103,4 +93,25 @@ async function* limited(pages: AsyncIterable<RowPage>, limit = Number.POSITIVE_I
     left -= rows.length;
     if (left <= 0) return;
   }
+}
+
+/** The list command of a resource that has no list of its own: with and without `--async` it uses the stream. */
+export function asyncListCommand(resource: Resource) {
+  const { 'page-size': _, ...rows } = rowFlags;
+  return class extends ResourceCommand {
+    static override summary = `List ${resource.many}`;
+    static override flags: FlagInput = {
+      ...filterFlags(operationOf(resource, 'async').filters ?? {}),
+      ...rows,
+      ...asyncFlag(resource),
+      ...commonFlags,
+    };
+    protected override readonly resource = resource;
+    protected override readonly verb = 'async';
+
+    override async run(): Promise<void> {
+      const { flags } = await this.input();
+      await listAsync(resource, this.listing(flags));
+    }
+  };
 }

@@ -1,16 +1,12 @@
 import { CHANGE_OPERATIONS, DELIVERY_OPERATIONS, DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
 import { patternProblem } from '../../catalog/stream/patterns.ts';
 import { usageFailure } from '../../core/failure.ts';
-import { nearest } from '../errors/nearest.ts';
+import { didYouMean, nearest } from '../errors/nearest.ts';
 
 const OPERATIONS: readonly string[] = [...CHANGE_OPERATIONS, ...DELIVERY_OPERATIONS];
 const WILD = ['*', '#'];
-const SOURCE = '--key';
 
-/**
- * Checks the routing key patterns of `--key`: throws a Failure (exit 2) for one that no message can ever fit, with the
- * nearest that was meant. `organization`: the only one whose messages can come; undefined where any may.
- */
+/** Checks the patterns of `--key` for messages of one organization, or any; throws a Failure (exit 2) for an impossible one. */
 export function checkKeys(keys: readonly string[], organization: string | undefined): readonly string[] {
   for (const key of keys) checkKey(key, organization);
   return keys;
@@ -28,10 +24,10 @@ function checkKey(key: string, organization: string | undefined): void {
   if (segments.length !== 4) {
     const meant = segments.length === 1 && DOMAIN_TYPES.includes(first) ? ` Did you mean *.*.${first}.*?` : '';
     const count = segments.length === 1 ? '1 part' : `${segments.length} parts`;
-    throw refused(`${key} has ${count} and a routing key has 4, so no message fits it.${meant}`);
+    throw refused(`${key} has ${count} and a routing key has 4, so no message matches it.${meant}`);
   }
   if (organization !== undefined && !WILD.includes(first) && first !== organization) {
-    throw refused(`${key} is about another organization than ${organization}, so no message fits it.`);
+    throw refused(otherOrganization(key, organization));
   }
   checkName(domainType, DOMAIN_TYPES, 'domain type');
   checkName(operation, OPERATIONS, 'operation');
@@ -44,22 +40,22 @@ function checkLoose(segments: readonly string[], organization: string | undefine
     if (WILD.includes(segment) || known.includes(segment) || segment === organization) continue;
     const near = /^\d+$/.test(segment) ? undefined : nearest(segment, known);
     if (near !== undefined) throw refused(`${key} names ${segment}, which is unknown. Did you mean ${near}?`);
-    const namesOrganization = at === 0 && organization !== undefined;
-    if (namesOrganization)
-      throw refused(`${key} is about another organization than ${organization}, so no message fits it.`);
+    if (at === 0 && organization !== undefined) throw refused(otherOrganization(key, organization));
   }
+}
+
+function otherOrganization(key: string, organization: string): string {
+  return `${key} is about another organization than ${organization}, so no message matches it.`;
 }
 
 function checkName(name: string, known: readonly string[], what: string): void {
   if (name === '*' || known.includes(name)) return;
-  const near = nearest(name, known);
-  const suggestion = near === undefined ? '' : ` Did you mean ${near}?`;
-  throw refused(`${name} is no ${what} of the stream.${suggestion} These are: ${known.join(', ')}.`);
+  throw refused(`${name} is no ${what} of the stream.${didYouMean(name, known)} These are: ${known.join(', ')}.`);
 }
 
 function refused(message: string) {
   return usageFailure(message, {
-    source: SOURCE,
+    source: '--key',
     hint: 'A routing key is organization.location.domainType.operation; * stands for one part, # for any number.',
   });
 }

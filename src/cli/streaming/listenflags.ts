@@ -1,86 +1,68 @@
-import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { usageFailure } from '../../core/failure.ts';
 import { MESSAGE_FORMATS, type MessageFormat } from '../../core/stream/messageforms.ts';
 import { checkListenerName } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
-import { wholeNumber } from '../flags/numbers.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 
-const choice = { helpGroup: 'MESSAGES' };
-const handing = { helpGroup: 'HANDING ON' };
-const output = { helpGroup: 'OUTPUT' };
-const broker = { helpGroup: 'BROKER' };
+const messages = flagGroup('MESSAGES');
+const forwarding = flagGroup('FORWARDING');
+const output = flagGroup('OUTPUT');
+const broker = flagGroup('BROKER');
+const connection = flagGroup('CONNECTION');
 
 /** Flags of `molar stream listen`. */
 export const listenFlags: FlagInput = {
-  key: Flags.string({
-    ...choice,
-    helpValue: 'PATTERN',
-    multiple: true,
-    multipleNonGreedy: true,
-    summary: "Messages whose routing key fits, such as '*.*.PatientV1.*'; may be repeated; all when not given",
-    description:
-      'A routing key is organization.location.domainType.operation. In a pattern * stands for one part, # for any number of parts.',
-  }),
-  from: Flags.string({
-    ...choice,
-    helpValue: 'now|beginning|ID',
-    summary: 'Where to begin: now (the default), at the oldest message kept, or behind the message with this id',
-  }),
-  limit: Flags.string({ ...choice, helpValue: 'N', summary: 'End after N messages' }),
-  name: Flags.string({
-    ...choice,
-    helpValue: 'NAME',
-    summary: 'Keep the position under this name, and go on there at the next start; --from counts at the first',
-  }),
-  'forward-to': Flags.string({
-    ...handing,
-    helpValue: 'URL',
+  key: messages.list(
+    'PATTERN',
+    "Messages whose routing key fits, such as '*.*.PatientV1.*'; may be repeated; all when not given",
+    {
+      description:
+        'A routing key is organization.location.domainType.operation. In a pattern * stands for one part, # for any number of parts.',
+    },
+  ),
+  from: messages.text(
+    'now|beginning|ID',
+    'Where to begin: now (the default), at the oldest stored message, or after the message with this id',
+  ),
+  limit: messages.text('N', 'Stop after N messages'),
+  name: messages.text(
+    'NAME',
+    'Save the position under this name and resume there at the next start; --from applies to the first',
+  ),
+  'forward-to': forwarding.text('URL', 'POST each message as JSON to this address; retried until the response is 2xx', {
     exclusive: ['exec'],
-    summary: 'POST each message as JSON to this address, again and again until it answers 2xx',
   }),
-  exec: Flags.string({
-    ...handing,
-    helpValue: 'COMMAND',
-    summary: 'Run this command for each message, which it reads from standard input; other than exit 0 is tried again',
-  }),
-  format: Flags.string({
-    ...output,
-    helpValue: MESSAGE_FORMATS.join('|'),
-    options: [...MESSAGE_FORMATS],
-    summary: 'Form of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
-  }),
-  json: Flags.boolean({
-    ...output,
-    summary: 'Same as --format json: one array, closed at the end; errors are JSON too',
-  }),
+  exec: forwarding.text(
+    'COMMAND',
+    'Run this command for each message, which it reads from standard input; retried until it exits with 0',
+  ),
+  format: output.text(
+    MESSAGE_FORMATS.join('|'),
+    'Format of the messages; table on a terminal, ndjson in a pipe, nothing with --forward-to or --exec there',
+    { options: [...MESSAGE_FORMATS] },
+  ),
+  json: output.toggle('Same as --format json: one array, closed at the end; errors are JSON too'),
   ...zoneFlags,
-  amqp: Flags.string({
-    ...broker,
-    helpValue: 'URL',
-    summary: 'Listen to a broker (amqps://user@host/vhost) in place of the API; MOLAR_AMQP_PASSWORD holds the password',
-  }),
-  exchange: Flags.string({
-    ...broker,
-    helpValue: 'NAME',
-    dependsOn: ['amqp'],
-    summary: 'Topic exchange of the broker, molar.stream when not given',
-  }),
+  amqp: broker.text(
+    'URL',
+    'Listen to a broker (amqps://user@host/vhost) instead of the API; MOLAR_AMQP_PASSWORD holds the password',
+  ),
+  exchange: broker.text('NAME', 'Topic exchange of the broker, molar.stream when not given', { dependsOn: ['amqp'] }),
   ...talkFlags,
   ...connectionFlags,
-  'max-retries': Flags.string({
-    helpGroup: 'CONNECTION',
-    helpValue: 'N',
-    summary: 'Give up after so many retries in a row; by default only --exec gives up, after 5',
-  }),
+  'max-retries': connection.text(
+    'N',
+    'Abort after this many consecutive retries; by default only --exec aborts, after 5',
+  ),
 };
 
-/** What the flags of `molar stream listen` ask for, checked. */
-export interface ListenWishes {
+/** The flags of `molar stream listen`, checked. */
+export interface ListenOptions {
   readonly keys: readonly string[];
-  /** 0: the oldest kept; undefined: what comes from now on. */
+  /** 0: from the oldest stored message; undefined: from now on. */
   readonly from: number | undefined;
   readonly limit: number | undefined;
   readonly name: string | undefined;
@@ -90,10 +72,10 @@ export interface ListenWishes {
 }
 
 /** Reads the flags. Throws a Failure (exit 2). */
-export function readListenWishes(flags: FlagValues, isTTY: boolean): ListenWishes {
+export function readListenOptions(flags: FlagValues, isTTY: boolean): ListenOptions {
   const name = textFlag(flags, 'name');
   if (textFlag(flags, 'amqp') !== undefined && textFlag(flags, 'from') !== undefined) {
-    throw usageFailure('--from goes with the stream of the API: a broker keeps messages only for queues, by --name.', {
+    throw usageFailure('--from goes with the stream of the API: a broker stores messages only for queues, by --name.', {
       source: '--from',
     });
   }

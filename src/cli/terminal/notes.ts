@@ -2,32 +2,32 @@ import { terminalLines } from '../../core/output/terminaltext.ts';
 import type { OutStream } from './streams.ts';
 
 /**
- * Lines for people on standard error. Where a program reads them and asked for JSON they are held back, so that a
- * failure is the one object that stands there (contract §4).
+ * Notes for people on standard error. Where a program reads them and requested JSON they are buffered, so that a
+ * failure is the only object there (contract §4).
  */
 export class Notes {
   private readonly stderr: OutStream;
-  private readonly holds: boolean;
-  private held: string[] = [];
+  private readonly isBuffered: boolean;
+  private buffer: string[] = [];
 
   constructor(stderr: OutStream, asJson: boolean) {
     this.stderr = stderr;
-    this.holds = asJson && !stderr.isTTY;
+    this.isBuffered = asJson && !stderr.isTTY;
   }
 
   async say(text: string): Promise<void> {
-    if (this.holds) this.held.push(text);
+    if (this.isBuffered) this.buffer.push(text);
     else await this.write(text);
   }
 
-  /** What was held back, which is then this caller's to tell. */
+  /** Returns the buffered notes and empties the buffer. */
   take(): readonly string[] {
-    const texts = this.held;
-    this.held = [];
+    const texts = this.buffer;
+    this.buffer = [];
     return texts;
   }
 
-  /** Writes what was held back. */
+  /** Writes the buffered notes. */
   async flush(): Promise<void> {
     for (const text of this.take()) await this.write(text);
   }

@@ -1,7 +1,7 @@
+import type { Environment } from '../../core/environment.ts';
 import { fileFailure } from '../../core/failure.ts';
-import { hasColours } from './style.ts';
 
-/** The reader of our output is gone (`| head`): the command ends quietly with 0. */
+/** The reader of our output closed it (`| head`): the command ends silently with 0. */
 export class ClosedPipe extends Error {
   constructor() {
     super('The reader of the output is gone.');
@@ -24,27 +24,32 @@ export interface Streams {
   readonly stdin: { readonly isTTY: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Asks a yes-or-no question on the terminal; rejects when the person interrupts it. */
   readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
-  /** Asks for a text on the terminal, and rejects as `confirm` does; absent where there is nobody to ask. */
+  /** Prompts for a text on the terminal, and rejects as `confirm` does; absent where there is no terminal. */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
   /** Shows a text that changes on standard error; undefined where that is no terminal. */
   readonly startProgress: (() => Promise<Progress>) | undefined;
 }
 
-/** A question whose answer is a text: typed, typed unseen, or one of `choices`. */
+/** A prompt for a text: typed, typed without echo, or one of `choices`. */
 export interface Question {
   readonly message: string;
   readonly secret?: boolean;
   readonly choices?: readonly string[];
-  /** The answer when nothing is typed. */
+  /** The default when nothing is typed. */
   readonly initial?: string | undefined;
-  /** What is wrong with an answer, asked again until nothing is. */
+  /** What is wrong with a text; the prompt repeats until it returns undefined. */
   readonly check?: (text: string) => string | undefined;
 }
 
-/** A line on the terminal that tells how far a command is. */
+/** A line on the terminal that shows the progress of a command. */
 export interface Progress {
   readonly show: (text: string) => void;
   readonly stop: () => void;
+}
+
+/** Whether a terminal is to get colours: not one that calls itself dumb, and never with NO_COLOR (no-color.org). */
+export function hasColours(env: Environment): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 
 /** The streams of this process: the only place that touches them. */
@@ -59,7 +64,7 @@ export function processStreams(): Streams {
       chunks: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
     },
     confirm,
-    // Looked up when it is asked for: to look at standard input opens it.
+    // A getter, because reading `process.stdin` opens standard input.
     get ask() {
       return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
     },
@@ -143,7 +148,7 @@ export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortS
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Waits no longer than until the signal, whose reason it then rejects with. */
+/** The result of some work; rejects with the reason of the signal as soon as that aborts. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -153,7 +158,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** The same chunks, until the signal, whose reason it then throws: nobody need end what stands open. */
+/** The same chunks; throws the reason of the signal as soon as that aborts, even while a chunk is awaited. */
 export async function* untilAborted(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,

@@ -1,8 +1,6 @@
-import { ConfigGetCommand, configArguments, configFlags } from '../../cli/account/configcommands.ts';
+import { ConfigGetCommand } from '../../cli/account/configcommands.ts';
 
 export default class ConfigGet extends ConfigGetCommand {
   static override summary = 'Print one default';
   static override examples = ['<%= config.bin %> config get format'];
-  static override args = configArguments;
-  static override flags = configFlags;
 }

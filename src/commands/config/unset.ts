@@ -1,8 +1,6 @@
-import { ConfigUnsetCommand, configArguments, configFlags } from '../../cli/account/configcommands.ts';
+import { ConfigUnsetCommand } from '../../cli/account/configcommands.ts';
 
 export default class ConfigUnset extends ConfigUnsetCommand {
-  static override summary = 'Forget the default of a flag';
+  static override summary = 'Remove the default of a flag';
   static override examples = ['<%= config.bin %> config unset format'];
-  static override args = configArguments;
-  static override flags = configFlags;
 }

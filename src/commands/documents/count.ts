@@ -1,12 +1,9 @@
 import { documents } from '../../catalog/resources/documents.ts';
-import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
+import { countCommand } from '../../cli/crud/readcommands.ts';
 
-export default class DocumentsCount extends CountCommand {
-  static override summary = 'Count documents';
+export default class DocumentsCount extends countCommand(documents) {
   static override examples = [
     '<%= config.bin %> documents count',
     '<%= config.bin %> documents count --patient 7000000000114 --tag X-Ray',
   ];
-  static override flags = countFlags(documents);
-  protected override readonly resource = documents;
 }

@@ -1,3 +1,4 @@
+import { documents } from '../../catalog/resources/documents.ts';
 import { deleteFlags } from '../../cli/crud/deletecommand.ts';
 import { DocumentDeleteCommand } from '../../cli/documents/documentdelete.ts';
 import { idsArgument } from '../../cli/flags/idlist.ts';
@@ -5,12 +6,12 @@ import { idsArgument } from '../../cli/flags/idlist.ts';
 export default class DocumentsDelete extends DocumentDeleteCommand {
   static override summary = 'Delete documents and their files';
   static override description =
-    'On a terminal it asks once, naming the documents; elsewhere it needs --yes. For several ids the output tells what became of each. What is deleted cannot be brought back.';
+    'Asks once on a terminal, naming the documents; elsewhere it needs --yes. For several ids the output has the outcome of each. Deleted documents cannot be recovered.';
   static override examples = [
     '<%= config.bin %> documents delete 8000000000001',
     '<%= config.bin %> documents delete 8000000000001 8000000000002 --yes --json',
     '<%= config.bin %> documents list --tag Old --fields id --csv | <%= config.bin %> documents delete - --yes',
   ];
-  static override args = idsArgument('Ids of documents');
+  static override args = idsArgument(documents);
   static override flags = deleteFlags;
 }

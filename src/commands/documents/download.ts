@@ -1,3 +1,4 @@
+import { documents } from '../../catalog/resources/documents.ts';
 import { DownloadCommand } from '../../cli/documents/downloadcommand.ts';
 import { downloadFlags } from '../../cli/flags/documents.ts';
 import { idsArgument } from '../../cli/flags/idlist.ts';
@@ -5,8 +6,8 @@ import { idsArgument } from '../../cli/flags/idlist.ts';
 export default class DocumentsDownload extends DownloadCommand {
   static override summary = 'Download the files of documents';
   static override description = [
-    'Choose documents by id, by a filter, or all of them. Files get the stored names, made safe for every system; of documents of the same name all but the first get their id. A file is there whole or not at all, only you can read it, and none is replaced without --overwrite.',
-    'Size and hash are checked where the server tells them. What was cut off is kept as FILE.part, and the next run goes on from there. With --dir, or for several documents, the folder keeps .molar-downloads.ndjson: the same line run again skips what is there, and downloads again what is missing.',
+    'Choose documents by id, by a filter, or all of them. Files get the stored names, made safe for every system; of documents of the same name all but the first get their id. A file is there completely or not at all, only you can read it, and none is replaced without --overwrite.',
+    'Size and hash are checked where the server reports them. An interrupted download leaves FILE.part, which the next run resumes. With --dir, or for several documents, the folder has a journal, .molar-downloads.ndjson: run the same command again to skip the files that are there and download the ones that are missing.',
   ].join('\n\n');
   static override usage = '<%= command.id %> ID… | - | --patient ID | --filter TERM | --all [FLAGS]';
   static override examples = [
@@ -16,6 +17,6 @@ export default class DocumentsDownload extends DownloadCommand {
     '<%= config.bin %> documents download --tag X-Ray --thumbnail --dir thumbnails',
     '<%= config.bin %> documents download 8000000000001 --out - | lp',
   ];
-  static override args = idsArgument('Ids of documents', false);
+  static override args = idsArgument(documents, false);
   static override flags = downloadFlags;
 }

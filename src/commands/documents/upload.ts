@@ -1,15 +1,15 @@
 import * as Args from '@oclif/core/args';
 import { UploadCommand } from '../../cli/documents/uploadcommand.ts';
-import { uploadFlags } from '../../cli/flags/uploads.ts';
+import { uploadFlags } from '../../cli/flags/documents.ts';
 
 export default class DocumentsUpload extends UploadCommand {
   static override summary = 'Upload files as documents';
   static override description = [
-    'All files are checked before the first is sent: readable, of a supported type that content and extension agree on, 50 MiB at most, names and tags within their limits, no file twice, patients that exist. A file that is refused keeps no other from being uploaded; --check lists them all and uploads none.',
-    'What became of each file is written to a results CSV. Run the same line again, or the results with --manifest, until everything is done. A journal beside the results (FILE.journal) remembers what was sent; leave it there. While a run goes on, another with the same results file is refused.',
-    'The same content under the same name for the same owner is one document, whatever is cut off in between. When the answer is missing or says neither yes nor no, molar looks for the document on the server, waits a second or more, looks again, and only then sends the file again with the same Idempotency-Key. Only a server that ignores this key and is still storing the file after that second can end up with two.',
-    'With --layout patient-folders the folders, which are gone through to the bottom, say whose a file is: 7000000000114_Smith/X-Ray/2026-01-02-Bitewing.jpg is a document of patient 7000000000114 with the tag X-Ray and that date, named Bitewing. The plan is shown before anything is sent; on a terminal you are asked to agree, unless --yes is given.',
-    'A manifest needs the column file. It may have name, patient, perioExam, tags (separated by ;), mimeType, userDefinedDate, crop and ratio too; flags fill what its rows leave empty. Paths in it start from the current folder.',
+    'All files are checked before the first is sent: readable, of a supported type that content and extension agree on, 50 MiB at most, names and tags within their limits, no file twice, patients that exist. A file that is refused does not stop the others; --check lists them all and uploads none.',
+    'The outcome of each file is written to a results CSV. Run the same command again, or the results with --manifest, until everything is done. A journal beside the results (FILE.journal) records what was sent; leave it there. During a run, another with the same results file is refused.',
+    'The same content under the same name for the same owner is one document, whatever is interrupted in between. When a response is missing or leaves the outcome open, molar looks for the document on the server, waits a second or more, looks again, and only then sends the file again with the same Idempotency-Key. Only a server that ignores this key and is still storing the file after that second can end up with two.',
+    'With --layout patient-folders the folders, which are searched recursively, say which patient a file belongs to: 7000000000114_Smith/X-Ray/2026-01-02-Bitewing.jpg is a document of patient 7000000000114 with the tag X-Ray and that date, named Bitewing. The plan is shown before anything is sent; on a terminal you are asked to confirm it, unless --yes is given.',
+    'A manifest needs the column file. It may have name, patient, perioExam, tags (separated by ;), mimeType, userDefinedDate, crop and ratio too; flags fill in what its rows leave empty. Paths in it start from the current folder.',
   ].join('\n\n');
   static override examples = [
     "<%= config.bin %> documents upload scan.pdf photo.jpg --patient 7000000000114 --tag 'X-Ray'",

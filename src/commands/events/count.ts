@@ -1,12 +1,9 @@
 import { events } from '../../catalog/resources/events.ts';
-import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
+import { countCommand } from '../../cli/crud/readcommands.ts';
 
-export default class EventsCount extends CountCommand {
-  static override summary = 'Count calendar events';
+export default class EventsCount extends countCommand(events) {
   static override examples = [
     '<%= config.bin %> events count',
     '<%= config.bin %> events count --location 1000000000001 --from 2026-11-01',
   ];
-  static override flags = countFlags(events);
-  protected override readonly resource = events;
 }

@@ -1,4 +1,4 @@
-import { EventCreateCommand, eventCreateFlags } from '../../cli/events/eventwrites.ts';
+import { EventCreateCommand } from '../../cli/events/eventcommands.ts';
 
 export default class EventsCreate extends EventCreateCommand {
   static override summary = 'Create a calendar event, or a series of them';
@@ -12,5 +12,4 @@ A rule of RFC 5545 may have FREQ=WEEKLY with BYDAY=MO,WE, or FREQ=MONTHLY with B
     "<%= config.bin %> events create --title Training --start 2026-12-08T13:00 --location 1000000000001 --recurrence monthly --on 'SECOND TUESDAY' --until 2027-11-30",
     "<%= config.bin %> events create --title Closed --start 2026-12-04T00:00 --all-day true --location 1000000000001 --recurrence 'FREQ=MONTHLY;BYDAY=-1FR;COUNT=6' --dry-run",
   ];
-  static override flags = eventCreateFlags;
 }

@@ -1,5 +1,4 @@
-import { EventDeleteCommand, eventDeleteFlags } from '../../cli/events/eventwrites.ts';
-import { idsArgument } from '../../cli/flags/idlist.ts';
+import { EventDeleteCommand } from '../../cli/events/eventcommands.ts';
 
 export default class EventsDelete extends EventDeleteCommand {
   static override summary = 'Delete a calendar event, or it and all later ones of its series';
@@ -8,6 +7,4 @@ export default class EventsDelete extends EventDeleteCommand {
     '<%= config.bin %> events delete 3000000000001',
     '<%= config.bin %> events delete 3000000000001 --target series --yes',
   ];
-  static override args = idsArgument('Ids of calendar events');
-  static override flags = eventDeleteFlags;
 }

@@ -1,12 +1,9 @@
 import { events } from '../../catalog/resources/events.ts';
-import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
+import { listCommand } from '../../cli/crud/listcommand.ts';
 
-export default class EventsList extends ListCommand {
-  static override summary = 'List calendar events';
+export default class EventsList extends listCommand(events) {
   static override examples = [
     '<%= config.bin %> events list --location 1000000000001 --from 2026-11-01 --to 2026-11-30',
     '<%= config.bin %> events list --title Staff --csv > meetings.csv',
   ];
-  static override flags = listFlags(events);
-  protected override readonly resource = events;
 }

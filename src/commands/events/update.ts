@@ -1,5 +1,4 @@
-import { idArgument } from '../../cli/crud/resourcecommand.ts';
-import { EventUpdateCommand, eventUpdateFlags } from '../../cli/events/eventwrites.ts';
+import { EventUpdateCommand } from '../../cli/events/eventcommands.ts';
 
 export default class EventsUpdate extends EventUpdateCommand {
   static override summary = 'Change a calendar event, or it and all later ones of its series';
@@ -11,6 +10,4 @@ export default class EventsUpdate extends EventUpdateCommand {
     '<%= config.bin %> events update 3000000000001 --recurrence weekly --on TUE --until 2027-03-01 --target series',
     '<%= config.bin %> events update 3000000000001 --recurrence none --target series',
   ];
-  static override args = idArgument('Id of the calendar event');
-  static override flags = eventUpdateFlags;
 }

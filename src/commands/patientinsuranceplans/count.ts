@@ -1,12 +1,9 @@
 import { patientInsurancePlans } from '../../catalog/resources/patientinsuranceplans.ts';
-import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
+import { countCommand } from '../../cli/crud/readcommands.ts';
 
-export default class PatientinsuranceplansCount extends CountCommand {
-  static override summary = 'Count patient insurance plans';
+export default class PatientinsuranceplansCount extends countCommand(patientInsurancePlans) {
   static override examples = [
     '<%= config.bin %> patientinsuranceplans count',
     '<%= config.bin %> patientinsuranceplans count --patient 7000000000114',
   ];
-  static override flags = countFlags(patientInsurancePlans);
-  protected override readonly resource = patientInsurancePlans;
 }

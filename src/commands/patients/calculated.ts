@@ -1,12 +1,10 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { CalculatedCommand, calculatedFlags } from '../../cli/crud/calculatedcommand.ts';
+import { calculatedCommand } from '../../cli/crud/completelists.ts';
 
-export default class PatientsCalculated extends CalculatedCommand {
+export default class PatientsCalculated extends calculatedCommand(patients) {
   static override summary = 'Show the last visit date of patients';
   static override examples = [
     '<%= config.bin %> patients calculated --patient 7000000000114,7000000000115',
     "<%= config.bin %> patients calculated --filter 'patient.id->[7000000000114]' --json",
   ];
-  static override flags = calculatedFlags(patients);
-  protected override readonly resource = patients;
 }

@@ -1,12 +1,9 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { CountCommand, countFlags } from '../../cli/crud/countcommand.ts';
+import { countCommand } from '../../cli/crud/readcommands.ts';
 
-export default class PatientsCount extends CountCommand {
-  static override summary = 'Count patients';
+export default class PatientsCount extends countCommand(patients) {
   static override examples = [
     '<%= config.bin %> patients count',
     '<%= config.bin %> patients count --status ACTIVE --location 1000000000001,1000000000002',
   ];
-  static override flags = countFlags(patients);
-  protected override readonly resource = patients;
 }

@@ -1,14 +1,11 @@
 import { patients } from '../../catalog/resources/patients.ts';
-import { ListCommand, listFlags } from '../../cli/crud/listcommand.ts';
+import { listCommand } from '../../cli/crud/listcommand.ts';
 
-export default class PatientsList extends ListCommand {
-  static override summary = 'List patients';
+export default class PatientsList extends listCommand(patients) {
   static override description = 'A table of the first 100 on a terminal; every patient, as CSV, in a pipe or file.';
   static override examples = [
     '<%= config.bin %> patients list',
     "<%= config.bin %> patients list --filter 'lastName~=Sm' --status ACTIVE --csv > patients.csv",
     '<%= config.bin %> patients list --modified-since 2026-01-01 --fields id,lastName,preferredLocation.id --out patients.csv',
   ];
-  static override flags = listFlags(patients);
-  protected override readonly resource = patients;
 }

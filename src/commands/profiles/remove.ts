@@ -1,8 +1,6 @@
-import { ProfileRemoveCommand, profileArguments, profileFlags } from '../../cli/account/profilecommands.ts';
+import { ProfileRemoveCommand } from '../../cli/account/profilecommands.ts';
 
 export default class ProfilesRemove extends ProfileRemoveCommand {
-  static override summary = 'Remove a profile and the secret kept with it';
+  static override summary = 'Remove a profile and its secret';
   static override examples = ['<%= config.bin %> profiles remove work'];
-  static override args = profileArguments;
-  static override flags = profileFlags;
 }

@@ -1,4 +1,4 @@
-import { ProfileUseCommand, profileArguments, profileFlags } from '../../cli/account/profilecommands.ts';
+import { ProfileUseCommand } from '../../cli/account/profilecommands.ts';
 
 export default class ProfilesUse extends ProfileUseCommand {
   static override summary = 'Use a profile from now on';
@@ -6,6 +6,4 @@ export default class ProfilesUse extends ProfileUseCommand {
     'Every command takes its connection from this profile, unless --profile, MOLAR_PROFILE or another flag or ' +
     'variable says otherwise.';
   static override examples = ['<%= config.bin %> profiles use work'];
-  static override args = profileArguments;
-  static override flags = profileFlags;
 }

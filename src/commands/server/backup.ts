@@ -1,28 +1,11 @@
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
-import type { CommandInput } from '../../cli/molarcommand.ts';
-import { BackupCommand } from '../../cli/serving/maintenance/backupcommand.ts';
-import type { BackupReport } from '../../cli/serving/maintenance/backupreport.ts';
-import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
-import { dataFlags, requireFolder, serverPlace } from '../../cli/serving/serverfolder.ts';
+import { BackupCommand } from '../../cli/serving/copycommands.ts';
 
 export default class ServerBackup extends BackupCommand {
   static override summary = "Back up the server's data while it runs";
   static override description =
-    'Copies one state of the database and the files of its documents to a new folder, which is a data folder itself, with a manifest and the SHA-256 of every file. The server may go on writing. The copy is checked, and takes its name only then; one that was interrupted goes on with the files it has. Exits with 6 when the data had problems already, which the backup then has, too. It holds patient data and the keys of the server: keep it as you keep those.';
+    'Copies a consistent state of the database and its document files to a new folder, which is itself a data folder, with a manifest and the SHA-256 of every file. The server may continue to write. The folder gets its name only after the copy has been checked; an interrupted backup resumes with the files it has. Exits with 6 when the data had problems, which the backup then has too. It holds patient data and the keys of the server: protect it as you protect those.';
   static override examples = [
     '<%= config.bin %> server backup ./backups/2026-11-21 --data ./practice',
     '<%= config.bin %> server backup ./backups/2026-11-21 --database postgres://molar@db/molar --files s3://documents/molar --json',
   ];
-  static override args = {
-    folder: Args.string({ required: true, ignoreStdin: true, description: 'New folder for the backup' }),
-  };
-  static override flags = { ...dataFlags, json: Flags.boolean({ summary: 'Print one JSON object' }) };
-
-  protected override async perform({ args, flags }: CommandInput, work: Work): Promise<BackupReport> {
-    const place = serverPlace(flags, this.context.env);
-    requireFolder(place);
-    const { backUp } = await import('../../server/maintenance/backup/backup.ts');
-    return backUp(place, String(args.folder), { ...work, version: this.config.version });
-  }
 }

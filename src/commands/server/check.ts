@@ -1,34 +1,12 @@
-import * as Flags from '@oclif/core/flags';
-import { isOn } from '../../cli/flags/values.ts';
-import type { CommandInput } from '../../cli/molarcommand.ts';
-import { CheckCommand } from '../../cli/serving/maintenance/checkcommand.ts';
-import type { CheckReport } from '../../cli/serving/maintenance/checkreport.ts';
-import type { Work } from '../../cli/serving/maintenance/maintenancecommand.ts';
-import { dataFlags, requireFolder, serverPlace } from '../../cli/serving/serverfolder.ts';
+import { CheckCommand } from '../../cli/serving/checkcommand.ts';
 
 export default class ServerCheck extends CheckCommand {
-  static override summary = "Check that the server's data is whole";
+  static override summary = "Check the integrity of the server's data";
   static override description =
-    'Looks at the database itself, every stored record and its links, what is derived from records, ids, the stream, the audit log and the files of documents; with and without a server running. Exits with 0 when nothing is wrong, with 9 when something is. Problems name the table and the id, never what a record says.';
+    'Checks the database itself, every stored record and its links, derived data, ids, the stream, the audit log and document files, with or without a server running. Exits with 0 when there are no problems, else with 9. Problems name the table and the id, never the content of a record.';
   static override examples = [
     '<%= config.bin %> server check --data ./practice',
     '<%= config.bin %> server check --data ./practice --deep --json',
     '<%= config.bin %> server check --data ./practice --repair',
   ];
-  static override flags = {
-    ...dataFlags,
-    deep: Flags.boolean({ summary: 'Read every file and compare its SHA-256' }),
-    repair: Flags.boolean({
-      summary:
-        'Finish removals, remove files without a document, raise sequences, and make the ledger again; exits with 6 when something else is left',
-    }),
-    json: Flags.boolean({ summary: 'Print one JSON object' }),
-  };
-
-  protected override async perform({ flags }: CommandInput, work: Work): Promise<CheckReport> {
-    const place = serverPlace(flags, this.context.env);
-    requireFolder(place);
-    const { checkPlace } = await import('../../server/maintenance/check/check.ts');
-    return checkPlace(place, { ...work, deep: isOn(flags, 'deep'), repair: isOn(flags, 'repair') });
-  }
 }

@@ -1,10 +1,9 @@
 import { ListenCommand } from '../../cli/streaming/listencommand.ts';
-import { listenFlags } from '../../cli/streaming/listenflags.ts';
 
 export default class StreamListen extends ListenCommand {
   static override summary = 'Follow the streaming channel: every change, as it happens';
   static override description =
-    'Messages come in the order of the changes, each at least once. Connects again for as long as it takes, behind the last message dealt with; ends with Ctrl-C. molar help stream tells what messages hold.';
+    'Messages arrive in the order of the changes, each at least once. A lost connection is retried without limit, from the last processed message on; Ctrl-C ends the command. molar help stream describes the messages.';
   static override examples = [
     '<%= config.bin %> stream listen',
     "<%= config.bin %> stream listen --key '*.*.PatientV1.*' --key '*.*.AppointmentV1.*' --format ndjson >> changes.ndjson",
@@ -12,5 +11,4 @@ export default class StreamListen extends ListenCommand {
     "<%= config.bin %> stream listen --name notes --key '*.*.DocumentV1.CREATE' --exec './on-document.sh'",
     '<%= config.bin %> stream listen --amqp amqps://reader@broker.example.com --name mirror',
   ];
-  static override flags = listenFlags;
 }

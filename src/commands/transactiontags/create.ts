@@ -1,12 +1,9 @@
 import { transactionTags } from '../../catalog/resources/transactiontags.ts';
-import { CreateCommand, createFlags } from '../../cli/crud/createcommand.ts';
+import { createCommand } from '../../cli/crud/writecommands.ts';
 
-export default class TransactiontagsCreate extends CreateCommand {
-  static override summary = 'Create a transaction tag';
+export default class TransactiontagsCreate extends createCommand(transactionTags) {
   static override examples = [
     "<%= config.bin %> transactiontags create --tag-text 'Payment plan' --is-predefined false --tag-type PAYMENT_TAG",
     '<%= config.bin %> transactiontags create --data tag.json --dry-run',
   ];
-  static override flags = createFlags(transactionTags);
-  protected override readonly resource = transactionTags;
 }

@@ -1,21 +1,6 @@
 import { EXIT } from '../../catalog/failures.ts';
-import type { UploadStatus } from './uploads/uploadrow.ts';
 
-/** What became of one file: `error` in one line, `exitCode` the code of its cause (contract §4), 0 when done. */
-export interface UploadOutcome {
-  readonly status: UploadStatus;
-  readonly id: string | null;
-  readonly storedName: string | null;
-  /** POSTs sent, those of earlier runs included. */
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly exitCode: number;
-}
-
-/**
- * Exit code of a run over several items: 0 when all are done, the code of the cause when none is done and all failed for
- * one, 6 otherwise (contract §2).
- */
+/** Exit code of a run (contract §2): 0 when all are done, that of the cause when all failed for one, otherwise 6. */
 export function exitCodeOfRun(codes: readonly number[]): number {
   const [first, ...others] = new Set(codes);
   if (first === undefined) return EXIT.done;

@@ -46,14 +46,19 @@ export async function createPart(part: string): Promise<FileHandle> {
 
 /** Flushes a part to the disk and puts it in the place of the target. */
 export async function publish(file: FileHandle, part: string, target: string): Promise<void> {
+  await seal(file, part);
+  await rename(part, target);
+  await flushFolder(dirname(target));
+}
+
+/** Flushes a part to the disk and closes it; throws when its path leads to another file by now. */
+export async function seal(file: FileHandle, part: string, label = part): Promise<void> {
   await file.sync();
   const [mine, there] = [await file.stat(), await stat(part).catch(ignoreMissing)];
   if (there === undefined || there.ino !== mine.ino || there.dev !== mine.dev) {
-    throw new Error(`${part} was replaced by another program`);
+    throw new Error(`${label} was replaced by another program`);
   }
   await file.close();
-  await rename(part, target);
-  await flushFolder(dirname(target));
 }
 
 /** Closes a part and removes it; never throws. */
@@ -65,7 +70,7 @@ export async function discard(file: FileHandle, part: string): Promise<void> {
 }
 
 /** Makes a rename itself durable, where the system can flush folders. */
-async function flushFolder(path: string): Promise<void> {
+export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY).catch(() => undefined);
   await folder?.sync().catch(() => undefined);
   await folder?.close();

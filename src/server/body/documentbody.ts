@@ -19,14 +19,14 @@ export class DocumentBody {
   }
 }
 
-/** Bytes of a whole body: base64 takes four for three, and encoders may break its lines. */
+/** Maximum bytes of a complete body: base64 takes four for three, and encoders may break its lines. */
 export function documentBodyLimit(documentBytes: number): number {
   return Math.ceil(documentBytes * 1.4) + 2 * 1024 * 1024;
 }
 
 /**
- * Reads the body of POST `/documents` as it arrives: the file goes to disk and is never held whole, whatever its
- * size. Throws a Refusal for a body that is too large or no JSON; the staged file is gone then.
+ * Reads the body of POST `/documents` as it arrives: the file goes to disk and is never in memory as a whole. Throws a
+ * Refusal for a body that is too large or no JSON; the staged file is removed then.
  */
 export async function readDocumentBody(
   payload: AsyncIterable<Uint8Array>,
@@ -43,15 +43,12 @@ export async function readDocumentBody(
     const chunks = payload instanceof Readable ? payload.iterator({ destroyOnReturn: false }) : payload;
     for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      // White space in the content counts for nothing, and a body without a length could go on with it for ever.
+      // White space in the content is ignored, and a body without a length could send it for ever.
       if (size > limit) throw refusal('body.too_large', 'body', `The body must not have more than ${limit} bytes.`);
       await splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-      if (splitter.keptBytes > SMALL_BODY_BYTES) {
-        throw refusal(
-          'body.too_large',
-          'body',
-          `The body without the file must not have more than ${SMALL_BODY_BYTES} bytes.`,
-        );
+      if (splitter.restBytes > SMALL_BODY_BYTES) {
+        const description = `The body without the file must not have more than ${SMALL_BODY_BYTES} bytes.`;
+        throw refusal('body.too_large', 'body', description);
       }
     }
     const json = parseJson(splitter.rest());
@@ -59,13 +56,13 @@ export async function readDocumentBody(
     return new DocumentBody(json, await sink.finish(), sink.problem);
   } catch (error) {
     await sink.discard();
-    // What still comes is passed over, within the time of a request.
+    // What still arrives is discarded, within the time of a request.
     if (payload instanceof Readable) payload.resume();
     throw error;
   }
 }
 
-/** Decoded bytes of what comes from a connection at once. */
+/** Decoded bytes of what a connection delivers at once. */
 const PIECE_BYTES = 48 * 1024;
 
 class ContentSink implements StringSink {
@@ -75,8 +72,8 @@ class ContentSink implements StringSink {
   private readonly decoder = new Base64Decoder();
   private size = 0;
   private tail = '';
-  /** What is decoded is stored before the next piece comes. */
-  private memory: Buffer | undefined;
+  /** Decoded bytes are stored before the next piece arrives. */
+  private buffer: Buffer | undefined;
   private readonly files: Files;
   private readonly name: string;
   private readonly maxBytes: number;
@@ -89,8 +86,8 @@ class ContentSink implements StringSink {
 
   async piece(bytes: Buffer): Promise<void> {
     if (this.problem !== undefined || bytes.length === 0) return;
-    this.memory ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
-    const digits = this.tail === '' ? this.decoder.pushDigits(bytes, this.memory) : undefined;
+    this.buffer ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+    const digits = this.tail === '' ? this.decoder.pushDigits(bytes, this.buffer) : undefined;
     if (digits !== undefined) return this.store(digits);
     const piece = bytes.toString('latin1');
     // In JSON a line break inside a string must be escaped; the decoder would take a bare one for a break between lines.

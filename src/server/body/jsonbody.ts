@@ -1,24 +1,21 @@
 import { refusal } from '../../catalog/failures.ts';
 
-/** Limit of a body that carries no file (D5). */
+/** Maximum bytes of a body without a file (D5). */
 export const SMALL_BODY_BYTES = 1024 * 1024;
 
 /** The media type of every body but a form: JSON, which is UTF-8 and nothing else (D5). */
 export const JSON_MEDIA_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i;
 
-/** Arrays and objects inside each other: far more than any body has, and too few to exhaust the stack of a reader. */
-export const MOST_LEVELS = 100;
+/** Maximum nesting of arrays and objects: far more than any body has, and too little to exhaust the stack of a reader. */
+export const MAX_NESTING = 100;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses a body: one JSON document in UTF-8, a byte order mark before it ignored. Throws a Refusal (`body.not_json`). */
 export function parseJson(bytes: Buffer): unknown {
-  if (isDeep(bytes)) {
-    throw refusal(
-      'body.not_json',
-      'body',
-      `The body has more than ${MOST_LEVELS} arrays or objects inside each other.`,
-    );
+  if (isTooDeep(bytes)) {
+    const description = `The body has more than ${MAX_NESTING} nested arrays or objects.`;
+    throw refusal('body.not_json', 'body', description);
   }
   try {
     return JSON.parse(UTF8.decode(bytes));
@@ -30,7 +27,7 @@ export function parseJson(bytes: Buffer): unknown {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-function isDeep(bytes: Buffer): boolean {
+function isTooDeep(bytes: Buffer): boolean {
   let levels = 0;
   let quoted = false;
   for (let at = 0; at < bytes.length; at++) {
@@ -41,7 +38,7 @@ function isDeep(bytes: Buffer): boolean {
     } else if (byte === QUOTE) {
       quoted = true;
     } else if (byte === 0x5b || byte === 0x7b) {
-      if (++levels > MOST_LEVELS) return true;
+      if (++levels > MAX_NESTING) return true;
     } else if (byte === 0x5d || byte === 0x7d) {
       levels--;
     }

@@ -12,17 +12,19 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** Deeper nesting than any body has; the path is not followed below it. */
+/** Maximum nesting that is followed: more than any body has. */
 const MAX_DEPTH = 512;
 
 /**
- * Splits a JSON text that arrives in chunks: the string at one path (such as file.content) goes to a sink as it
- * comes, everything else is kept, with an empty string in its place. The kept text is then parsed as usual, which
- * also finds every error of syntax, so this reader only has to follow strings, keys and nesting.
+ * Splits a JSON text that arrives in chunks: the string at one path (such as file.content) goes to a sink as it arrives,
+ * everything else is buffered, with an empty string in its place. The buffered text is then parsed as usual, which also
+ * finds every syntax error, so this reader only has to follow strings, keys and nesting.
  */
 export class JsonSplitter {
-  private readonly kept: Buffer[] = [];
-  keptBytes = 0;
+  private readonly others: Buffer[] = [];
+  /** Bytes of the text without the values at the path. */
+  restBytes = 0;
+  /** Number of strings found at the path. */
   found = 0;
   private readonly path: readonly string[];
   private readonly sink: StringSink;
@@ -51,25 +53,25 @@ export class JsonSplitter {
 
   /** The JSON text without the value. */
   rest(): Buffer {
-    return Buffer.concat(this.kept);
+    return Buffer.concat(this.others);
   }
 
-  private keep(bytes: Buffer): void {
-    this.kept.push(bytes);
-    this.keptBytes += bytes.length;
+  private pass(bytes: Buffer): void {
+    this.others.push(bytes);
+    this.restBytes += bytes.length;
   }
 
   private passStructure(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at];
       if (byte === QUOTE) {
-        this.keep(chunk.subarray(from, at + 1));
+        this.pass(chunk.subarray(from, at + 1));
         this.startString();
         return at + 1;
       }
       this.follow(byte);
     }
-    this.keep(chunk.subarray(from));
+    this.pass(chunk.subarray(from));
     return chunk.length;
   }
 
@@ -112,7 +114,7 @@ export class JsonSplitter {
   private passString(chunk: Buffer, from: number): number {
     const end = this.endOfString(chunk, from);
     const piece = chunk.subarray(from, end < 0 ? chunk.length : end + 1);
-    this.keep(piece);
+    this.pass(piece);
     this.key?.push(end < 0 ? piece : piece.subarray(0, -1));
     if (end < 0) return chunk.length;
     if (this.key !== undefined) {
@@ -129,12 +131,12 @@ export class JsonSplitter {
     await this.sink.piece(chunk.subarray(from, end < 0 ? chunk.length : end));
     if (end < 0) return chunk.length;
     await this.sink.end();
-    this.keep(chunk.subarray(end, end + 1));
+    this.pass(chunk.subarray(end, end + 1));
     this.state = 'outside';
     return end + 1;
   }
 
-  /** Index of the closing quote, -1 where the string goes on in the next chunk. */
+  /** Index of the closing quote, -1 where the string continues in the next chunk. */
   private endOfString(chunk: Buffer, from: number): number {
     let at = from;
     for (;;) {

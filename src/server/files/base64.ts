@@ -15,10 +15,10 @@ export class Base64Decoder {
 
   /**
    * As `push`, for a piece of nothing but digits and perhaps the padding at the end, which most are: far faster, since
-   * the decoder tells by how much it gives whether it took every character. Undefined for any other piece, of which
-   * nothing is taken. The bytes stand in `memory` where they fit.
+   * the length of the result shows whether every character was decoded. Undefined for any other piece, of which nothing
+   * is taken. The bytes are written to `buffer` where they fit.
    */
-  pushDigits(piece: Buffer, memory?: Buffer): Buffer | undefined {
+  pushDigits(piece: Buffer, buffer?: Buffer): Buffer | undefined {
     const pads = piece.at(-1) !== PAD ? 0 : piece.at(-2) !== PAD ? 1 : 2;
     const digits = piece.length - pads;
     const missing = this.rest === '' ? 0 : 4 - this.rest.length;
@@ -29,7 +29,7 @@ export class Base64Decoder {
     const rest = piece.toString('latin1', whole, digits);
     const length = ((first.length + whole - missing) / 4) * 3;
     const bytes =
-      memory !== undefined && length <= memory.length ? memory.subarray(0, length) : Buffer.allocUnsafe(length);
+      buffer !== undefined && length <= buffer.length ? buffer.subarray(0, length) : Buffer.allocUnsafe(length);
     const begun = bytes.write(first, 'base64');
     const written = begun + bytes.write(piece.toString('latin1', missing, whole), begun, 'base64');
     if (written !== bytes.length || !ALPHABET.test(rest)) return undefined;

@@ -1,35 +1,29 @@
 import { createReadStream, type Dirent, type ReadStream } from 'node:fs';
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Files, type KeptFile, nameAt, placeOf } from './files.ts';
+import { type Files, nameOfPath, type StoredFile, storagePath } from './files.ts';
 import { openStaging, statOf } from './staging.ts';
 
-/**
- * Files on a disk: staged in `incoming`, kept in 256 folders by the first digits of their names. `shared`: other
- * servers use the folder, too, over a network file system or on this machine.
- */
+/** Files on a disk: staged in `incoming`, stored in 256 folders by name; `shared`: other servers use the folder too. */
 export async function openDiskFiles(folder: string, shared = false): Promise<Files> {
   const staging = await openStaging(join(folder, 'incoming'), shared);
-  const kept = (name: string) => join(folder, placeOf(name));
-  const sizeOf = async (path: string) => (await statOf(path))?.size;
-  const whichever = async (name: string) =>
-    (await sizeOf(kept(name))) === undefined ? staging.path(name) : kept(name);
-
+  const final = (name: string) => join(folder, storagePath(name));
   return {
     stage: staging.stage,
-    secure: staging.secure,
-    // After a power cut the file stands here or there, since a rename is done whole or not at all: `open` finds it in
-    // both, and the next start keeps what it finds staged. So there is no need to wait for the disk once more.
-    keep: (name) => renamed(staging.path(name), kept(name)),
+    persist: staging.persist,
+    // After a power cut the file has either name, since a rename is atomic: `open` finds it under both, and the next
+    // start finalizes what it finds staged. So there is no need to wait for the disk again.
+    finalize: (name) => renamed(staging.path(name), final(name)),
     discard: staging.drop,
     async size(name) {
-      return (await sizeOf(kept(name))) ?? (await sizeOf(staging.path(name)));
+      return ((await statOf(final(name))) ?? (await statOf(staging.path(name))))?.size;
     },
     async open(name, range) {
-      return opened(createReadStream(await whichever(name), range));
+      const path = (await statOf(final(name))) === undefined ? staging.path(name) : final(name);
+      return opened(createReadStream(path, range));
     },
     async remove(name) {
-      await rm(kept(name), { force: true });
+      await rm(final(name), { force: true });
       await staging.drop(name);
     },
     list: () => listFolders(folder),
@@ -38,12 +32,12 @@ export async function openDiskFiles(folder: string, shared = false): Promise<Fil
   };
 }
 
-async function* listFolders(folder: string): AsyncGenerator<KeptFile> {
+async function* listFolders(folder: string): AsyncGenerator<StoredFile> {
   for await (const part of entriesOf(folder)) {
     if (!part.isDirectory() || part.name.length !== 2) continue;
     for await (const entry of entriesOf(join(folder, part.name))) {
-      const name = nameAt(`${part.name}/${entry.name}`);
-      // Between the listing and this look, a file may have been removed.
+      const name = nameOfPath(`${part.name}/${entry.name}`);
+      // A file may have been removed since it was listed.
       const found = name === undefined ? undefined : await statOf(join(folder, part.name, name));
       if (name !== undefined && found !== undefined) yield { name, size: found.size, modified: found.mtime };
     }

@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream';
+import { Refusal } from '../../catalog/failures.ts';
 
-/** Bytes of a kept file; `start` and `end` are inclusive. */
+/** Bytes of a stored file; `start` and `end` are inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file that has arrived and is on the local disk, but belongs to no record yet. */
+/** A file that was received and is on the local disk, but belongs to no record yet. */
 export interface StagedFile {
   readonly name: string;
   readonly path: string;
@@ -17,49 +18,63 @@ export interface StagedFile {
   readonly head: Buffer;
 }
 
-/** Takes the bytes of one file. */
+/** Receives the bytes of one file. */
 export interface Stage {
   /** The chunk is no longer needed once this resolves. */
   write(chunk: Uint8Array): Promise<void>;
-  /** Every byte written is on disk; that the file is there lasts once it is secured. */
+  /** Every byte written is on disk when this resolves; that the file exists lasts once it is persisted. */
   finish(): Promise<StagedFile>;
   discard(): Promise<void>;
 }
 
-/** A file as `list` tells of it. */
-export interface KeptFile {
+/** A file as `list` returns it. */
+export interface StoredFile {
   readonly name: string;
   readonly size: number;
   readonly modified: Date;
 }
 
 /**
- * Where file content lives. A file is staged, secured, named by a record that commits, then kept: whatever happens in
- * between, recovery leaves exactly the files that records name. Each method may reject with `FilesUnavailable` when
- * the storage is elsewhere and away; `stage`, `keep` and `discard` never need it.
+ * Where file content is stored. A file is staged, persisted, named by a record that commits, then finalized: whatever
+ * happens in between, recovery leaves exactly the files that records name. Each method may reject with
+ * `FilesUnavailable` when the storage is remote and away; `stage`, `finalize` and `discard` never need it.
  */
 export interface Files {
   stage(name: string): Promise<Stage>;
   /**
-   * Brings finished staged files to where they outlive what may happen to this machine (on a disk: a power cut) and every
-   * server finds them: called before the record commits, so that no server answers for a file that another lacks. Any that fails fails all.
+   * Moves finished staged files to where they survive whatever happens to this machine (on a disk: a power cut) and
+   * every server finds them: called before the record commits, so that no server serves a record whose file another
+   * lacks. Any that fails fails all.
    */
-  secure(names: readonly string[]): Promise<void>;
-  /** Ends the staging of a file whose record is committed: it stands under its final name. */
-  keep(name: string): Promise<void>;
-  /** Ends the staging of a file that no record names; does nothing to a file that is not staged here, or kept. */
+  persist(names: readonly string[]): Promise<void>;
+  /** Ends the staging of a file whose record is committed: it has its final name then. */
+  finalize(name: string): Promise<void>;
+  /** Ends the staging of a file that no record names; does nothing to a file that is not staged here, or finalized. */
   discard(name: string): Promise<void>;
   size(name: string): Promise<number | undefined>;
   open(name: string, range?: ByteRange): Promise<Readable>;
   remove(name: string): Promise<void>;
   /**
-   * Every file that stands under its final name, in no certain order, in constant memory. Where servers share the
-   * storage, a young one may belong to a record that is only about to commit.
+   * Every file with its final name, in no certain order, in constant memory. Where servers share the storage, a young
+   * one may belong to a record that is only about to commit.
    */
-  list(): AsyncIterable<KeptFile>;
-  /** Names of staged files left by a process that ended between commit and keep, or before the commit. */
+  list(): AsyncIterable<StoredFile>;
+  /** Names of staged files left by a process that ended between commit and finalize, or before the commit. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** The file storage is away, or refuses this server: 503. `code` is the storage's error code, for the log. */
+export class FilesUnavailable extends Refusal {
+  readonly code: string;
+
+  constructor(code: string, cause: unknown) {
+    const description = 'The file storage of this server cannot be used now. Try again in a moment.';
+    super([{ code: 'server.unavailable', source: null, description }]);
+    this.name = 'FilesUnavailable';
+    this.code = code;
+    this.cause = cause;
+  }
 }
 
 /** Name of one variant of a document's file: `<guid>-original`. */
@@ -67,13 +82,13 @@ export function fileName(guid: string, variant: string): string {
   return `${guid}-${variant}`;
 }
 
-/** Where a file is kept below a folder or a prefix, the same in both: `3f/3f2a…-original`. */
-export function placeOf(name: string): string {
+/** Path of a file below a folder or a prefix, the same in both: `3f/3f2a…-original`. */
+export function storagePath(name: string): string {
   return `${name.slice(0, 2)}/${name}`;
 }
 
-/** The name of the file that is kept at a place; undefined for what is not ours. */
-export function nameAt(place: string): string | undefined {
-  const name = place.slice(3);
-  return /^[^/]{2}\/[^/]+$/.test(place) && placeOf(name) === place ? name : undefined;
+/** The name of the file with this storage path; undefined for what is not ours. */
+export function nameOfPath(path: string): string | undefined {
+  const name = path.slice(3);
+  return /^[^/]{2}\/[^/]+$/.test(path) && storagePath(name) === path ? name : undefined;
 }

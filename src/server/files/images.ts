@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { Refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
 import type { Files } from './files.ts';
 
@@ -10,7 +12,7 @@ export interface Crop {
   readonly ratio: number;
 }
 
-/** What an image turned out to be unfit for; the text is for the caller. */
+/** The image or its crop cannot be used; the message is for the caller, `source` the field at fault. */
 export class ImageUnusable extends Error {
   readonly source: string;
 
@@ -21,9 +23,10 @@ export class ImageUnusable extends Error {
   }
 }
 
+/** Maximum pixels of the long edge of a thumbnail (D38). */
 export const THUMBNAIL_EDGE = 256;
 
-/** Pixels of the largest image that is worked on: bigger ones are bombs or mistakes. */
+/** Maximum pixels of an image that is processed: larger ones are bombs or mistakes. */
 const MAX_PIXELS = 50_000_000;
 
 const SIGNATURES: Readonly<Partial<Record<MimeType, readonly string[]>>> = {
@@ -38,22 +41,50 @@ export function looksLike(type: MimeType, head: Buffer): boolean {
   return SIGNATURES[type]?.some((signature) => hex.startsWith(signature)) ?? true;
 }
 
+/** The optional package sharp is missing or does not run here: 503 until the operator installs it. */
+export class ImagesUnavailable extends Refusal {
+  constructor(cause: unknown) {
+    const description =
+      'This server cannot crop images: its optional package sharp is not installed, or does not run on its machine.';
+    super([{ code: 'server.images', source: null, description }]);
+    this.name = 'ImagesUnavailable';
+    this.cause = cause;
+  }
+}
+
+/** Whether sharp is installed. Whether it also runs shows with the first image: loading it takes time and memory. */
+export function hasImageLibrary(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('sharp');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 let sharpModule: Promise<typeof import('sharp').default> | undefined;
 
 function loadSharp(): Promise<typeof import('sharp').default> {
-  sharpModule ??= import('sharp').then(({ default: sharp }) => {
-    sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
-    sharp.cache(false);
-    sharp.concurrency(1);
-    return sharp;
-  });
+  sharpModule ??= import('sharp').then(
+    ({ default: sharp }) => {
+      sharp.block({ operation: ['VipsForeignLoad'] });
+      sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
+      sharp.cache(false);
+      sharp.concurrency(1);
+      return sharp;
+    },
+    (cause: unknown) => {
+      // Installed later, it works without a restart.
+      sharpModule = undefined;
+      throw new ImagesUnavailable(cause);
+    },
+  );
   return sharpModule;
 }
 
 /**
  * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
- * `outputs` maps variants to staged names. Throws `ImageUnusable`.
+ * `outputs` maps variants to staged names. Throws `ImageUnusable`, and `ImagesUnavailable` without sharp.
  */
 export async function makeVariants(
   files: Files,
@@ -96,7 +127,7 @@ async function stageBytes(files: Files, name: string, bytes: Buffer): Promise<vo
     await stage.write(bytes);
     await stage.finish();
   } catch (error) {
-    // A file that is open takes its room on a full disk even when its name is gone.
+    // An open file takes space on a full disk even when its name is gone.
     await stage.discard();
     throw error;
   }

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path';
-import { StoreUnusable } from '../store/store.ts';
+import sql from 'sql-template-tag';
+import { type Store, StoreUnusable } from '../store/store.ts';
 import { openDiskFiles } from './disk.ts';
-import type { Files } from './files.ts';
+import { type Files, FilesUnavailable, fileName } from './files.ts';
 
 interface FilesOptions {
-  /** Other servers use the same files or the same data folder now: what they are just staging is none of ours. */
+  /** Other servers use the same files or the same data folder now: what they are staging is none of ours. */
   readonly shared?: boolean;
 }
 
@@ -21,13 +22,13 @@ export async function openFiles(
     return openOnDisk(join(dataFolder, 'files'), shared, 'Check the data folder and its permissions.');
   }
   if (/^s3:/i.test(target)) {
-    // The SDK takes its time to load.
+    // The SDK takes long to load.
     const { openBucketFiles } = await import('./s3/files.ts');
     return openBucketFiles(target, dataFolder, shared);
   }
   if (target === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
     const shown = target === '' ? 'Nothing' : `${target.slice(0, target.indexOf(':'))}://`;
-    throw new StoreUnusable(`${shown} is no place for files.`, 'Give --files a folder, or s3://bucket/prefix.');
+    throw new StoreUnusable(`${shown} cannot be used for files.`, 'Give --files a folder, or s3://bucket/prefix.');
   }
   return openOnDisk(resolve(target), shared, 'Give a folder you may write to with --files.');
 }
@@ -39,4 +40,26 @@ async function openOnDisk(folder: string, shared: boolean, next: string): Promis
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(`The folder ${folder} cannot be used for files: ${reason}.`, next, cause);
   }
+}
+
+/**
+ * Refuses to serve documents of which not a single file is there: a disk that is not mounted, or another folder or
+ * bucket than before. Otherwise new files would go where nobody looks for them. Throws `StoreUnusable`.
+ */
+export async function requireFiles(store: Store, files: Files): Promise<void> {
+  const owner = await store.read.get<{ guid: string }>(sql`SELECT guid FROM documents ORDER BY org, id LIMIT 1`);
+  if (owner === undefined) return;
+  try {
+    for await (const _ of files.list()) return;
+    // Right after the first upload its file may still be staged.
+    if ((await files.size(fileName(owner.guid, 'original'))) !== undefined) return;
+  } catch (error) {
+    // Storage that is away is reported by each request, until it is back.
+    if (error instanceof FilesUnavailable) return;
+    throw error;
+  }
+  throw new StoreUnusable(
+    'The database has documents, and none of their files is there.',
+    'Check --files, and that its disk is mounted; when the files are lost, restore the last backup with molar server restore.',
+  );
 }

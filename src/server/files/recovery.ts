@@ -1,14 +1,13 @@
 import sql from 'sql-template-tag';
 import type { Store, Transaction } from '../store/store.ts';
-import type { Files } from './files.ts';
-import { FilesUnavailable } from './unavailable.ts';
+import { type Files, FilesUnavailable } from './files.ts';
 
-/** Notes, inside the transaction that deletes a record, which files go with it. */
+/** Records, inside the transaction that deletes a record, which files have to be removed with it. */
 export async function scheduleRemoval(tx: Transaction, names: readonly string[]): Promise<void> {
   for (const name of names) await tx.run(sql`INSERT INTO file_removals (name) VALUES (${name}) ON CONFLICT DO NOTHING`);
 }
 
-/** Removes files whose records are gone. Safe to repeat; what cannot be removed while the storage is away stays noted. */
+/** Removes files whose records are gone. Safe to repeat; what cannot be removed while the storage is away stays scheduled. */
 export async function removeScheduled(store: Store, files: Files, names: readonly string[]): Promise<void> {
   const removed: string[] = [];
   for (const name of names) {
@@ -25,17 +24,17 @@ export async function removeScheduled(store: Store, files: Files, names: readonl
   });
 }
 
-/** Ends the staging of files as the records say: keeps those that a record names, drops the others. */
+/** Ends the staging of files as the records say: finalizes those that a record names, drops the others. */
 export async function settleStaged(store: Store, files: Files, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const guid = name.slice(0, name.lastIndexOf('-'));
     const owner = await store.read.get(sql`SELECT 1 AS found FROM documents WHERE guid = ${guid}`);
     if (owner === undefined) await files.discard(name);
-    else await files.keep(name);
+    else await files.finalize(name);
   }
 }
 
-/** Ends what a process that was killed left undone: settles staged files, finishes removals. */
+/** Finishes what a killed process left undone: settles staged files, completes removals. */
 export async function recoverFiles(store: Store, files: Files): Promise<void> {
   await settleStaged(store, files, await files.leftovers());
   await finishRemovals(store, files);
@@ -43,11 +42,7 @@ export async function recoverFiles(store: Store, files: Files): Promise<void> {
 
 /** Removes what could not be removed when its record was. */
 export async function finishRemovals(store: Store, files: Files): Promise<void> {
-  const removals = await store.read.all<{ name: string }>(sql`SELECT name FROM file_removals`);
-  if (removals.length > 0)
-    await removeScheduled(
-      store,
-      files,
-      removals.map((row) => row.name),
-    );
+  const rows = await store.read.all<{ name: string }>(sql`SELECT name FROM file_removals`);
+  const names = rows.map(({ name }) => name);
+  if (names.length > 0) await removeScheduled(store, files, names);
 }

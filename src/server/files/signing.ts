@@ -1,12 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { VARIANTS } from '../../catalog/resources/documents.ts';
 import type { RenderContext } from '../resources/behaviour.ts';
 
 /** How long a download link is valid (D38). */
 export const LINK_SECONDS = 15 * 60;
 
-export const VARIANTS = ['original', 'thumbnail', 'resized', 'cropped'] as const;
-
-/** What a download link stands for; the signature covers all of it. */
+/** What a download link leads to; the signature covers all of it. */
 export interface SignedFile {
   readonly organization: string;
   readonly document: number;
@@ -15,11 +14,13 @@ export interface SignedFile {
   readonly expires: number;
 }
 
+/** The signature of a link, base64url of an HMAC with the server's key. */
 export function signatureOf(file: SignedFile, key: Buffer): string {
   const text = [file.organization, file.document, file.variant, file.expires].join('\n');
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
+/** Whether a signature is that of the link, compared in constant time. */
 export function isSigned(file: SignedFile, signature: string, key: Buffer): boolean {
   const expected = Buffer.from(signatureOf(file, key));
   const given = Buffer.from(signature);

@@ -1,24 +1,25 @@
-import { closeSync, openSync } from 'node:fs';
+import { createHash, type Hash, hash } from 'node:crypto';
+import { closeSync, fsync, open, openSync, write } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Stage } from './files.ts';
-import { DiskStage, syncFile } from './stage.ts';
+import { promisify } from 'node:util';
+import type { Stage, StagedFile } from './files.ts';
 
-/**
- * From when on a staged file of a folder that several processes share is taken for left over: no request lasts longer
- * than minutes and no import a day.
- */
+/** Bare descriptors: making a FileHandle for every document costs measurable time. */
+const [openFile, writeFile, syncFile] = [promisify(open), promisify(write), promisify(fsync)];
+
+/** Milliseconds after which a staged file in a shared folder counts as abandoned: no import lasts a day. */
 export const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /** Files on the local disk that belong to no record yet. */
 export interface Staging {
   path(name: string): string;
   stage(name: string): Promise<Stage>;
-  /** Makes that finished files are here last through a power cut. */
-  secure(): Promise<void>;
+  /** Makes the existence of finished files survive a power cut. */
+  persist(): Promise<void>;
   has(name: string): Promise<boolean>;
   drop(name: string): Promise<void>;
-  /** Names of what earlier processes left; of what is old enough, when other processes may be staging here now. */
+  /** Names of what earlier processes left; only of abandoned files when other processes may be staging here now. */
   leftovers(): Promise<string[]>;
 }
 
@@ -26,11 +27,10 @@ export interface Staging {
 export async function openStaging(folder: string, shared: boolean): Promise<Staging> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = (name: string) => join(folder, name);
-  const folderSync = new FolderSync(folder);
   return {
     path,
     stage: async (name) => new DiskStage(name, path(name)),
-    secure: () => folderSync.sync(),
+    persist: folderSync(folder),
     has: async (name) => (await statOf(path(name))) !== undefined,
     drop: (name) => rm(path(name), { force: true }),
     async leftovers() {
@@ -48,7 +48,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return found !== undefined && found.mtimeMs < Date.now() - ABANDONED_MS;
 }
 
-/** Undefined for a file that is not there. */
+/** Size and times of a file, undefined when it does not exist. */
 export async function statOf(path: string): Promise<{ size: number; mtime: Date; mtimeMs: number } | undefined> {
   try {
     return await stat(path);
@@ -58,35 +58,122 @@ export async function statOf(path: string): Promise<{ size: number; mtime: Date;
   }
 }
 
-/** Syncs a folder for many at once: those that come while it is being synced share the next sync. */
-class FolderSync {
-  private readonly path: string;
-  private running: Promise<void> = Promise.resolve();
-  private next: Promise<void> | undefined;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  sync(): Promise<void> {
-    this.next ??= this.afterOthers();
-    return this.next;
-  }
-
-  private async afterOthers(): Promise<void> {
-    await this.running.catch(() => undefined);
-    this.next = undefined;
-    this.running = syncFolder(this.path);
-    await this.running;
-  }
+/** Syncs a folder for many callers at once: those that call during a sync share the next one. */
+function folderSync(path: string): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const begin = () => {
+    next = undefined;
+    const sync = syncFolder(path);
+    running = sync.catch(() => undefined);
+    return sync;
+  };
+  return () => {
+    next ??= running.then(begin);
+    return next;
+  };
 }
 
-/** Opens and closes it here and now: to hand that to another thread would take longer. */
+/** Opens and closes it synchronously: handing that to the thread pool would take longer. */
 async function syncFolder(path: string): Promise<void> {
   const folder = openSync(path, 'r');
   try {
     await syncFile(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+const HEAD_BYTES = 64;
+
+/** Bytes buffered before they are written: most documents are then written at once. */
+const BUFFER_BYTES = 256 * 1024;
+/** Maximum number of buffers. Documents beyond write each chunk as it arrives, so that many take little memory. */
+const MAX_BUFFERS = 16;
+/** Unused buffers, and the number of all: allocating a fresh one costs more than copying into one. */
+const spare: Buffer[] = [];
+let allocated = 0;
+
+const NO_BUFFER = Buffer.alloc(0);
+
+function acquireBuffer(): Buffer {
+  const buffer = spare.pop();
+  if (buffer !== undefined) return buffer;
+  if (allocated === MAX_BUFFERS) return NO_BUFFER;
+  allocated++;
+  return Buffer.allocUnsafeSlow(BUFFER_BYTES);
+}
+
+/** A file on the local disk while its bytes arrive, at most 256 KiB of them in memory. */
+class DiskStage implements Stage {
+  private readonly name: string;
+  private readonly path: string;
+  /** Hash of what was written before the end; a document that fits the buffer is hashed at once. */
+  private sum: Hash | undefined;
+  private readonly head = Buffer.alloc(HEAD_BYTES);
+  private readonly buffer = acquireBuffer();
+  private buffered = 0;
+  private size = 0;
+  private descriptor: number | undefined;
+  private ended = false;
+
+  constructor(name: string, path: string) {
+    this.name = name;
+    this.path = path;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.size < HEAD_BYTES) this.head.set(chunk.subarray(0, HEAD_BYTES - this.size), this.size);
+    this.size += chunk.length;
+    if (this.buffered + chunk.length > this.buffer.length) await this.flush();
+    if (chunk.length > this.buffer.length) return this.writePart(chunk);
+    this.buffer.set(chunk, this.buffered);
+    this.buffered += chunk.length;
+  }
+
+  async finish(): Promise<StagedFile> {
+    const rest = this.buffer.subarray(0, this.buffered);
+    const sha256 = this.sum?.update(rest).digest('hex') ?? hash('sha256', rest, 'hex');
+    await this.writeAll(rest);
+    await syncFile(await this.opened());
+    this.end();
+    const { name, path, size } = this;
+    return { name, path, size, sha256, head: this.head.subarray(0, size) };
+  }
+
+  async discard(): Promise<void> {
+    this.end();
+    await rm(this.path, { force: true });
+  }
+
+  private async flush(): Promise<void> {
+    const { buffered } = this;
+    this.buffered = 0;
+    if (buffered > 0) await this.writePart(this.buffer.subarray(0, buffered));
+  }
+
+  private async writePart(bytes: Uint8Array): Promise<void> {
+    this.sum ??= createHash('sha256');
+    this.sum.update(bytes);
+    await this.writeAll(bytes);
+  }
+
+  private async writeAll(bytes: Uint8Array): Promise<void> {
+    const descriptor = await this.opened();
+    for (let done = 0; done < bytes.length; )
+      done += (await writeFile(descriptor, bytes, done, bytes.length - done)).bytesWritten;
+  }
+
+  private async opened(): Promise<number> {
+    this.descriptor ??= await openFile(this.path, 'wx', 0o600);
+    return this.descriptor;
+  }
+
+  /** Closes the file and releases the buffer; nothing is written any more. */
+  private end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    if (this.descriptor !== undefined) closeSync(this.descriptor);
+    if (this.buffer !== NO_BUFFER) spare.push(this.buffer);
   }
 }

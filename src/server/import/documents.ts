@@ -47,14 +47,14 @@ export class ImportedFiles {
   /** Secures the files of one document: the staged one, and the variants made from it. */
   async secure(names: readonly string[]): Promise<void> {
     this.staged.push(...names.filter((name) => !this.staged.includes(name)));
-    await this.files.secure(names);
+    await this.files.persist(names);
   }
 
   /** After the commit. A file that cannot be kept now must not be discarded: the next start keeps it. */
   async keep(): Promise<void> {
     const staged = this.staged;
     this.staged = [];
-    for (const name of staged) await this.files.keep(name);
+    for (const name of staged) await this.files.finalize(name);
   }
 
   async discard(): Promise<void> {

@@ -57,7 +57,7 @@ export function failuresOf(resource: Resource, operation: Operation): FailureCod
     ...(selectable === 'required' ? (['query.missing'] as const) : []),
     ...(parameters ? (['query.missing', 'field.choice'] as const) : []),
     ...(body ? BODY : []),
-    ...(operation.largeBody ? (['file.content'] as const) : []),
+    ...(operation.largeBody ? (['file.content', 'server.images'] as const) : []),
     ...(method === 'POST' ? IDEMPOTENCY : []),
     // A path id that names no record, or a report without anything to report (D5, D33, D34).
     ...(path.includes('{') || resource.computed ? (['record.not_found'] as const) : []),

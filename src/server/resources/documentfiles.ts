@@ -4,7 +4,7 @@ import type { Link } from '../../catalog/fields/composites.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { isImage, type MimeType } from '../../catalog/resources/documentnames.ts';
-import { documents, type FileInput } from '../../catalog/resources/documents.ts';
+import { documents, type FileInput, VARIANTS } from '../../catalog/resources/documents.ts';
 import type { Actor } from '../audit/entries.ts';
 import { DocumentBody } from '../body/documentbody.ts';
 import { nowOf } from '../clock.ts';
@@ -12,7 +12,6 @@ import { recordChange, responseOf, settle, storeDraft } from '../engine/writing.
 import { type Files, fileName, type StagedFile } from '../files/files.ts';
 import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
 import { removeScheduled, scheduleRemoval, settleStaged } from '../files/recovery.ts';
-import { VARIANTS } from '../files/signing.ts';
 import type { Organization } from '../organizations.ts';
 import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
@@ -37,7 +36,7 @@ const createDocument: Handler = async (request) => {
   });
   // The record is committed, so it is answered whatever happens: a file that a full disk leaves staged is read where it
   // is, and kept by the next start.
-  for (const variant of stored.variants) await files.keep(fileName(guid ?? '', variant)).catch(() => undefined);
+  for (const variant of stored.variants) await files.finalize(fileName(guid ?? '', variant)).catch(() => undefined);
   return stored.answer;
 };
 
@@ -55,7 +54,7 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
   const variants = await makeImages(service.files, values, content, request.warnings);
-  await service.files.secure(variants.map((variant) => fileName(guidOf(content), variant)));
+  await service.files.persist(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
     const id = await tx.nextId(organization.org, documents.type);
     const draft = newDocument({ service, organization, actor, id, values, content, variants });

@@ -3,7 +3,7 @@ import { ORGANIZATION, TOKEN } from '../molar.ts';
 import type { Cluster } from './servers.ts';
 
 /** A message of the stream. */
-export interface Heard {
+export interface LastResponse {
   readonly id: number;
   readonly domainType: string;
   readonly operation: string;
@@ -14,7 +14,7 @@ export interface Heard {
  * Listens from the beginning, at whichever server is there, and goes on behind the last message whenever one goes away,
  * until the signal is aborted. Messages are added to `heard` as they come.
  */
-export async function listen(cluster: Cluster, quiet: AbortSignal, heard: Heard[]): Promise<void> {
+export async function listen(cluster: Cluster, quiet: AbortSignal, heard: LastResponse[]): Promise<void> {
   for (let turn = 0; !quiet.aborted; turn++) {
     const url = await cluster.url(turn);
     await hear(`${url}/api/v1/stream?lastEventId=${heard.at(-1)?.id ?? 0}`, heard, quiet).catch(() => undefined);
@@ -22,7 +22,7 @@ export async function listen(cluster: Cluster, quiet: AbortSignal, heard: Heard[
   }
 }
 
-async function hear(url: string, heard: Heard[], signal: AbortSignal): Promise<void> {
+async function hear(url: string, heard: LastResponse[], signal: AbortSignal): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION, accept: 'application/x-ndjson' };
   const response = await fetch(url, { headers, signal });
   const decoder = new TextDecoder();
@@ -31,7 +31,7 @@ async function hear(url: string, heard: Heard[], signal: AbortSignal): Promise<v
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines.filter(Boolean)) {
-      const message = JSON.parse(line) as Heard;
+      const message = JSON.parse(line) as LastResponse;
       if (typeof message.id === 'number' && message.domainType !== undefined) heard.push(message);
     }
   }

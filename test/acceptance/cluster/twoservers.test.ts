@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { testBroker, testPostgres } from '../../support/services.ts';
 import { connection, molar, ORGANIZATION, PATIENT, TOKEN, workplace, writeFixture } from '../molar.ts';
-import { type Heard, listen } from './reader.ts';
+import { type LastResponse, listen } from './reader.ts';
 import { Cluster, whileKilling } from './servers.ts';
 import { type Acknowledged, write } from './writers.ts';
 
@@ -33,8 +33,8 @@ async function consume(broker: string, exchange: string) {
   await channel.assertExchange(exchange, 'topic', { durable: true });
   const { queue } = await channel.assertQueue('', { exclusive: true });
   await channel.bindQueue(queue, exchange, '#');
-  const received: Heard[] = [];
-  const take = (text: string) => received.push(JSON.parse(text) as Heard);
+  const received: LastResponse[] = [];
+  const take = (text: string) => received.push(JSON.parse(text) as LastResponse);
   await channel.consume(queue, (message) => take(message?.content.toString() ?? '{}'), { noAck: true });
   const close = async () => {
     await channel.deleteExchange(exchange);
@@ -58,7 +58,7 @@ test('two servers on one database, one of them killed again and again, lose and 
   const quiet = new AbortController();
   try {
     await cluster.start(SERVERS);
-    const heard: Heard[] = [];
+    const heard: LastResponse[] = [];
     const listening = listen(cluster, quiet.signal, heard);
     let acknowledged: Acknowledged[] = [];
     await whileKilling(cluster, 700, async () => {
@@ -94,12 +94,12 @@ test('two servers on one database, one of them killed again and again, lose and 
 });
 
 /** At least once: what is repeated after a takeover counts where it came first. */
-function firstOfEach(messages: readonly Heard[]): Heard[] {
+function firstOfEach(messages: readonly LastResponse[]): LastResponse[] {
   return [...new Map(messages.toReversed().map((message) => [message.id, message])).values()].toReversed();
 }
 
 /** Every acknowledged write has one message, numbers have no gaps, and each record's changes stand in order. */
-function expectStream(heard: readonly Heard[], acknowledged: readonly Acknowledged[]): void {
+function expectStream(heard: readonly LastResponse[], acknowledged: readonly Acknowledged[]): void {
   expect(heard.map(({ id }) => id)).toEqual(heard.map((_, at) => at + 1));
   const texts = heard
     .filter(({ domainType }) => domainType === 'TransactionTagV1')

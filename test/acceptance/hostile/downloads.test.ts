@@ -190,11 +190,11 @@ describe('a file that', () => {
   const BYTES: readonly (readonly [string, Answering, RegExp])[] = [
     ['breaks off', rawThenReset('HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n', 'half'), /cut off/],
     ['is shorter than announced', rawThenReset('HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\nhalf'), /cut off/],
-    ['comes in an encoding', body('x', { 'content-encoding': 'gzip' }), /not asked for \(gzip\)/],
+    ['comes in an encoding', body('x', { 'content-encoding': 'gzip' }), /not requested \(gzip\)/],
     [
       'has not its hash',
       body(CONTENT, { 'repr-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }),
-      /has not the SHA-256/,
+      /does not have the SHA-256/,
     ],
     ['is refused', body('', {}, 403), /refused its own download link/],
     ['redirects in circles', body('', { location: '/files/1' }, 307), /redirects/],

@@ -5,7 +5,7 @@ import { imageUploads, type Upload } from './contents.ts';
 import type { Evidence } from './evidence.ts';
 import { compareContent, compareFiles, contentOf } from './files.ts';
 import { KillPlan, killWhileStarting } from './kills.ts';
-import { type Heard, hear } from './listener.ts';
+import { hear, type LastResponse } from './listener.ts';
 import type { Logged } from './operation.ts';
 import { Oracle } from './oracle.ts';
 import { writePractice } from './practice.ts';
@@ -30,7 +30,7 @@ export class PracticeRun {
   private images: readonly Upload[] = [];
   /** What the clients of the last round know. */
   private log: Logged[] = [];
-  private heard: Promise<Heard[]> = Promise.resolve([]);
+  private heard: Promise<LastResponse[]> = Promise.resolve([]);
   private killedAt = new Date(0);
   private round = 0;
 
@@ -231,7 +231,7 @@ export class PracticeRun {
 const CHECK = { deep: false, repair: false, progress: () => {}, signal: new AbortController().signal, now: Date.now };
 
 /** What was heard of the stream lasts, as it was told. */
-function compareHeard({ messages }: Evidence, heard: readonly Heard[]): string[] {
+function compareHeard({ messages }: Evidence, heard: readonly LastResponse[]): string[] {
   return heard.flatMap(({ id, payload }) => {
     const kept = messages[id - 1];
     if (kept !== undefined && kept.payload === JSON.stringify(payload)) return [];

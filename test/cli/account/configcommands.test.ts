@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import ConfigGet from '../../../src/commands/config/get.ts';
 import ConfigSet from '../../../src/commands/config/set.ts';
+import { CONFIG_KEYS } from '../../../src/core/profiles/defaults.ts';
 import { type Ran, runCommand } from '../runcommand.ts';
 
 const COMMANDS = { get: ConfigGet, set: ConfigSet };
@@ -16,6 +17,10 @@ async function shell() {
 }
 
 describe('config', () => {
+  it('names every key in the help of set', () => {
+    for (const { key } of CONFIG_KEYS) expect(ConfigSet.description).toContain(key);
+  });
+
   it('makes the path of certificates whole', async () => {
     const { config } = await shell();
     await config('set', 'caCert', 'ca.pem');

@@ -40,31 +40,23 @@ describe('login', () => {
       stdout: '',
       stderr:
         'Logged in to https://api.example.com as organization org-1. Profile default is now in use.\n' +
-        `The token is kept in the keyring of this system, the rest in ${path}.\n`,
+        `The token is stored in the system keyring, the rest in ${path}.\n`,
     });
     expect([...keyring.entries.values()]).toEqual(['hush']);
     expect(JSON.stringify(await config())).not.toContain('hush');
   });
 
   it.each<[string, FakeKeyring, Record<string, string>, string]>([
-    [
-      'cannot be used',
-      new FakeKeyring(() => 'refuses'),
-      {},
-      ' The keyring of this system was not used: it cannot be used.',
-    ],
-    [
-      'hangs',
-      new FakeKeyring(() => 'hangs'),
-      {},
-      ' The keyring of this system was not used: it does not respond within 3 s.',
-    ],
+    ['cannot be used', new FakeKeyring(() => 'refuses'), {}, ' The system keyring was not used: it cannot be used.'],
+    ['hangs', new FakeKeyring(() => 'hangs'), {}, ' The system keyring was not used: it does not respond within 3 s.'],
     ['is not wanted', new FakeKeyring(), { MOLAR_KEYRING: 'off' }, ''],
   ])('keeps it in a file of its owner where the keyring %s, and says so', async (_name, keyring, env, why) => {
     const { path, login, config } = await shell(keyring);
     const ran = await login([...PLACE, '--token-stdin'], { stdin: 'hush', env });
     expect(ran.exitCode).toBe(0);
-    expect(ran.stderr.split('\n')[1]).toBe(`The token is kept in ${path}, a file that only you can read (0600).${why}`);
+    expect(ran.stderr.split('\n')[1]).toBe(
+      `The token is stored in ${path}, a file that only you can read (0600).${why}`,
+    );
     expect((await config()).profiles.default.secret).toEqual({ kind: 'token', token: 'hush' });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
@@ -102,7 +94,7 @@ describe('login', () => {
     const script = new Script(problem(401, 'auth.token_unknown', 'Authorization', 'Not known.'));
     const ran = await login([...PLACE, '--token-stdin'], { stdin: 'hush', script });
     expect(ran.exitCode).toBe(3);
-    expect(ran.stderr).toContain('Nothing was kept.');
+    expect(ran.stderr).toContain('Nothing was saved.');
     expect(ran.stderr).not.toContain('hush');
     expect(keyring.asked).toEqual([]);
     await expect(config()).rejects.toThrow('ENOENT');
@@ -136,7 +128,7 @@ describe('login', () => {
       script,
     });
     expect(ran.stderr).toContain('Warning: the token lacks the scope practice:read.\n');
-    expect(ran.stderr).toContain('Warning: MOLAR_URL in the environment come before it.\n');
+    expect(ran.stderr).toContain('Warning: the environment takes precedence: MOLAR_URL.\n');
   });
 });
 

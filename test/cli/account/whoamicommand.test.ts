@@ -22,7 +22,7 @@ describe('whoami', () => {
         'Server        https://api.example.com (MOLAR_URL)',
         'Organization  org-1 (MOLAR_ORGANIZATION)',
         'Token         accepted by the server; from MOLAR_TOKEN',
-        'Expires       not told by the server or the token',
+        'Expires       unknown: neither the server nor the token says',
         'Scopes        model:read yes, model:write not tried (it would write), practice:read no',
         'Server says   This needs practice:read.',
         'Rate limit    198 of 200 requests left',
@@ -52,7 +52,7 @@ describe('whoami', () => {
       [
         'Token         accepted by the server; from MOLAR_CLIENT_ID and MOLAR_CLIENT_SECRET',
         'Client id     me',
-        'Expires       2026-03-02 14:00 UTC, in 2 hours; renewed by itself',
+        'Expires       2026-03-02 14:00 UTC, in 2 hours; renewed automatically',
         'Scopes        model:read yes, model:write not tried (it would write), practice:read yes',
       ],
     ],

@@ -10,8 +10,8 @@ const uploaded = (status: UploadStatus): Uploaded => ({
 
 describe('where a run stands that was cut off', () => {
   it.each<[readonly UploadStatus[], string]>([
-    [['done', 'unknown', 'pending', 'failed', 'done'], '2 of 5 files uploaded so far; results.csv tells which.'],
-    [['pending'], '0 of 1 file uploaded so far; results.csv tells which.'],
+    [['done', 'unknown', 'pending', 'failed', 'done'], '2 of 5 files uploaded so far; results.csv lists them.'],
+    [['pending'], '0 of 1 file uploaded so far; results.csv lists them.'],
   ])('%j', (statuses, expected) => {
     expect(standingText(statuses.map(uploaded), 'results.csv')).toBe(expected);
   });

@@ -3,7 +3,7 @@ import type { Resource } from '../../../src/catalog/define.ts';
 import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { expectedTotal } from '../../../src/cli/exporting/expectedtotal.ts';
-import type { RowProgress } from '../../../src/cli/terminal/rowprogress.ts';
+import type { RowProgress } from '../../../src/cli/terminal/progress.ts';
 import { clientOf, problem, Script, type Step, success } from '../../core/transport/script.ts';
 
 async function totalOf(resource: Resource, limit: number | undefined, filter: string | undefined, ...steps: Step[]) {

@@ -149,7 +149,7 @@ describe('list --async', () => {
       'appointments:list',
       AppointmentsList,
       ['--async'],
-      'Without --async molar asks GET /api/v1/appointments, which the specification does not list; molar api /appointments/async shows the first ten.',
+      'Without --async molar requests GET /api/v1/appointments, which the specification does not list; molar api /appointments/async shows the first ten.',
     ],
     [
       'locationproductionnetschedule:report',
@@ -192,7 +192,7 @@ describe('imageattachments list', () => {
     const ran = await runCommand('imageattachments:list', ImageattachmentsList, line, { script });
     expect([ran.exitCode, ran.stdout.split('\n').length, script.left]).toEqual([0, 13, 0]);
     expect(ran.stderr).toMatch(
-      /^This service has no streaming channel .* The image attachments are asked for ten at a time; .* is not compared with a count\.\n$/,
+      /^This service has no streaming channel .* The image attachments are requested ten at a time; .* is not checked against a count\.\n$/,
     );
     expect(script.queries.slice(2).map(({ lastId, pageSize, filter }) => [lastId, pageSize, filter])).toEqual([
       ['0', '10', 'insuranceClaim.id->[5]'],

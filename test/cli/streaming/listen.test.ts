@@ -59,7 +59,7 @@ describe('stream listen', () => {
     expect(lines(ran.stderr)).toEqual([
       'Not connected: The connection was cut by api.example.com. Next try in 0.5 s.',
       'Not connected: The server failed (HTTP 503). Next try in 1.0 s.',
-      'Connected again.',
+      'Reconnected.',
     ]);
   });
 
@@ -68,11 +68,11 @@ describe('stream listen', () => {
     const script = new Script(stream(2));
     const ran = await listen(['--limit', '1', '--name', 'mirror', '--from', 'beginning', '--key', '#'], { script });
     expect(script.requests[0]?.headers['last-event-id']).toBe('42');
-    expect(ran.stderr).toBe('Going on behind message 42.\n');
+    expect(ran.stderr).toBe('Resuming after message 42.\n');
     const next = new Script(streamAnswer([eventOf(messageOf(44))]));
     const other = await listen(['--limit', '1', '--name', 'mirror', '--key', '#.READ'], { script: next });
     expect(other.exitCode).toBe(0);
-    expect(other.stderr).toContain('The keys were # until now');
+    expect(other.stderr).toContain('The keys were # before: ');
     const [file = '', ...others] = await readdir(join(folder, 'streams'));
     expect(others).toEqual([]);
     expect(JSON.parse(await readFile(join(folder, 'streams', file), 'utf8'))).toMatchObject({
@@ -95,7 +95,7 @@ describe('stream listen', () => {
     const ran = await listen(['--limit', '1', '--from', '7', '--quiet'], {
       script: new Script(streamAnswer([eventOf(resync)])),
     });
-    expect(ran.stderr).toMatch(/^Warning: messages are missing\. .* after 7; it goes on behind 40\./);
+    expect(ran.stderr).toMatch(/^Warning: messages are missing\. .* after 7; it resumes after 40\./);
     expect(JSON.parse(ran.stdout)).toEqual(resync);
   });
 

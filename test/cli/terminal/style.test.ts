@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasColours } from '../../../src/cli/terminal/style.ts';
+import { hasColours } from '../../../src/cli/terminal/streams.ts';
 import HelpOnCommands from '../../../src/commands/help.ts';
 import PatientsGet from '../../../src/commands/patients/get.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';

@@ -126,8 +126,12 @@ describe('documents update --add-tag and --remove-tag', () => {
   it.each([
     ['a tag of both', ['--add-tag', 'a', '--remove-tag', 'A'], 'name the same tag.'],
     ['no tag', ['--remove-tag', ' '], '--remove-tag must name a tag.'],
-    ['all tags as well', ['--add-tag', 'a', '--tag', 'b'], '--tags replaces them. Give one.'],
-    ['all tags as a value', ['--remove-tag', 'a', '--set', 'tags=b'], '--tags replaces them. Give one.'],
+    ['all tags as well', ['--add-tag', 'a', '--tag', 'b'], '--tags replaces all of them. Give one or the other.'],
+    [
+      'all tags as a value',
+      ['--remove-tag', 'a', '--set', 'tags=b'],
+      '--tags replaces all of them. Give one or the other.',
+    ],
     ['a tag too long', ['--add-tag', 'x'.repeat(51)], 'tags'],
     ['a field that is none', ['--add-tag', 'a', '--set', 'color=red'], 'color'],
   ])('refuses %s before anything is sent', async (_name, argv, message) => {

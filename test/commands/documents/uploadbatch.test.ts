@@ -80,7 +80,7 @@ describe('documents upload of a batch', () => {
     const line = [join(folder, 'deep'), '--fields', 'name', '--csv'];
     const flat = await upload(line);
     expect([flat.exitCode, flat.stdout.toString()]).toEqual([0, 'name\ndeep a.pdf\n']);
-    expect(flat.stderr).toContain('1 folder inside not uploaded; --recursive goes in.');
+    expect(flat.stderr).toContain('1 folder inside not uploaded; --recursive includes them.');
     const all = await upload([...line, '--recursive', '--include', '*.pdf', '--include', 'x.*']);
     expect([all.exitCode, all.stdout.toString()]).toEqual([0, 'name\ndeep a.pdf\ndeep b.pdf\n']);
     expect(all.stderr).toContain('1 file left out by --include.');

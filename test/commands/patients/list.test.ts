@@ -83,7 +83,7 @@ describe('patients list in a pipe', () => {
     expect(stderr.replaceAll(/ \d+ ms /g, ' 0 ms ')).toBe(
       [
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 429 0 ms req-1',
-        'Attempt 1 of 6 failed: HTTP 429 Next in 2.0 s.',
+        'Attempt 1 of 6 failed: HTTP 429 Next try in 2.0 s.',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
         'GET /api/v1/patients?filter&responseFields&pageSize&lastId 200 0 ms req-1',
         'GET /api/v1/patients/totalcount?filter 200 0 ms req-1',

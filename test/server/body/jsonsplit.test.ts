@@ -33,7 +33,7 @@ async function split(
     await splitter.push(bytes.subarray(at, at + size));
     at += size;
   }
-  expect(splitter.keptBytes).toBe(splitter.rest().length);
+  expect(splitter.restBytes).toBe(splitter.rest().length);
   return { values, rest: splitter.rest().toString(), found: splitter.found };
 }
 

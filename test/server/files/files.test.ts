@@ -63,8 +63,8 @@ async function staged(files: Files, name: string, ...pieces: readonly Buffer[]):
 
 async function store(files: Files, name: string, ...pieces: readonly Buffer[]): Promise<void> {
   await staged(files, name, ...pieces);
-  await files.secure([name]);
-  await files.keep(name);
+  await files.persist([name]);
+  await files.finalize(name);
 }
 
 const contentOf = async (files: Files, name: string, range?: { start: number; end: number }) =>
@@ -93,7 +93,7 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
   it('are read whole and in parts once they are secured, before they are kept and after', async () => {
     const files = await open();
     await staged(files, NAME, Buffer.from('0123456789'));
-    await files.secure([NAME]);
+    await files.persist([NAME]);
     const looks = async () => [
       await files.size(NAME),
       await contentOf(files, NAME),
@@ -103,7 +103,7 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     ];
     const expected = [10, '0123456789', '0', '3456', '9'];
     expect(await looks()).toEqual(expected);
-    await files.keep(NAME);
+    await files.finalize(NAME);
     expect(await looks()).toEqual(expected);
     await files.close();
   });
@@ -145,8 +145,8 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     const expected = Buffer.concat(whole);
     const told = [expected.length, createHash('sha256').update(expected).digest('hex'), expected.subarray(0, 64)];
     expect([size, sha256, head]).toEqual(told);
-    await files.secure([NAME]);
-    await files.keep(NAME);
+    await files.persist([NAME]);
+    await files.finalize(NAME);
     expect((await buffer(await files.open(NAME))).equals(expected)).toBe(true);
     await files.close();
   });
@@ -206,7 +206,7 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
       'when it is secured',
       async (files: Files) => {
         await staged(files, NAME, Buffer.from('x'));
-        await files.secure([NAME]);
+        await files.persist([NAME]);
         await files.discard(NAME);
       },
     ],
@@ -229,11 +229,11 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     const first = await open();
     const names = ['aa11-original', 'bb22-original', 'cc33-original'];
     for (const name of names) await staged(first, name, Buffer.from(name));
-    await first.secure(names.slice(0, 2));
+    await first.persist(names.slice(0, 2));
     await first.close();
     const second = await open();
     expect((await second.leftovers()).sort()).toEqual(names);
-    await second.keep('aa11-original');
+    await second.finalize('aa11-original');
     await second.discard('bb22-original');
     await second.discard('cc33-original');
     expect(await second.leftovers()).toEqual([]);
@@ -254,9 +254,9 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
   it('of one server are seen by another', async () => {
     const [first, second] = [await open('one', true), await open('two', true)];
     await staged(first, NAME, Buffer.from('from the first'));
-    await first.secure([NAME]);
+    await first.persist([NAME]);
     expect(await contentOf(second, NAME)).toBe('from the first');
-    await first.keep(NAME);
+    await first.finalize(NAME);
     await second.remove(NAME);
     expect(await first.size(NAME)).toBeUndefined();
     await Promise.all([first.close(), second.close()]);
@@ -269,10 +269,10 @@ describe('files on a disk that fails', () => {
     await staged(files, NAME, Buffer.from('x'));
     const incoming = join(folder, 'files', 'incoming');
     await rename(incoming, `${incoming}.away`);
-    const failed = await Promise.allSettled([files.secure([NAME]), files.secure([NAME])]);
+    const failed = await Promise.allSettled([files.persist([NAME]), files.persist([NAME])]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await rename(`${incoming}.away`, incoming);
-    await files.secure([NAME]);
+    await files.persist([NAME]);
     expect(await contentOf(files, NAME)).toBe('x');
     await files.close();
   });

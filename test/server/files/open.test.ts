@@ -35,7 +35,7 @@ describe('folders', () => {
   it('are made for their owner alone', async () => {
     const files = await openFiles(join(data, 'elsewhere', 'files'), data);
     const { path } = await (await files.stage('00aa-original')).finish();
-    await files.keep('00aa-original');
+    await files.finalize('00aa-original');
     const modes = ['', 'incoming', '00', '00/00aa-original'].map(async (name) => {
       const { mode } = await stat(join(data, 'elsewhere', 'files', name));
       return (mode & 0o777).toString(8);
@@ -57,9 +57,9 @@ const WRITE = 'Give --files a folder, or s3://bucket/prefix.';
 
 describe('other places', () => {
   it.each([
-    ['', 'Nothing is no place for files.', WRITE],
-    ['gs://bucket/prefix', 'gs:// is no place for files.', WRITE],
-    ['https://user:secret@host/bucket', 'https:// is no place for files.', WRITE],
+    ['', 'Nothing cannot be used for files.', WRITE],
+    ['gs://bucket/prefix', 'gs:// cannot be used for files.', WRITE],
+    ['https://user:secret@host/bucket', 'https:// cannot be used for files.', WRITE],
   ])('%s is refused', async (target, message, next) => {
     expect(await refusalOf(target)).toEqual({ message, next });
   });
@@ -104,7 +104,7 @@ const unusableAt = (endpoint: string | undefined): readonly Refused[] => [
     what: 'an endpoint where nobody answers',
     // No program listens on port 1.
     env: { AWS_ENDPOINT_URL_S3: 'http://user:secret@127.0.0.1:1/storage' },
-    message: 'http://127.0.0.1:1 does not answer: ECONNREFUSED.',
+    message: 'http://127.0.0.1:1 does not respond: ECONNREFUSED.',
     next: 'Check AWS_ENDPOINT_URL_S3, and that the storage is running.',
   },
   {

@@ -27,7 +27,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** Makes one step of the files fail, as on a full disk; what is left is also what a process leaves that ends there. */
-function failAt(service: TestService, step: 'keep' | 'remove'): void {
+function failAt(service: TestService, step: 'finalize' | 'remove'): void {
   (service.service.files as { -readonly [K in keyof Files]: Files[K] })[step] = async () => {
     throw Object.assign(new Error('No space left.'), { code: 'ENOSPC' });
   };
@@ -44,7 +44,7 @@ async function downloaded(service: TestService): Promise<string[]> {
 describe('after a process that ended', () => {
   it('between commit and keeping the file, the document is answered and has its file', async () => {
     const first = await open();
-    failAt(first, 'keep');
+    failAt(first, 'finalize');
     expect(await post(first)).toMatchObject({ status: 201 });
     expect(await downloaded(first)).toEqual([PDF]);
     await first.close();
@@ -115,7 +115,7 @@ describe('after a process that ended', () => {
     // SHA-256 of "abc", from FIPS 180.
     expect(staged.sha256).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     expect(await files.size('0123abcd-original')).toBe(3);
-    await files.keep('0123abcd-original');
+    await files.finalize('0123abcd-original');
     expect([await files.size('0123abcd-original'), await files.leftovers()]).toEqual([3, []]);
     await files.remove('0123abcd-original');
     expect(await files.size('0123abcd-original')).toBeUndefined();

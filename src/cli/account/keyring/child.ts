@@ -1,26 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { processStreams, readAll } from '../../terminal/streams.ts';
-import type { KeyringAnswer, KeyringQuestion } from './conversation.ts';
+import type { KeyringReply, KeyringRequest } from './systemkeyring.ts';
 
 /** The name under which keyrings show the entries of this program. */
 const SERVICE = 'molar';
 
-async function answer(question: KeyringQuestion): Promise<KeyringAnswer> {
+async function reply(request: KeyringRequest): Promise<KeyringReply> {
   const keyring = await import('@napi-rs/keyring').catch(() => undefined);
   if (keyring === undefined) return { trouble: 'the optional package @napi-rs/keyring is not installed' };
   findSessionBus();
   try {
     // Never the keyring of the Linux kernel, which forgets everything at a restart.
-    const entry = new keyring.Entry(SERVICE, question.account, { linux: { store: 'secret-service' } });
-    if (question.act === 'read') return { secret: entry.getPassword() };
-    if (question.act === 'write') entry.setPassword(question.secret);
+    const entry = new keyring.Entry(SERVICE, request.account, { linux: { store: 'secret-service' } });
+    if (request.act === 'read') return { secret: entry.getPassword() };
+    if (request.act === 'write') entry.setPassword(request.secret);
     else entry.deleteCredential();
     return { secret: null };
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message.replace(/[\s.]+$/, '') : '';
-    const tells = said !== '' && !(question.act === 'write' && said.includes(question.secret));
-    return { trouble: tells ? `it says "${said}"` : 'it cannot be used' };
+    const message = cause instanceof Error ? cause.message.replace(/[\s.]+$/, '') : '';
+    const isShown = message !== '' && !(request.act === 'write' && message.includes(request.secret));
+    return { trouble: isShown ? `it says "${message}"` : 'it cannot be used' };
   }
 }
 
@@ -32,10 +32,10 @@ function findSessionBus(): void {
   if (existsSync(bus)) process.env.DBUS_SESSION_BUS_ADDRESS = `unix:path=${bus}`;
 }
 
-async function answerOnce(): Promise<void> {
+async function replyOnce(): Promise<void> {
   const { stdin, stdout } = processStreams();
-  const question = JSON.parse(await readAll(stdin.chunks)) as KeyringQuestion;
-  await stdout.write(JSON.stringify(await answer(question)));
+  const request = JSON.parse(await readAll(stdin.chunks)) as KeyringRequest;
+  await stdout.write(JSON.stringify(await reply(request)));
 }
 
-void answerOnce();
+void replyOnce();

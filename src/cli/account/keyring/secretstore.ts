@@ -1,6 +1,6 @@
 import { SecretStore } from '../../../core/profiles/secretstore.ts';
 import type { Context } from '../../context.ts';
-import { lockOwner } from '../../lockowner.ts';
+import { lockOwner } from '../../process/lockowner.ts';
 
 /** The secrets of this person's profiles. */
 export function secretStore({ env, keyring, newId, clock }: Context): SecretStore {

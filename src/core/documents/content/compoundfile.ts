@@ -11,10 +11,7 @@ const HEADER_SLOTS = 109;
 /** Directories of real documents have a few hundred entries; damaged ones may chain in circles. */
 const MAX_DIRECTORY_SECTORS = 4096;
 
-/**
- * Names of the entries directly below the root of a compound file ([MS-CFB]); embedded objects lie deeper and are not
- * named. Undefined when the structure is damaged.
- */
+/** Names of the entries directly below the root of a compound file ([MS-CFB]); undefined when it is damaged. */
 export async function rootEntryNames(reader: ContentReader): Promise<string[] | undefined> {
   const header = await readFully(reader, 0, 512);
   if (header.length < 512 || !header.subarray(0, 8).equals(COMPOUND_SIGNATURE)) return undefined;
@@ -28,7 +25,7 @@ interface CompoundFile {
   readonly reader: ContentReader;
   readonly header: Buffer;
   readonly sectorSize: number;
-  /** Sectors of the allocation table that were read, by their place in it. */
+  /** Sectors of the allocation table that were read, by their index in it. */
   readonly table: Map<number, Buffer>;
 }
 
@@ -51,24 +48,24 @@ async function readSector(file: CompoundFile, sector: number): Promise<Buffer | 
 
 async function nextSector(file: CompoundFile, sector: number): Promise<number | undefined> {
   const perSector = file.sectorSize / 4;
-  const place = Math.floor(sector / perSector);
-  const known = file.table.get(place) ?? (await readTableSector(file, place));
-  if (known === undefined) return undefined;
-  file.table.set(place, known);
-  return known.readUInt32LE((sector % perSector) * 4);
+  const index = Math.floor(sector / perSector);
+  const part = file.table.get(index) ?? (await readTableSector(file, index));
+  if (part === undefined) return undefined;
+  file.table.set(index, part);
+  return part.readUInt32LE((sector % perSector) * 4);
 }
 
 /** The sector that holds the given part of the allocation table: listed in the header, or in the chain after it. */
-async function readTableSector(file: CompoundFile, place: number): Promise<Buffer | undefined> {
-  if (place < HEADER_SLOTS) return readSector(file, file.header.readUInt32LE(0x4c + place * 4));
+async function readTableSector(file: CompoundFile, index: number): Promise<Buffer | undefined> {
+  if (index < HEADER_SLOTS) return readSector(file, file.header.readUInt32LE(0x4c + index * 4));
   const perList = file.sectorSize / 4 - 1;
-  let hops = Math.floor((place - HEADER_SLOTS) / perList);
+  let hops = Math.floor((index - HEADER_SLOTS) / perList);
   let list = await readSector(file, file.header.readUInt32LE(0x44));
   while (list !== undefined && hops > 0) {
     list = await readSector(file, list.readUInt32LE(perList * 4));
     hops--;
   }
-  return list && readSector(file, list.readUInt32LE(((place - HEADER_SLOTS) % perList) * 4));
+  return list && readSector(file, list.readUInt32LE(((index - HEADER_SLOTS) % perList) * 4));
 }
 
 /** Walks the root's tree of siblings; an entry outside the directory or met twice means damage. */

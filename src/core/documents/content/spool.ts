@@ -1,16 +1,15 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, Failure, fileFailure } from '../../failure.ts';
-import { tooLarge } from './limits.ts';
-import { type ContentSource, handleReader } from './source.ts';
+import { type ContentSource, tooLarge } from './source.ts';
 
-/** A spooled source; `dispose` gives its disk space back. */
+/** A spooled source; `dispose` frees its disk space. */
 export interface SpooledSource extends ContentSource {
   readonly dispose: () => Promise<void>;
 }
 
 /**
- * Writes a stream to a temporary file (0600) that has no name any more while it fills, so nothing is left behind however
+ * Writes a stream to a temporary file (0600) whose name is removed before it is filled, so nothing is left behind however
  * the process ends. Throws a Failure: exit code 2 beyond `limit` bytes, 9 when the disk fails.
  */
 export async function spool(
@@ -19,25 +18,29 @@ export async function spool(
     readonly label: string;
     readonly folder: string;
     readonly limit: number;
-    /** Told the bytes of each piece. */
+    /** Called with the number of bytes of each chunk. */
     readonly onBytes?: ((bytes: number) => void) | undefined;
   },
 ): Promise<SpooledSource> {
-  const handle = await openNameless(options.folder).catch((cause) =>
-    Promise.reject(fileFailure(`keep ${options.label}`, cause)),
-  );
+  const { label, folder, limit, onBytes } = options;
+  const failed = (cause: unknown) => fileFailure(`buffer ${label}`, cause);
+  const handle = await openNameless(folder).catch((cause) => Promise.reject(failed(cause)));
   try {
     let size = 0;
     for await (const bytes of input) {
       size += bytes.length;
-      if (size > options.limit) throw tooLarge(options.label, options.limit);
+      if (size > limit) throw tooLarge(label, limit);
       await handle.writeFile(bytes);
-      options.onBytes?.(bytes.length);
+      onBytes?.(bytes.length);
     }
-    return { label: options.label, size, open: async () => handleReader(handle), dispose: () => handle.close() };
+    const reader = {
+      read: async (buffer: Uint8Array, at: number) => (await handle.read(buffer, 0, buffer.length, at)).bytesRead,
+      close: async () => {},
+    };
+    return { label, size, open: async () => reader, dispose: () => handle.close() };
   } catch (cause) {
     await handle.close();
-    throw codeOf(cause) === undefined || cause instanceof Failure ? cause : fileFailure(`keep ${options.label}`, cause);
+    throw codeOf(cause) === undefined || cause instanceof Failure ? cause : failed(cause);
   }
 }
 

@@ -6,13 +6,13 @@ import type { LockOwner } from '../../lockfile.ts';
 import { mapInOrder } from '../../orderedmap.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
-import { downloadTo, type Landed } from './downloadfile.ts';
-import { DownloadJournal } from './downloadjournal.ts';
+import { downloadTo } from './downloadfile.ts';
+import { type DownloadJournal, openDownloadJournal } from './downloadjournal.ts';
 import type { DownloadedFile, DownloadResult } from './downloadoutcome.ts';
 import { FileNames } from './filenames.ts';
-import { hashOfFile, sizeOfFile, tidyPart } from './localfile.ts';
-import type { LocalPlace } from './partfile.ts';
+import { hashOfFile, type LabelledPath, removeLinkedPart, sizeOfFile } from './localfile.ts';
 
+/** Where downloaded files go. */
 export interface DownloadTarget {
   /** Folder that relative paths start from. */
   readonly folder: string;
@@ -20,32 +20,32 @@ export interface DownloadTarget {
   readonly out?: string;
   readonly dir?: string;
   readonly overwrite: boolean;
-  /** Holder of the journal that is kept in the folder; none is kept where absent. */
+  /** Holder of the journal in the folder; without it there is no journal. */
   readonly journal?: LockOwner;
 }
 
-/** A document to download: its id, or its row in a list, which says that a filter chose it. */
-export type Wanted = number | Row;
+/** A document to download: its id, or its row in a list, which means that a filter chose it. */
+export type DocumentRef = number | Row;
 
 /**
- * Downloads documents into files, `concurrency` at a time, and gives what became of them in their order. One that fails
- * keeps no other from being downloaded, unless all the others would fail for the same cause. Throws when the folder
- * cannot be used, when `wanted` throws, and when the run is interrupted; what was begun by then has ended.
+ * Downloads documents into files, `concurrency` at a time, and yields the results in their order. A failure does not
+ * stop the others, unless all of them would fail for the same cause. Throws when the folder cannot be used, when
+ * `documents` throws, and when the run is interrupted; downloads in progress have ended by then.
  */
 export async function* downloadAll(
-  wanted: AsyncIterable<Wanted>,
+  documents: AsyncIterable<DocumentRef>,
   target: DownloadTarget,
   downloading: Downloading,
   concurrency: number,
 ): AsyncGenerator<DownloadResult> {
-  const place = { path: resolve(target.folder, target.dir ?? ''), label: target.dir ?? '' };
-  if (target.dir !== undefined) await makeFolder(place);
+  const folder = { path: resolve(target.folder, target.dir ?? ''), label: target.dir ?? '' };
+  if (target.dir !== undefined) await makeFolder(folder);
   const { client, variant } = downloading;
   const scope = { server: client.baseUrl, organization: client.organization, variant };
-  const journal = target.journal && (await DownloadJournal.open(place, scope, target.journal));
+  const journal = target.journal && (await openDownloadJournal(folder, scope, target.journal));
   try {
     const run = new DownloadRun(target, downloading, journal);
-    yield* mapInOrder(wanted, concurrency, (document) => run.download(document));
+    yield* mapInOrder(documents, concurrency, (document) => run.download(document));
   } finally {
     await journal?.close();
   }
@@ -57,8 +57,8 @@ class DownloadRun {
   private readonly journal: DownloadJournal | undefined;
   private readonly names: FileNames;
   private readonly breaker = new CircuitBreaker();
-  /** Names are given in the order of the documents, whichever answers first. */
-  private turn: Promise<void> = Promise.resolve();
+  /** Names are allocated in the order of the documents, whichever response arrives first. */
+  private naming: Promise<void> = Promise.resolve();
 
   constructor(target: DownloadTarget, downloading: Downloading, journal: DownloadJournal | undefined) {
     this.target = target;
@@ -67,78 +67,80 @@ class DownloadRun {
     this.names = new FileNames(downloading.variant, journal?.names ?? []);
   }
 
-  async download(wanted: Wanted): Promise<DownloadResult> {
+  async download(document: DocumentRef): Promise<DownloadResult> {
     const { signal } = this.downloading.fetching;
-    const id = typeof wanted === 'number' ? wanted : Number(wanted.id);
-    const before = this.turn;
-    let pass = () => {};
-    this.turn = new Promise((done) => {
-      pass = done;
+    const isListed = typeof document !== 'number';
+    const id = isListed ? Number(document.id) : document;
+    const previous = this.naming;
+    let named = () => {};
+    this.naming = new Promise((done) => {
+      named = done;
     });
     let result: DownloadResult;
     try {
       signal?.throwIfAborted();
       if (this.breaker.cause !== undefined) throw notTried(this.breaker.cause);
-      result = { id, file: await this.file(id, wanted, before, pass) };
+      result = { id, file: await this.file(id, document, previous, named) };
     } catch (cause) {
       signal?.throwIfAborted();
       if (!(cause instanceof Failure)) throw cause;
-      result = cause instanceof NoVariant && typeof wanted !== 'number' ? { id, absent: true } : { id, failure: cause };
+      result = cause instanceof NoVariant && isListed ? { id, absent: true } : { id, failure: cause };
     } finally {
-      void before.then(pass);
+      void previous.then(named);
     }
     this.breaker.record('failure' in result ? result.failure : undefined);
     return result;
   }
 
-  private async file(id: number, wanted: Wanted, before: Promise<void>, pass: () => void): Promise<DownloadedFile> {
+  private async file(
+    id: number,
+    wanted: DocumentRef,
+    previous: Promise<void>,
+    named: () => void,
+  ): Promise<DownloadedFile> {
+    const { out, overwrite } = this.target;
     const known = this.journal?.find(id);
     if (known !== undefined) {
-      const place = this.placeOf(known.file);
+      const path = this.pathOf(known.file);
       const { name, bytes, sha256 } = known;
-      if (await isThere(place, known)) return { id, name, file: place.label, bytes, sha256, status: 'skipped' };
+      if (await isUnchanged(path, known)) return { id, name, file: path.label, bytes, sha256, status: 'skipped' };
     }
-    const document = await this.documentOf(wanted);
-    await before;
+    const isComplete = typeof wanted !== 'number' && hasLinks(wanted);
+    const document = isComplete ? wanted : await getDocument(id, this.downloading);
+    await previous;
     const name = storedName(document);
-    const file = known?.file ?? (this.target.out === undefined ? this.names.nameFor(id, name) : '');
-    pass();
-    const place = this.target.out === undefined ? this.placeOf(file) : await this.outPlace(this.target.out);
-    const landed: Landed = await downloadTo(place, document, this.downloading, this.target.overwrite);
-    const { bytes, sha256, status } = landed;
+    const file = known?.file ?? (out === undefined ? this.names.nameFor(id, name) : '');
+    named();
+    const path = out === undefined ? this.pathOf(file) : await this.outPath(out);
+    const { bytes, sha256, status } = await downloadTo(path, document, this.downloading, overwrite);
     await this.journal?.add({ id, name, file, bytes, sha256 });
-    return { id, name, file: place.label, bytes, sha256, status };
+    return { id, name, file: path.label, bytes, sha256, status };
   }
 
-  private async documentOf(wanted: Wanted): Promise<Row> {
-    if (typeof wanted !== 'number' && hasLinks(wanted)) return wanted;
-    return getDocument(typeof wanted === 'number' ? wanted : String(wanted.id), this.downloading);
-  }
-
-  private placeOf(file: string): LocalPlace {
+  private pathOf(file: string): LabelledPath {
     const label = join(this.target.dir ?? '', file);
     return { path: resolve(this.target.folder, label), label };
   }
 
-  /** A link that the person named stays, and its target is replaced (contract §5). */
-  private async outPlace(label: string): Promise<LocalPlace> {
+  /** A link that the user named stays, and its target is replaced (contract §5). */
+  private async outPath(label: string): Promise<LabelledPath> {
     const path = resolve(this.target.folder, label);
     const isLink = this.target.overwrite && (await lstat(path).catch(() => undefined))?.isSymbolicLink();
     return { path: isLink ? await realpath(path).catch(() => path) : path, label };
   }
 }
 
-/** Whether a file is there with the content that came. */
-async function isThere(
-  place: LocalPlace,
+/** Whether a file is still there with the content that was downloaded. */
+async function isUnchanged(
+  path: LabelledPath,
   known: { readonly bytes: number; readonly sha256: string },
 ): Promise<boolean> {
-  if ((await sizeOfFile(place)) !== known.bytes || (await hashOfFile(place, 'sha256')) !== known.sha256) return false;
-  await tidyPart(place);
+  if ((await sizeOfFile(path)) !== known.bytes || (await hashOfFile(path, 'sha256')) !== known.sha256) return false;
+  await removeLinkedPart(path);
   return true;
 }
 
-async function makeFolder({ path, label }: LocalPlace): Promise<void> {
+async function makeFolder({ path, label }: LabelledPath): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw fileFailure(`make folder ${label}`, cause);
   });

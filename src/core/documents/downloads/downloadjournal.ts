@@ -3,14 +3,14 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { fileFailure } from '../../failure.ts';
-import { holdLock, type LockOwner, type Release } from '../../lockfile.ts';
+import { holdLock, type LockOwner } from '../../lockfile.ts';
 import { isFileName } from './filenames.ts';
-import type { LocalPlace } from './partfile.ts';
+import type { LabelledPath } from './localfile.ts';
 
 /** Name of the journal, which no document's file can have. */
 export const JOURNAL = '.molar-downloads.ndjson';
 
-/** A file of the folder: which document it is of, and what its content was when it came. */
+/** A file of the folder: which document it is of, and what its content was when it was downloaded. */
 export interface JournalEntry {
   readonly server: string;
   readonly organization: string;
@@ -30,85 +30,71 @@ export type JournalScope = Pick<JournalEntry, 'server' | 'organization' | 'varia
 const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0 } = constants;
 
 /**
- * What was downloaded into a folder, one JSON object a line, so that another run leaves alone what is there and gives
- * every document the name it had. One run at a time holds it; failures have exit code 9.
+ * What was downloaded into a folder, one JSON object a line, so that another run skips what is there and gives every
+ * document the name it had. One run at a time holds it; failures have exit code 9.
  */
-export class DownloadJournal {
-  private readonly entries = new Map<number, JournalEntry>();
-  private readonly files: string[] = [];
-  private readonly place: LocalPlace;
-  private readonly scope: JournalScope;
-  private readonly file: FileHandle;
-  private readonly release: Release;
+export interface DownloadJournal {
+  /** Names that are taken, whichever server or variant they are of. */
+  readonly names: readonly string[];
+  find(id: number): JournalEntry | undefined;
+  add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void>;
+  /** Releases the folder; an empty journal is removed. */
+  close(): Promise<void>;
+}
 
-  private constructor(place: LocalPlace, scope: JournalScope, file: FileHandle, release: Release) {
-    this.place = place;
-    this.scope = scope;
-    this.file = file;
-    this.release = release;
+/** Opens the journal of a folder, or begins one, for the documents of a server, organization and variant. */
+export async function openDownloadJournal(
+  folder: LabelledPath,
+  scope: JournalScope,
+  owner: LockOwner,
+): Promise<DownloadJournal> {
+  const path = join(folder.path, JOURNAL);
+  const label = join(folder.label, JOURNAL);
+  const lock = join(folder.path, '.molar-downloads.lock');
+  const release = await holdLock(lock, folder.label || 'The current folder', owner);
+  try {
+    const file = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+    const all = await readEntries(file);
+    const names = all.map((entry) => entry.file);
+    const ours = all.filter((entry) => SCOPE.every((key) => entry[key] === scope[key]));
+    const entries = new Map(ours.map((entry) => [entry.id, entry]));
+    return {
+      names,
+      find: (id) => entries.get(id),
+      async add(entry) {
+        const scoped = { ...scope, ...entry };
+        entries.set(entry.id, scoped);
+        await file.appendFile(`${JSON.stringify(scoped)}\n`).catch((cause: unknown) => {
+          throw fileFailure(`write ${label}`, cause);
+        });
+      },
+      async close() {
+        const facts = await file.stat().catch(() => undefined);
+        if (facts?.size === 0) await unlink(path).catch(() => undefined);
+        await file.close().catch(() => undefined);
+        await release();
+      },
+    };
+  } catch (cause) {
+    await release();
+    throw fileFailure(`open ${label}`, cause);
   }
+}
 
-  static async open(folder: LocalPlace, scope: JournalScope, owner: LockOwner): Promise<DownloadJournal> {
-    const place = { path: join(folder.path, JOURNAL), label: join(folder.label, JOURNAL) };
-    const release = await holdLock(
-      join(folder.path, '.molar-downloads.lock'),
-      folder.label || 'The current folder',
-      owner,
-    );
-    try {
-      const file = await open(place.path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
-      const journal = new DownloadJournal(place, scope, file, release);
-      await journal.read();
-      return journal;
-    } catch (cause) {
-      await release();
-      throw fileFailure(`open ${place.label}`, cause);
-    }
-  }
+const SCOPE = ['server', 'organization', 'variant'] as const;
 
-  /** Names that are taken, whosever they are. */
-  get names(): readonly string[] {
-    return this.files;
+/** The entries of a journal; incomplete lines, and those whose file would not be in the folder, are ignored. */
+async function readEntries(file: FileHandle): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  let isEnded = true;
+  for await (const line of file.readLines({ start: 0, autoClose: false })) {
+    const entry = parsed(line);
+    isEnded = entry !== undefined;
+    if (entry !== undefined) entries.push(entry);
   }
-
-  find(id: number): JournalEntry | undefined {
-    return this.entries.get(id);
-  }
-
-  async add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void> {
-    const whole: JournalEntry = { ...this.scope, ...entry };
-    this.entries.set(whole.id, whole);
-    await this.file.appendFile(`${JSON.stringify(whole)}\n`).catch((cause: unknown) => {
-      throw fileFailure(`write ${this.place.label}`, cause);
-    });
-  }
-
-  /** Lets go of the folder; a journal in which nothing stands is not left behind. */
-  async close(): Promise<void> {
-    const isEmpty = await this.file.stat().then(
-      ({ size }) => size === 0,
-      () => false,
-    );
-    if (isEmpty) await unlink(this.place.path).catch(() => undefined);
-    await this.file.close().catch(() => undefined);
-    await this.release();
-  }
-
-  /** Lines that are not whole, or whose file would not be in the folder, are passed over; of several the last counts. */
-  private async read(): Promise<void> {
-    let isEnded = true;
-    for await (const line of this.file.readLines({ start: 0, autoClose: false })) {
-      const entry = parsed(line);
-      isEnded = entry !== undefined;
-      if (entry === undefined) continue;
-      this.files.push(entry.file);
-      const { server, organization, variant } = this.scope;
-      if (entry.server === server && entry.organization === organization && entry.variant === variant)
-        this.entries.set(entry.id, entry);
-    }
-    // A run that was killed may have left half a line.
-    if (!isEnded) await this.file.appendFile('\n');
-  }
+  // A run that was killed may have left half a line.
+  if (!isEnded) await file.appendFile('\n');
+  return entries;
 }
 
 function parsed(line: string): JournalEntry | undefined {
@@ -122,10 +108,7 @@ function parsed(line: string): JournalEntry | undefined {
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
   const texts = [value.server, value.organization, value.variant, value.name, value.file, value.sha256];
-  const numbers = [value.id, value.bytes];
-  return (
-    texts.every((text) => typeof text === 'string') &&
-    numbers.every((number) => Number.isSafeInteger(number)) &&
-    isFileName(String(value.file))
-  );
+  const isTyped =
+    texts.every((text) => typeof text === 'string') && [value.id, value.bytes].every(Number.isSafeInteger);
+  return isTyped && isFileName(String(value.file));
 }

@@ -2,17 +2,17 @@ import { EXIT } from '../../../catalog/failures.ts';
 import { id, integer } from '../../../catalog/fields/numbers.ts';
 import { choice, text } from '../../../catalog/fields/text.ts';
 import { readOnly } from '../../../catalog/record.ts';
-import { Failure, type FailureItem } from '../../failure.ts';
+import { Failure } from '../../failure.ts';
 import { exitCodeOfRun } from '../outcome.ts';
 
-/** A document whose file is there: where, as given on the command line, its size in bytes and its SHA-256 in hex. */
+/** A downloaded document: its file as given on the command line, the size in bytes and the SHA-256 in hex. */
 export interface DownloadedFile {
   readonly id: number;
   readonly name: string;
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** `skipped`: it was there already, the same. */
+  /** `skipped`: the file was there already, with the same content. */
   readonly status: 'downloaded' | 'skipped';
 }
 
@@ -20,20 +20,20 @@ export interface DownloadedFile {
 export const downloadedFields = {
   id: readOnly(id(), 'Document id'),
   name: readOnly(text(), 'Stored name'),
-  file: readOnly(text(), 'Where it is'),
+  file: readOnly(text(), 'Path of the file'),
   bytes: readOnly(integer(), 'Size'),
   sha256: readOnly(text(), 'SHA-256 of the content'),
-  status: readOnly(choice(['downloaded', 'skipped']), 'Whether it came now, or was there already'),
+  status: readOnly(choice(['downloaded', 'skipped']), 'Whether it was downloaded now, or there already'),
 } as const;
 
-/** What became of one document; `absent`: it was chosen by a filter and has no such variant, which is no failure. */
+/** The result of one document; `absent`: a filter chose it and it has no such variant, which is no failure. */
 export type DownloadResult = { readonly id: number } & (
   | { readonly file: DownloadedFile }
   | { readonly failure: Failure }
   | { readonly absent: true }
 );
 
-/** Counts what becomes of the documents of a run, keeping only what failed. */
+/** Counts the results of a run; only failures are stored. */
 export class DownloadTally {
   done = 0;
   skipped = 0;
@@ -48,27 +48,26 @@ export class DownloadTally {
   }
 
   /**
-   * The failure that the run ends with (contract §4), undefined when all is done. `cut` is what kept the run from
+   * The failure that the run ends with (contract §4), undefined when all is done. `cut` is what prevented the run from
    * seeing all documents; its exit code is then the run's, since nobody knows how many are missing.
    */
   failure(cut?: Failure): Failure | undefined {
-    const [first] = this.failed;
-    if (cut !== undefined && first === undefined && this.done === 0) return cut;
-    if (first === undefined && cut === undefined) return undefined;
+    const cause = cut ?? this.failed[0]?.failure;
     const seen = this.failed.length + this.done;
-    if (first !== undefined && cut === undefined && seen === 1) return first.failure;
-    const own = exitCodeOfRun([
-      ...this.failed.map(({ failure }) => failure.exitCode),
-      ...(this.done > 0 ? [EXIT.done] : []),
-    ]);
-    const cause = cut ?? first?.failure;
-    const exitCode = cut?.exitCode ?? own;
+    // A failure that is all there is to report stands for itself.
+    if (cause === undefined || seen + (cut === undefined ? 0 : 1) === 1) return cause;
+    const codes = this.failed.map(({ failure }) => failure.exitCode);
+    const exitCode = cut?.exitCode ?? exitCodeOfRun(this.done > 0 ? [...codes, EXIT.done] : codes);
     return new Failure(this.message(seen, cut), {
-      code: exitCode === cause?.exitCode ? cause.code : 'run.partial',
+      code: exitCode === cause.exitCode ? cause.code : 'run.partial',
       exitCode,
-      items: this.failed.map(({ id, failure }) => item(String(id), failure)),
+      items: this.failed.map(({ id, failure: { code, message } }) => ({
+        code,
+        source: String(id),
+        description: message,
+      })),
       requestId: cut?.requestId ?? null,
-      hint: 'Run the same line again: what is there already is skipped.',
+      hint: 'Run the same command again: files that are there already are skipped.',
     });
   }
 
@@ -78,8 +77,4 @@ export class DownloadTally {
     const stop = `Stopped after ${seen} documents, there may be more: ${cut.message}`;
     return this.failed.length === 0 ? stop : `${failed} ${stop}`;
   }
-}
-
-function item(source: string, { code, message }: Failure): FailureItem {
-  return { code, source, description: message };
 }

@@ -1,8 +1,15 @@
 import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { codeOf } from '../../failure.ts';
-import type { Validator } from './contentrange.ts';
+import { createPart, ignoreMissing } from '../../output/replacement.ts';
+
+/** What tells one content of a file from another, so that a download can be resumed. */
+export interface Validator {
+  /** Size of the complete file in bytes. */
+  readonly total: number;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
 
 /** Which file of which document a part belongs to; `guid` is the server's own storage identifier. */
 export interface PartKey {
@@ -13,16 +20,16 @@ export interface PartKey {
   readonly guid: string | null;
 }
 
-/** `FILE.part.json`: what is needed to go on with `FILE.part`. */
+/** `FILE.part.json`: what is needed to resume `FILE.part`. */
 export interface PartNote extends PartKey {
   readonly version: 1;
   readonly validator: Validator;
 }
 
-/** Longer notes are not ours. */
-const LONGEST = 65_536;
+/** Maximum bytes of a note; longer ones are not ours. */
+const MAX_NOTE_BYTES = 65_536;
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
 
 /** The note at a path; undefined when there is none, it is damaged, or it is about another file than `key`. */
 export async function readNote(path: string, key: PartKey): Promise<PartNote | undefined> {
@@ -30,8 +37,9 @@ export async function readNote(path: string, key: PartKey): Promise<PartNote | u
   if (file === undefined) return undefined;
   try {
     const { size } = await file.stat();
-    const note = size > LONGEST ? undefined : parsed(await file.readFile('utf8'));
-    return note !== undefined && isAbout(note, key) ? note : undefined;
+    const note = size > MAX_NOTE_BYTES ? undefined : parsed(await file.readFile('utf8'));
+    const names = ['server', 'organization', 'id', 'variant', 'guid'] as const;
+    return names.every((name) => note?.[name] === key[name]) ? note : undefined;
   } catch {
     return undefined;
   } finally {
@@ -39,10 +47,9 @@ export async function readNote(path: string, key: PartKey): Promise<PartNote | u
   }
 }
 
-/** Writes a note in place of whatever stands there. Rejects as the file system does. */
+/** Writes a note in place of whatever is there. Rejects as the file system does. */
 export async function writeNote(path: string, key: PartKey, validator: Validator): Promise<void> {
-  await removeIfThere(path);
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const file = await createPart(path);
   try {
     const note: PartNote = { version: 1, ...key, validator };
     await file.writeFile(`${JSON.stringify(note)}\n`);
@@ -51,11 +58,9 @@ export async function writeNote(path: string, key: PartKey, validator: Validator
   }
 }
 
-/** Removes a file, or a link itself; nothing there is fine. */
-export async function removeIfThere(path: string): Promise<void> {
-  await unlink(path).catch((cause: unknown) => {
-    if (codeOf(cause) !== 'ENOENT') throw cause;
-  });
+/** Removes a file, or a link itself, if it exists. */
+export async function removeIfPresent(path: string): Promise<void> {
+  await unlink(path).catch(ignoreMissing);
 }
 
 function parsed(text: string): PartNote | undefined {
@@ -65,9 +70,4 @@ function parsed(text: string): PartNote | undefined {
   const isText = (part: unknown) => part === null || typeof part === 'string';
   if (!Number.isSafeInteger(total) || !isText(etag) || !isText(lastModified)) return undefined;
   return value as unknown as PartNote;
-}
-
-function isAbout(note: PartNote, key: PartKey): boolean {
-  const names = ['server', 'organization', 'id', 'variant', 'guid'] as const;
-  return names.every((name) => note[name] === key[name]);
 }

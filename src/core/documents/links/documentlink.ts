@@ -1,23 +1,19 @@
 import { operationOf, pathOf } from '../../../catalog/catalog.ts';
 import { EXIT } from '../../../catalog/failures.ts';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { documents } from '../../../catalog/resources/documents.ts';
+import { documents, VARIANTS, type Variant } from '../../../catalog/resources/documents.ts';
 import { Failure, localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
+import { isLoopback } from '../../transport/address.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { LinkFetching } from './fetchlink.ts';
-import { readLink } from './link.ts';
 
-/** What can be downloaded of a document: `storage` has a link for each that exists (specification, Document). */
-export const VARIANTS = ['original', 'thumbnail', 'resized', 'cropped'] as const;
-
-export type Variant = (typeof VARIANTS)[number];
-
+/** What to download of documents, and with what. */
 export interface Downloading {
   readonly client: ApiClient;
   readonly fetching: LinkFetching;
   readonly variant: Variant;
-  /** Told the bytes as they come in. */
+  /** Called with the number of bytes of each chunk received. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -29,33 +25,30 @@ export class NoVariant extends Failure {
   }
 }
 
-/** The document of an id. Throws an ApiFailure (404: exit 4). */
+/** Requests a document by its id. Throws an ApiFailure (404: exit 4). */
 export async function getDocument(id: number | string, { client, fetching }: Downloading): Promise<Row> {
   const path = pathOf(operationOf(documents, 'get'), id);
-  const { data, requestId } = await client.request({
-    method: 'GET',
-    path,
-    ...(fetching.signal && { signal: fetching.signal }),
-  });
+  const signal = fetching.signal && { signal: fetching.signal };
+  const { data, requestId } = await client.request({ method: 'GET', path, ...signal });
   if (isPlainObject(data)) return data;
-  throw localFailure('response.malformed', `The server did not answer with document ${id}.`, { requestId });
+  throw localFailure('response.malformed', `The server did not return document ${id}.`, { requestId });
 }
 
-/** The name the server stored a document under, empty where it tells none. */
+/** The name that the server stored a document under, empty where it is not reported. */
 export function storedName(document: Row): string {
   return typeof document.name === 'string' ? document.name : '';
 }
 
-/** Whether a document says where any of its files is; a list may leave that out. */
+/** Whether a document has any download link; a list may leave them out. */
 export function hasLinks(document: Row): boolean {
   return variantsOf(document).length > 0;
 }
 
-/** The link to the file of a document, and another one when it has expired. */
+/** The link to a document's file, renewed when it has expired. */
 export class DocumentLink {
   private document: Row;
   private readonly downloading: Downloading;
-  /** Set while a renewed link has given nothing yet: a second refusal is final. */
+  /** Set while a renewed link has not worked yet: a second refusal is final. */
   private renewed = false;
 
   constructor(document: Row, downloading: Downloading) {
@@ -63,7 +56,7 @@ export class DocumentLink {
     this.downloading = downloading;
   }
 
-  /** Throws a Failure: NoVariant, or exit 8 for a link that is not to be followed. */
+  /** Throws a Failure: NoVariant, or exit 8 for a link that must not be followed. */
   url(): URL {
     return readLink(linkOf(this.document, this.downloading.variant), this.downloading.client.baseUrl);
   }
@@ -74,12 +67,12 @@ export class DocumentLink {
     return typeof guidName === 'string' && guidName !== '' ? guidName : null;
   }
 
-  /** The link gave something. */
+  /** Notes that the link worked, so that it may be renewed once more. */
   worked(): void {
     this.renewed = false;
   }
 
-  /** Asks for the document again after its link was refused; throws the refusal when that was done already. */
+  /** Requests the document again after its link was refused; throws the refusal when that was done already. */
   async renew(refusal: Failure): Promise<void> {
     if (this.renewed) throw refusal;
     this.renewed = true;
@@ -93,8 +86,28 @@ function variantsOf(document: Row): Variant[] {
 }
 
 function linkOf(document: Row, variant: Variant): unknown {
-  const there = variantsOf(document);
-  if (there.includes(variant)) return (document.storage as Row)[variant];
-  const has = there.length === 0 ? 'nothing to download' : `only: ${there.join(', ')}`;
+  const available = variantsOf(document);
+  if (available.includes(variant)) return (document.storage as Row)[variant];
+  const has = available.length === 0 ? 'nothing to download' : `only: ${available.join(', ')}`;
   throw new NoVariant(`Document ${document.id} has no ${variant}, ${has}.`);
+}
+
+/**
+ * A download link that may be followed: at the API's own origin, https, or on this machine where the API is, too.
+ * Throws a Failure with exit code 8 for any other, since the file would cross the network unencrypted.
+ */
+export function readLink(link: unknown, baseUrl: string): URL {
+  const url = typeof link === 'string' && URL.canParse(link) ? new URL(link) : undefined;
+  if (url === undefined) throw localFailure('response.malformed', 'The server sent no download link for this file.');
+  const base = new URL(baseUrl);
+  const isSafe = url.protocol === 'https:' || url.origin === base.origin || (isLocal(url) && isLocal(base));
+  if (isSafe && url.username === '' && url.password === '') return url;
+  const message = `The download link points to ${url.protocol}//${url.host}, which is neither the server itself nor https.`;
+  throw localFailure('response.malformed', message, {
+    hint: 'Report it to the operator of the server; the link was not followed.',
+  });
+}
+
+function isLocal({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && isLoopback(hostname);
 }

@@ -1,34 +1,41 @@
 import { createHash } from 'node:crypto';
 import { Failure, fileFailure } from '../../failure.ts';
 import type { OutgoingBody } from '../../transport/send.ts';
-import { type ContentSource, contentChanged, fill, giveBack, MEMORY, takeMemory } from '../content/source.ts';
+import {
+  acquireBuffer,
+  BUFFER_BYTES,
+  type ContentSource,
+  contentChanged,
+  fill,
+  releaseBuffer,
+} from '../content/source.ts';
 
 /** The fields of POST /api/v1/documents, `file` without its content (specification, Documents). */
 export type DocumentFields = Readonly<Record<string, unknown>> & { readonly file?: Readonly<Record<string, number>> };
 
-/** A body that is made while it is sent. */
+/** A body that is generated while it is sent. */
 export type StreamedBody = Exclude<OutgoingBody, string>;
 
 /** Bytes of content in one chunk: a multiple of three, so that base64 needs no padding between chunks. */
-const CHUNK = MEMORY - 3;
+const CHUNK = BUFFER_BYTES - 3;
 
-/** Whether content goes out at once: no buffers of it live long enough to become old garbage. */
-export function isOnePiece({ size }: { readonly size: number }): boolean {
+/** Whether content goes out in one chunk: none of its buffers lives long enough to become old garbage. */
+export function isSingleChunk({ size }: { readonly size: number }): boolean {
   return size <= CHUNK;
 }
 
-/** Bytes of content that are encoded at once: of more the text would be too long for the heap of what is short-lived. */
+/** Bytes of content that are encoded at once: the text of more would not fit into the heap for short-lived objects. */
 const ENCODED = 72 * 1024;
 
 /**
  * JSON of a document with the base64 of its content, read from disk while it is sent: memory stays at a chunk whatever
- * the size. `length` is exact. When the content is no longer of the size and `sha256` it was checked with, the stream
- * throws `contentChanged` before its last bytes, so that no server can take it for a whole document; and a Failure with
- * exit code 9 when it cannot be read.
+ * the size. `length` is exact. When the content no longer has the size and `sha256` it was checked with, the stream
+ * throws `contentChanged` before its last bytes, so that no server can take it for a complete document; and a Failure
+ * with exit code 9 when it cannot be read.
  */
 export function documentBody(
   fields: DocumentFields,
-  content: { readonly source: ContentSource; readonly sha256: string },
+  content: CheckedContent,
   options: { readonly chunk?: number; readonly onBytes?: (bytes: number) => void } = {},
 ): StreamedBody {
   const { file = {}, ...rest } = fields;
@@ -41,6 +48,11 @@ export function documentBody(
   };
 }
 
+interface CheckedContent {
+  readonly source: ContentSource;
+  readonly sha256: string;
+}
+
 /** Length of the base64 text, padding included, of so many bytes. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
@@ -48,42 +60,68 @@ export function base64Length(bytes: number): number {
 
 async function* chunks(
   { head, tail }: { readonly head: Buffer; readonly tail: Buffer },
-  { source, sha256 }: { readonly source: ContentSource; readonly sha256: string },
+  { source, sha256 }: CheckedContent,
   chunk: number,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const reader = (isOnePiece(source) && source.reopen?.()) || (await source.open());
+  const reader = (isSingleChunk(source) && source.reopen?.()) || (await source.open());
   const hash = createHash('sha256');
-  const memory = takeMemory();
+  const buffer = acquireBuffer();
   try {
     for (let position = 0; position < source.size; ) {
       const left = source.size - position;
-      const last = left <= chunk;
-      // One byte more than there should be at the end, so that a file that has grown shows.
-      const bytes = await fill(reader, position, memory.subarray(0, last ? left + 1 : chunk), left);
+      const isLast = left <= chunk;
+      // One byte more than expected at the end, so that a file that has grown shows.
+      const bytes = await fill(reader, position, buffer.subarray(0, isLast ? left + 1 : chunk), left);
       hash.update(bytes);
-      if (bytes.length !== Math.min(left, chunk) || (last && hash.digest('hex') !== sha256))
+      if (bytes.length !== Math.min(left, chunk) || (isLast && hash.digest('hex') !== sha256))
         throw contentChanged(source.label);
-      yield encoded(bytes, position === 0 ? head : NOTHING, last ? tail : NOTHING);
+      yield encoded(bytes, position === 0 ? head : NOTHING, isLast ? tail : NOTHING);
       position += bytes.length;
       onBytes?.(bytes.length);
     }
   } catch (cause) {
     throw cause instanceof Failure ? cause : fileFailure(`read ${source.label}`, cause);
   } finally {
-    giveBack(memory);
+    releaseBuffer(buffer);
     await reader.close();
   }
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** The base64 of bytes between what stands before and behind it. */
-function encoded(bytes: Buffer, before: Buffer, behind: Buffer): Buffer {
-  const text = Buffer.allocUnsafe(before.length + base64Length(bytes.length) + behind.length);
+/** The base64 of bytes between two other pieces of text. */
+function encoded(bytes: Buffer, before: Buffer, after: Buffer): Buffer {
+  const text = Buffer.allocUnsafe(before.length + base64Length(bytes.length) + after.length);
   let end = before.copy(text);
   for (let from = 0; from < bytes.length; from += ENCODED)
     end += text.write(bytes.toString('base64', from, Math.min(bytes.length, from + ENCODED)), end, 'latin1');
-  behind.copy(text, end);
+  after.copy(text, end);
   return text;
+}
+
+/** Called with the bytes of content as they go out, negative when an attempt starts over. */
+export type OnBytes = (bytes: number, source: ContentSource) => void;
+
+/** The body of one upload, generated anew for each attempt; `sent`: bytes of content that the last attempt sent. */
+export interface CountedBody extends StreamedBody {
+  sent: number;
+}
+
+/** A document's body that counts the content it sends. */
+export function countedBody(fields: DocumentFields, content: CheckedContent, onBytes?: OnBytes): CountedBody {
+  const count = (bytes: number) => {
+    body.sent += bytes;
+    onBytes?.(bytes, content.source);
+  };
+  const { length, open } = documentBody(fields, content, { onBytes: count });
+  const body: CountedBody = {
+    length,
+    sent: 0,
+    open() {
+      count(-body.sent);
+      return open();
+    },
+  };
+  return body;
 }

@@ -12,70 +12,59 @@ export class CsvSyntax extends Error {
   }
 }
 
+const QUOTED = /"([^"]*(?:""[^"]*)*)"(?!")/y;
+const PLAIN = /[^,\r\n]*(?:\r(?!\n)[^,\r\n]*)*/y;
+const SEPARATOR = /,|\r?\n|$/y;
+
 /**
  * Reads RFC 4180 text with LF or CRLF: quoted cells may hold commas, quotes (doubled) and line breaks. A byte order mark
- * and lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or stands inside a cell.
+ * and lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or is inside a cell.
  */
 export function parseCsv(text: string): CsvRow[] {
   const rows: CsvRow[] = [];
-  const scan = new Scanner(text.startsWith('\ufeff') ? text.slice(1) : text);
-  while (!scan.atEnd()) {
-    const line = scan.line;
-    const cells = [scan.takeCell()];
-    while (scan.take(',')) cells.push(scan.takeCell());
-    scan.endRow();
-    if (cells.length > 1 || cells[0] !== '') rows.push({ line, cells });
+  let at = text.startsWith('\ufeff') ? 1 : 0;
+  let line = 1;
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    at += found?.[0].length ?? 0;
+    return found;
+  };
+  const takeCell = () => {
+    if (text[at] !== '"') {
+      const [cell = ''] = take(PLAIN) ?? [];
+      if (cell.includes('"')) throw new CsvSyntax(line, 'a quote inside a cell that is not quoted.');
+      return cell;
+    }
+    const quoted = take(QUOTED)?.[1];
+    if (quoted === undefined) throw new CsvSyntax(line, 'a quoted cell that starts here is not closed.');
+    line += quoted.split('\n').length - 1;
+    return quoted.replaceAll('""', '"');
+  };
+  while (at < text.length) {
+    const row = { line, cells: [] as string[] };
+    let separator: string | undefined;
+    do {
+      row.cells.push(takeCell());
+      separator = take(SEPARATOR)?.[0];
+    } while (separator === ',');
+    if (separator === undefined)
+      throw new CsvSyntax(line, 'text after a closing quote; double the quotes inside a cell.');
+    if (separator !== '') line++;
+    if (row.cells.length > 1 || row.cells[0] !== '') rows.push(row);
   }
   return rows;
 }
 
-class Scanner {
-  line = 1;
-  private at = 0;
-  private readonly text: string;
+/** Text that a spreadsheet would run as a formula, or that already carries the quote that stops it. */
+const RUNNABLE = /^'*[=+\-@\t\r]/;
 
-  constructor(text: string) {
-    this.text = text;
-  }
+/** Puts a quote before text that a spreadsheet would run; `unescapeFormula` restores exactly what was given. */
+export function escapeFormula(cell: string): string {
+  return RUNNABLE.test(cell) ? `'${cell}` : cell;
+}
 
-  atEnd(): boolean {
-    return this.at >= this.text.length;
-  }
-
-  take(expected: string): boolean {
-    if (!this.text.startsWith(expected, this.at)) return false;
-    this.at += expected.length;
-    return true;
-  }
-
-  endRow(): void {
-    if (this.take('\r\n') || this.take('\n')) this.line++;
-    else if (!this.atEnd())
-      throw new CsvSyntax(this.line, 'text after a closing quote; double the quotes inside a cell.');
-  }
-
-  takeCell(): string {
-    if (this.take('"')) return this.takeQuoted();
-    const cell = /[^,\r\n]*(?:\r(?!\n)[^,\r\n]*)*/y;
-    cell.lastIndex = this.at;
-    const found = cell.exec(this.text)?.[0] ?? '';
-    this.at += found.length;
-    if (found.includes('"')) throw new CsvSyntax(this.line, 'a quote inside a cell that is not quoted.');
-    return found;
-  }
-
-  private takeQuoted(): string {
-    const start = this.line;
-    let cell = '';
-    for (;;) {
-      const close = this.text.indexOf('"', this.at);
-      if (close < 0) throw new CsvSyntax(start, 'a quoted cell that starts here is not closed.');
-      const part = this.text.slice(this.at, close);
-      this.line += part.split('\n').length - 1;
-      this.at = close + 1;
-      cell += part;
-      if (!this.take('"')) return cell;
-      cell += '"';
-    }
-  }
+/** The text that `escapeFormula` was given. */
+export function unescapeFormula(cell: string): string {
+  return cell.startsWith("'") && RUNNABLE.test(cell) ? cell.slice(1) : cell;
 }

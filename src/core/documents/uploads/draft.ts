@@ -15,13 +15,13 @@ import { Failure, usageFailure } from '../../failure.ts';
 import type { DocumentFields } from './body.ts';
 import { UNKNOWN, type UploadRow } from './uploadrow.ts';
 
-/** Filter that selects the documents of one owner, and the field that names it in a body. */
+/** The owner of a document, and the field that names it in filters and bodies. */
 export interface DocumentOwner {
   readonly field: 'ownerOrganization' | 'ownerPatient' | 'ownerPerioExam';
   readonly id: string;
 }
 
-/** What the folders of a layout tell of a file, as people call it. */
+/** What the folders of a layout say of a file, for messages. */
 const FROM_FOLDERS = [
   ['patient', 'the id of the patient'],
   ['userDefinedDate', 'a date, YYYY-MM-DD,'],
@@ -35,22 +35,15 @@ export interface DocumentDraft {
   readonly storedName: string;
 }
 
-/**
- * Makes the fields of a document from a row. Throws a Failure with exit code 2 that holds every problem: owner, name,
- * tags, date, crop.
- */
+/** Makes the fields of a document from a row. Throws a Failure with exit code 2 that holds every problem. */
 export function draftDocument(row: UploadRow, type: MimeType, organization: string): DocumentDraft {
   const base = sentBaseName(row.name?.trim() ?? defaultName(row.file), type);
   const problems: Problem[] = [];
   const wrongName = baseNameProblem(base);
   if (wrongName !== undefined) problems.push({ code: 'field.length', source: 'name', description: wrongName });
   for (const [column, what] of FROM_FOLDERS) {
-    if (row[column] === UNKNOWN)
-      problems.push({
-        code: 'field.format',
-        source: column,
-        description: `Write ${what} in place of the ${UNKNOWN} in ${column}.`,
-      });
+    const description = `Write ${what} in place of the ${UNKNOWN} in ${column}.`;
+    if (row[column] === UNKNOWN) problems.push({ code: 'field.format', source: column, description });
   }
   if (problems.some(({ source }) => source !== 'name')) throw refused(row, problems);
   const crop = readCrop(row, type, problems);
@@ -64,22 +57,20 @@ export function draftDocument(row: UploadRow, type: MimeType, organization: stri
     file: { ...crop, content: 'AAAA' },
   };
   if (row.patient !== undefined && row.perioExam !== undefined) {
-    problems.push({
-      code: 'field.conflict',
-      source: 'patient',
-      description: 'A document has one owner: give a patient or a perio exam.',
-    });
+    const description = 'A document has one owner: give a patient or a perio exam.';
+    problems.push({ code: 'field.conflict', source: 'patient', description });
   }
   const { file, ...fields } = readFields(documentFields, input, { problems, warnings: [], mode: 'create' });
   if (problems.length > 0) throw refused(row, problems);
+  const { content: _, ...checkedCrop } = file as Record<string, number>;
   return {
-    fields: { ...fields, file: withoutContent(file) },
+    fields: { ...fields, file: checkedCrop },
     owner: ownerOf(row, organization),
     storedName: storedName(base, type),
   };
 }
 
-/** Name of a file without its folder and extension; dots inside a name, as in dates, are kept. */
+/** Name of a file without its folder and extension; dots inside a name, as in dates, stay. */
 export function defaultName(file: string): string {
   const name = basename(file);
   const extension = extname(name);
@@ -107,11 +98,6 @@ function readCrop(row: UploadRow, type: MimeType, problems: Problem[]): Readonly
     return problem('crop', `A crop is written X,Y,WIDTH,HEIGHT in pixels, not ${row.crop}.`);
   }
   return { fromX, fromY, width, height, ratio: row.ratio };
-}
-
-function withoutContent(file: unknown): Readonly<Record<string, number>> {
-  const { content: _, ...crop } = file as Record<string, number>;
-  return crop;
 }
 
 function refused(row: UploadRow, problems: readonly Problem[]): Failure {

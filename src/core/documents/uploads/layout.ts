@@ -4,16 +4,15 @@ import { isDate } from '../../../catalog/fields/times.ts';
 import { defaultName } from './draft.ts';
 import { UNKNOWN, type UploadRow } from './uploadrow.ts';
 
-/** Ways in which folders may say what a file is. */
+/** Conventions by which folders say what a file is. */
 export const LAYOUTS = ['patient-folders'] as const;
 
 const CONVENTION = 'PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext';
 
 /**
- * The row that a file's place says in `--layout patient-folders`: `7000000000114_Smith/X-Ray/2026-01-02-Bitewing.jpg`
- * is a document of patient 7000000000114, tagged X-Ray, of that date, named Bitewing. `root` is the folder that was
- * given: that above the patients' folders, or one of theirs. A file that stands elsewhere carries the reason as its
- * `problem`.
+ * The row that a file's path gives in `--layout patient-folders`: `7000000000114_Smith/X-Ray/2026-01-02-Bitewing.jpg` is
+ * a document of patient 7000000000114, tagged X-Ray, of that date, named Bitewing. `root` is the folder that was given:
+ * that above the patients' folders, or one of theirs. A file elsewhere carries the reason as its `problem`.
  */
 export function patientFolderRow(file: string, root: string, folder: string): UploadRow {
   const inside = relative(resolve(folder, root), resolve(folder, file)).split(sep);
@@ -25,11 +24,10 @@ export function patientFolderRow(file: string, root: string, folder: string): Up
   const parts = here === undefined ? [above, ...inside] : inside;
   const patient = here ?? patientOf(above);
   if (patient === undefined) return refused(file, `no folder above it begins with a patient id (${CONVENTION}).`);
-  const [, ...rest] = parts;
-  const name = rest.at(-1) ?? '';
-  const [tag, ...deeper] = rest.slice(0, -1);
+  const name = parts.at(-1) ?? '';
+  const [tag, ...deeper] = parts.slice(1, -1);
   if (deeper.length > 0)
-    return refused(file, `it stands too deep: at most one folder, the tag, may be between (${CONVENTION}).`, patient);
+    return refused(file, `it is too deep: at most one folder, the tag, may be between (${CONVENTION}).`, patient);
   const [, date = '', title = ''] = /^(\d{4}-\d{2}-\d{2})-(.+)$/s.exec(name) ?? [];
   if (!isDate(date)) return refused(file, `its name does not begin with a date, YYYY-MM-DD- (${CONVENTION}).`, patient);
   return {

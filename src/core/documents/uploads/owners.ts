@@ -10,13 +10,13 @@ import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { PlannedUpload } from './plan.ts';
 
-/** Patients that one request asks for: their ids stay well inside the length of a URL. */
+/** Patients looked up by one request: their ids stay well below the maximum length of a URL. */
 const BATCH = 100;
 
-/** Patients that are asked for one by one at the same time. */
-const AT_ONCE = 4;
+/** Patients looked up one by one at the same time. */
+const CONCURRENCY = 4;
 
-/** Answers that say that the list cannot be asked in this way, here or by this token. */
+/** Statuses of servers or tokens that do not allow to list patients in this way. */
 const NO_LOOK_UP: readonly number[] = [400, 403, 404, 405, 408];
 
 /** A plan whose owners were looked up; `note` says why they could not be. */
@@ -27,9 +27,8 @@ export interface OwnedPlan {
 
 /**
  * Refuses rows whose patient does not exist (exit 4): looked up 100 at a time, and by id where the list does not have
- * them, since a server may leave out what has not changed for long. Connects only where there are any. Where that
- * cannot be found out it is left to the server, as are perio exams, which no request of the API lists. Throws what
- * a request throws.
+ * them, since a server may leave out what has not changed for long. Connects only where there are any. What cannot be
+ * found out is left to the server, as are perio exams, which no request of the API lists. Throws what a request throws.
  */
 export async function refuseUnknownOwners(
   plan: readonly PlannedUpload[],
@@ -69,8 +68,8 @@ async function listedPatients(ids: readonly string[], client: ApiClient, signal?
       formatFilter([{ key: 'id', operator: '->', values }]),
       operation.filters,
       async (filter) => {
-        const asked = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
-        for await (const { rows } of walkPages(client, operation, asked)) {
+        const options = { filter, fields: ['id'], pageSize: BATCH, limit: values.length, signal };
+        for await (const { rows } of walkPages(client, operation, options)) {
           for (const { id } of rows) found.add(String(id));
         }
       },
@@ -79,13 +78,13 @@ async function listedPatients(ids: readonly string[], client: ApiClient, signal?
   return found;
 }
 
-/** Which of some patients do not exist, and the failure of one that could not be asked for. */
+/** The patients that do not exist, and the failure of one that could not be looked up. */
 async function missingPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal) {
   const missing = new Set<string>();
   let failure: Failure | undefined;
-  const limit = pLimit(AT_ONCE);
-  const ask = async (id: string) => {
-    // A failure that is not of one patient would come for each of them.
+  const limit = pLimit(CONCURRENCY);
+  const lookUp = async (id: string) => {
+    // A failure that is not of one patient would recur for each of them.
     if (failure !== undefined) return;
     try {
       const path = pathOf(operationOf(patients, 'get'), id);
@@ -96,14 +95,14 @@ async function missingPatients(ids: readonly string[], client: ApiClient, signal
       else failure = cause;
     }
   };
-  await Promise.all(ids.map((id) => limit(() => ask(id))));
+  await Promise.all(ids.map((id) => limit(lookUp, id)));
   return { missing, failure };
 }
 
 function patientOf(planned: PlannedUpload): string | undefined {
-  if (planned.kind !== 'ready') return undefined;
-  const { owner } = planned.upload;
-  return owner.field === 'ownerPatient' ? owner.id : undefined;
+  return planned.kind === 'ready' && planned.upload.owner.field === 'ownerPatient'
+    ? planned.upload.owner.id
+    : undefined;
 }
 
 function refused(planned: PlannedUpload): PlannedUpload {

@@ -1,13 +1,13 @@
+import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { Failure, localFailure, usageFailure } from '../../failure.ts';
 import { readFileType } from '../content/filetype.ts';
-import { MAX_CONTENT, tooLarge } from '../content/limits.ts';
-import { type ContentSource, fileSource, sha256Of, whileOpen } from '../content/source.ts';
+import { type ContentSource, fileSource, MAX_CONTENT, sha256Of, tooLarge, whileOpen } from '../content/source.ts';
 import { type DocumentDraft, defaultName, draftDocument } from './draft.ts';
 import type { EarlierOutcome, UploadRow } from './uploadrow.ts';
 
-/** A file that passed every check. `note`: what the person who uploads should know. */
+/** A file that passed every check. `note`: what the person who uploads it should know. */
 export interface ReadyUpload extends DocumentDraft {
   readonly row: UploadRow;
   readonly source: ContentSource;
@@ -21,22 +21,28 @@ export type PlannedUpload =
   | { readonly kind: 'refused'; readonly row: UploadRow; readonly failure: Failure }
   | { readonly kind: 'done'; readonly row: UploadRow; readonly earlier: EarlierOutcome };
 
+/** The files of a plan that are ready to be sent. */
+export function readyUploads(plan: readonly PlannedUpload[]): ReadyUpload[] {
+  return plan.flatMap((planned) => (planned.kind === 'ready' ? [planned.upload] : []));
+}
+
+/** What the checks need beside the rows. */
 export interface PlanOptions {
   readonly organization: string;
   /** Folder that relative paths start from. */
   readonly folder: string;
-  /** Gives stdin, spooled. */
+  /** Spools standard input. */
   readonly stdin: () => Promise<ContentSource>;
   readonly maxContent?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Files that are looked at (read once, hashed) at the same time. */
-const CHECKS = 4;
+/** Files that are checked (read once, hashed) at the same time. */
+const CONCURRENT_CHECKS = 4;
 
-/** Checks all rows before anything is sent; a bad row never keeps a good one from being ready. */
+/** Checks all rows before anything is sent; a bad row does not stop a good one. */
 export async function planUploads(rows: readonly UploadRow[], options: PlanOptions): Promise<PlannedUpload[]> {
-  const limit = pLimit(CHECKS);
+  const limit = pLimit(CONCURRENT_CHECKS);
   const firstStdin = rows.findIndex(({ file }) => file === '-');
   const planned = await Promise.all(rows.map((row, index) => limit(() => planRow(row, index > firstStdin, options))));
   return refuseRepeated(planned, await doneBefore(planned, options));
@@ -65,7 +71,7 @@ async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload>
   if (source.size === 0) throw usageFailure(`${row.file} is empty.`, { source: row.file });
   if (source.size > limit) throw tooLarge(row.file, limit, source.size);
   const declared =
-    row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.place ? 'its mimeType' : '--mime-type' };
+    row.mimeType === undefined ? undefined : { type: row.mimeType, by: row.location ? 'its mimeType' : '--mime-type' };
   return whileOpen(source, async (opened) => {
     const { type, note } = await readFileType(opened, declared);
     const draft = draftDocument(row, type, options.organization);
@@ -73,23 +79,20 @@ async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload>
   });
 }
 
-/**
- * The rows done in an earlier run that a ready one may repeat, by what they are. Only files that could be the same by
- * owner and name are read again; one that is gone since is no repetition.
- */
+/** Rows done before that a ready one may repeat, by identity; only those of the same owner and name are read again. */
 async function doneBefore(planned: readonly PlannedUpload[], options: PlanOptions): Promise<Map<string, UploadRow>> {
-  const asked = new Set(planned.flatMap((entry) => (entry.kind === 'ready' ? [callingOf(entry.row)] : [])));
+  const ready = new Set(planned.flatMap(({ kind, row }) => (kind === 'ready' ? [ownerAndName(row)] : [])));
   const found = new Map<string, UploadRow>();
   for (const { kind, row } of planned) {
-    if (kind !== 'done' || row.file === '-' || !asked.has(callingOf(row))) continue;
+    if (kind !== 'done' || row.file === '-' || !ready.has(ownerAndName(row))) continue;
     const upload = await check(row, options).catch(() => undefined);
     if (upload !== undefined) found.set(identityOf(upload), row);
   }
   return found;
 }
 
-/** Whose a row is and what it is called, as far as that is known without its content. */
-function callingOf({ file, name, patient, perioExam }: UploadRow): string {
+/** The owner and the name of a row, as far as they are known without its content. */
+function ownerAndName({ file, name, patient, perioExam }: UploadRow): string {
   return JSON.stringify([patient ?? '', perioExam ?? '', defaultName(name ?? file).toLowerCase()]);
 }
 
@@ -109,12 +112,30 @@ function refuseRepeated(planned: readonly PlannedUpload[], done: ReadonlyMap<str
       first.set(key, row);
       return entry;
     }
-    const where = earlier.place === undefined ? earlier.file : `${earlier.file} (${earlier.place})`;
+    const where = earlier.location === undefined ? earlier.file : `${earlier.file} (${earlier.location})`;
     const message = `${row.file}: same content, owner and name as ${where}; it is uploaded once.`;
-    return {
-      kind: 'refused',
-      row,
-      failure: localFailure('usage.invalid', message, { hint: 'Remove it, or give it another name.' }),
-    };
+    const failure = localFailure('usage.invalid', message, { hint: 'Remove it, or give it another name.' });
+    return { kind: 'refused', row, failure };
   });
+}
+
+/** Where uploads go: the server and the organization. */
+export interface UploadTarget {
+  readonly baseUrl: string;
+  readonly organization: string;
+}
+
+/** Idempotency key (D46), the same in every run; `generation` counts documents of earlier keys that were deleted. */
+export function keyOf(upload: ReadyUpload, target: UploadTarget, generation: number): string {
+  return `molar-${digest(upload, target, generation)}`;
+}
+
+/** The key of an upload in the journal: the same parts, whatever was deleted since. */
+export function journalKeyOf(upload: ReadyUpload, target: UploadTarget): string {
+  return digest(upload, target, 'journal');
+}
+
+function digest({ owner, storedName, sha256 }: ReadyUpload, target: UploadTarget, use: number | string): string {
+  const parts = [target.baseUrl, target.organization, owner.field, owner.id, storedName, sha256, use];
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }

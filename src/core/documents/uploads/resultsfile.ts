@@ -1,61 +1,80 @@
-import { readFile, rename } from 'node:fs/promises';
+import { access, readFile, rename } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
-import { openAtomicFile } from '../../output/atomicfile.ts';
+import { writeWholeFile } from '../../output/atomicfile.ts';
+import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
-import { formatResults, type ResultRow } from './results.ts';
-import type { UploadLedger } from './uploadall.ts';
-import type { Uploaded } from './uploadfile.ts';
-import { type EarlierOutcome, rowKey, type UploadRow } from './uploadrow.ts';
+import {
+  EXTRA_COLUMNS,
+  joinTags,
+  MANIFEST_COLUMNS,
+  RESULT_COLUMNS,
+  rowKey,
+  type UploadOutcome,
+  type UploadRow,
+} from './uploadrow.ts';
 
-/** Milliseconds between two writings of the file while a run goes on. */
+/** A row with its outcome. */
+export interface ResultRow {
+  readonly row: UploadRow;
+  readonly outcome: UploadOutcome;
+}
+
+/**
+ * The results CSV of a run: one line a row in the order of the rows, LF, UTF-8. `readManifest` returns the same rows,
+ * with their outcomes as `earlier`; what a spreadsheet would run as a formula carries a quote.
+ */
+export function formatResults(results: readonly ResultRow[]): string {
+  const extras = EXTRA_COLUMNS.filter((column) => results.some(({ row }) => row[column] !== undefined));
+  const columns = [...MANIFEST_COLUMNS, ...extras, ...RESULT_COLUMNS];
+  return stringify([
+    columns,
+    ...results.map((result) => columns.map((column) => escapeFormula(cellOf(result, column)))),
+  ]);
+}
+
+type ResultColumn = (typeof RESULT_COLUMNS)[number];
+type ColumnName = (typeof MANIFEST_COLUMNS)[number] | (typeof EXTRA_COLUMNS)[number] | ResultColumn;
+
+function cellOf({ row, outcome }: ResultRow, column: ColumnName): string {
+  if (column === 'tags') return joinTags(row.tags);
+  if (column === 'error') return outcome.error?.replace(/\s+/g, ' ') ?? '';
+  return String((isResult(column) ? outcome[column] : row[column]) ?? '');
+}
+
+function isResult(column: ColumnName): column is ResultColumn {
+  return (RESULT_COLUMNS as readonly string[]).includes(column);
+}
+
+/** Milliseconds between two writes of the file during a run. */
 const INTERVAL = 1000;
 
 /**
- * The results CSV of a run. It is whole at any moment: all rows, each with what is known of it so far, replaced at most
- * once a second; rows that were not told yet stand as pending, and a run with it looks on the server first.
+ * The results CSV of a run. It is complete at any moment: all rows, each with what is known of it so far, replaced at
+ * most once a second; rows without an outcome yet are pending, and a run with it searches the server first.
  */
-export class ResultsFile implements UploadLedger {
-  private readonly path: string;
-  private readonly results: ResultRow[];
-  private readonly now: () => number;
-  private written = Number.NEGATIVE_INFINITY;
-  private writing: Promise<void> = Promise.resolve();
-
-  constructor(path: string, results: readonly ResultRow[], now: () => number) {
-    this.path = path;
-    this.results = [...results];
-    this.now = now;
-  }
-
-  async settled(index: number, { outcome }: Uploaded): Promise<void> {
-    const result = this.results[index];
-    if (result !== undefined) this.results[index] = { row: result.row, outcome };
-    if (this.now() - this.written >= INTERVAL) await this.write();
-  }
-
-  /** Writes all rows as they stand. Throws a Failure with exit code 9 when the file cannot be written. */
-  async write(): Promise<void> {
-    this.written = this.now();
-    // One writing after another: they share the name of the part file.
-    const turn = this.writing.catch(() => undefined).then(() => this.replace());
-    this.writing = turn;
-    await turn;
-  }
-
-  private async replace(): Promise<void> {
-    const file = await openAtomicFile(this.path);
-    try {
-      await file.write(formatResults(this.results));
-      await file.commit();
-    } catch (cause) {
-      await file.abort();
-      throw cause;
-    }
-  }
+export function resultsFile(path: string, planned: readonly ResultRow[], now: () => number) {
+  const results = [...planned];
+  let written = Number.NEGATIVE_INFINITY;
+  let writing: Promise<void> = Promise.resolve();
+  /** Writes all rows as they are now. Throws a Failure with exit code 9 when the file cannot be written. */
+  const write = (): Promise<void> => {
+    written = now();
+    // One write after another: they share the name of the part file.
+    writing = writing.catch(() => undefined).then(() => writeWholeFile(path, formatResults(results)));
+    return writing;
+  };
+  /** Records the outcome of a row. */
+  const settled = async (index: number, outcome: UploadOutcome): Promise<void> => {
+    const result = results[index];
+    if (result !== undefined) results[index] = { row: result.row, outcome };
+    if (now() - written >= INTERVAL) await write();
+  };
+  return { settled, write };
 }
 
-/** Rows of the results CSV that stands at a path, none where there is no file. Exit code 2 when it is another file. */
+/** Rows of the results CSV at a path, none where there is no file. Exit code 2 when it is another file. */
 export async function readEarlierResults(path: string, label: string): Promise<readonly UploadRow[]> {
   const bytes = await readFile(path).catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return undefined;
@@ -75,24 +94,20 @@ export async function readEarlierResults(path: string, label: string): Promise<r
 }
 
 /**
- * Gives rows what an earlier run noted about them. It is a hint where to look, not proof: the file may have changed
- * since, so a row noted as done is looked for on the server with its content.
+ * Adds what an earlier run noted about the rows. It is a hint where to look, not proof: the file may have changed since,
+ * so a row noted as done is looked for on the server with its content.
  */
 export function withEarlier(rows: readonly UploadRow[], results: readonly UploadRow[]): UploadRow[] {
   const known = new Map(results.map((row) => [rowKey(row), row.earlier]));
   return rows.map((row) => {
-    const earlier = known.get(rowKey(row));
-    if (row.earlier !== undefined || earlier === undefined) return row;
-    const hint: EarlierOutcome = earlier.status === 'done' ? { ...earlier, status: 'unknown' } : earlier;
-    return { ...row, earlier: hint };
+    const earlier = row.earlier === undefined ? known.get(rowKey(row)) : undefined;
+    if (earlier === undefined) return row;
+    return { ...row, earlier: earlier.status === 'done' ? { ...earlier, status: 'unknown' } : earlier };
   });
 }
 
-/**
- * Moves earlier results aside when they hold files that are not done and not part of this run, which would be forgotten
- * otherwise. Gives the new name and the number of those files.
- */
-export async function keepUnfinished(
+/** Renames earlier results with unfinished files of other runs; returns the new name and the number of those files. */
+export async function moveUnfinished(
   path: string,
   results: readonly UploadRow[],
   rows: readonly UploadRow[],
@@ -104,7 +119,7 @@ export async function keepUnfinished(
   const extension = extname(path);
   for (let number = 1; ; number++) {
     const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;
-    if (await exists(aside)) continue;
+    if (await isTaken(aside)) continue;
     await rename(path, aside).catch((cause: unknown) => {
       throw fileFailure(`rename ${path}`, cause);
     });
@@ -112,8 +127,9 @@ export async function keepUnfinished(
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return readFile(path).then(
+/** Whether a name is in use, as far as can be told: a file that cannot be reached counts. */
+function isTaken(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
     (cause: unknown) => codeOf(cause) !== 'ENOENT',
   );

@@ -15,56 +15,48 @@ export interface UploadInput {
   /** Files, folders and `-`, as given. */
   readonly paths: readonly string[];
   readonly manifest?: string;
-  /** Whether folders are gone through with the folders in them. */
+  /** Whether folders are searched with the folders in them. */
   readonly recursive?: boolean;
-  /** Patterns that files of folders have to match one of. */
+  /** Patterns of which files of folders have to match one. */
   readonly include?: readonly string[];
-  /** Patient, tag and date come from where a file stands; goes through folders. */
+  /** Patient, tag and date come from the path of a file; folders are searched recursively. */
   readonly layout?: (typeof LAYOUTS)[number];
   /** What the flags say about every row. */
   readonly defaults: Partial<UploadRow>;
   /** Folder that relative paths start from. */
   readonly folder: string;
-  /** Tells the files of the run itself, by absolute path: never taken from a folder. */
+  /** Recognizes the files of the run itself, by absolute path: they are never taken from a folder. */
   readonly isOwn: (path: string) => boolean;
 }
 
-/** The rows asked for; `notes`: what was left out. `single`: exactly one file was named. */
+/** The requested rows; `notes`: what was left out. `single`: exactly one file was named. */
 export interface UploadRows {
   readonly rows: readonly UploadRow[];
   readonly notes: readonly string[];
   readonly single: boolean;
 }
 
-/** Refuses flags that no row could be uploaded with (exit 2), before any file is looked at. */
-export function checkDefaults({
-  patient,
-  perioExam,
-  mimeType,
-  userDefinedDate,
-  crop,
-  ratio,
-}: Partial<UploadRow>): void {
-  const wrong = (source: string, message: string) => usageFailure(message, { source });
-  if (patient !== undefined && perioExam !== undefined) {
+/** Refuses flags that no row could be uploaded with (exit 2), before any file is read. */
+export function checkDefaults(defaults: Partial<UploadRow>): void {
+  const { patient, perioExam, mimeType, userDefinedDate, crop, ratio } = defaults;
+  const isWrong = <T>(value: T | undefined, isValid: (value: T) => boolean) => value !== undefined && !isValid(value);
+  const isId = (text: string) => asId(text) !== undefined;
+  if (patient !== undefined && perioExam !== undefined)
     throw wrong('--perio-exam', 'Give --patient or --perio-exam, not both: a document has one owner.');
-  }
-  if (patient !== undefined && asId(patient) === undefined) throw wrong('--patient', '--patient must be a patient id.');
-  if (perioExam !== undefined && asId(perioExam) === undefined) {
-    throw wrong('--perio-exam', '--perio-exam must be the id of a perio exam.');
-  }
-  if (mimeType !== undefined && canonicalMimeType(mimeType) === undefined) {
+  if (isWrong(patient, isId)) throw wrong('--patient', '--patient must be a patient id.');
+  if (isWrong(perioExam, isId)) throw wrong('--perio-exam', '--perio-exam must be the id of a perio exam.');
+  if (isWrong(mimeType, (type) => canonicalMimeType(type) !== undefined))
     throw wrong('--mime-type', `--mime-type ${mimeType} is not a document type. ${SUPPORTED_TYPES}`);
-  }
-  if (userDefinedDate !== undefined && !isDate(userDefinedDate)) {
+  if (isWrong(userDefinedDate, isDate))
     throw wrong('--user-defined-date', '--user-defined-date must be a date that exists, written YYYY-MM-DD.');
-  }
   if ((crop === undefined) !== (ratio === undefined)) {
-    throw wrong(
-      crop === undefined ? '--crop' : '--ratio',
-      '--crop and --ratio go together: --crop X,Y,WIDTH,HEIGHT --ratio 1.',
-    );
+    const missing = crop === undefined ? '--crop' : '--ratio';
+    throw wrong(missing, '--crop and --ratio go together: --crop X,Y,WIDTH,HEIGHT --ratio 1.');
   }
+}
+
+function wrong(source: string, message: string): Failure {
+  return usageFailure(message, { source });
 }
 
 function folderFlag({ recursive, include = [] }: Pick<UploadInput, 'recursive' | 'include'>): string | undefined {
@@ -74,7 +66,6 @@ function folderFlag({ recursive, include = [] }: Pick<UploadInput, 'recursive' |
 /** Refuses ways of naming files that do not go together (exit 2). */
 function checkInput(input: UploadInput): void {
   const { paths, manifest, include = [], layout, defaults } = input;
-  const wrong = (source: string, message: string) => usageFailure(message, { source });
   if (manifest !== undefined && paths.length > 0) throw wrong('--manifest', 'Give files or --manifest, not both.');
   if (manifest === undefined && paths.length === 0)
     throw wrong('FILE', 'Nothing to upload: give files, a folder, - or --manifest.');
@@ -82,26 +73,22 @@ function checkInput(input: UploadInput): void {
   if (manifest !== undefined && folders !== undefined)
     throw wrong(folders, `${folders} is for folders; a manifest names each file.`);
   if (include.includes('')) throw wrong('--include', "--include needs a pattern, as in --include '*.pdf'.");
-  const taken = layout === undefined ? [] : LAYOUT_SAYS.filter((key) => defaults[key] !== undefined);
-  if (taken.length > 0)
-    throw wrong(
-      '--layout',
-      `With --layout ${layout} the folders say patient, tag, date and name; leave the flags out.`,
-    );
+  if (layout !== undefined && LAYOUT_FIELDS.some((key) => defaults[key] !== undefined)) {
+    const message = `With --layout ${layout} the folders say patient, tag, date and name; leave the flags out.`;
+    throw wrong('--layout', message);
+  }
 }
 
-const LAYOUT_SAYS = ['patient', 'perioExam', 'userDefinedDate', 'name'] as const;
+const LAYOUT_FIELDS = ['patient', 'perioExam', 'userDefinedDate', 'name'] as const;
 
 /** Reads the manifest, lists the folders and makes a row of every file. Throws a Failure: exit code 2 or 9. */
 export async function readUploadInput(input: UploadInput): Promise<UploadRows> {
   checkInput(input);
   const { manifest, defaults, folder } = input;
   const found = manifest === undefined ? await rowsOfPaths(input) : await rowsOfManifest(manifest, folder);
-  const rows = found.rows.map((row) => withDefaults(row, defaults));
-  if (defaults.name !== undefined && !found.single) {
-    throw usageFailure('--name fits one file only; a manifest has a column for names.', { source: '--name' });
-  }
-  return { ...found, rows };
+  if (defaults.name !== undefined && !found.single)
+    throw wrong('--name', '--name fits one file only; a manifest has a column for names.');
+  return { ...found, rows: found.rows.map((row) => withDefaults(row, defaults)) };
 }
 
 async function rowsOfManifest(manifest: string, folder: string): Promise<UploadRows> {
@@ -142,12 +129,11 @@ async function rowsOfPaths(input: UploadInput): Promise<UploadRows> {
       ...found.unread.map(({ path: file, failure }) => ({ file, tags: [], ...unowned, unread: failure })),
     );
   }
-  if (flag !== undefined && folders === 0 && missing === 0)
-    throw usageFailure(`${flag} is for folders; none is given.`, { source: flag });
+  if (flag !== undefined && folders === 0 && missing === 0) throw wrong(flag, `${flag} is for folders; none is given.`);
   return { rows, notes, single: paths.length === 1 && folders === 0 };
 }
 
-/** Why nothing can be learnt about a path: most often nothing stands there. */
+/** Why nothing can be found out about a path: most often it does not exist. */
 function whyUnread(path: string, label: string): Promise<Failure | undefined> {
   return stat(path).then(
     () => undefined,

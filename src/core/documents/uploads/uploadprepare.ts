@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { holdLock, type LockOwner, type Release } from '../../lockfile.ts';
-import { MAX_CONTENT } from '../content/limits.ts';
-import { type SpooledSource, spool } from '../content/spool.ts';
+import { MAX_CONTENT } from '../content/source.ts';
+import { spool } from '../content/spool.ts';
 import { type PlannedUpload, planUploads } from './plan.ts';
 import { readEarlierResults, withEarlier } from './resultsfile.ts';
-import { type RunFiles, runFiles } from './runfiles.ts';
 import { readUploadInput, type UploadInput } from './uploadinput.ts';
 import { planNotes } from './uploadreport.ts';
 import type { UploadRow } from './uploadrow.ts';
@@ -15,10 +14,10 @@ export interface UploadOrder extends Omit<UploadInput, 'isOwn'> {
   readonly results: string;
   readonly organization: string;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** Told the bytes that are kept of stdin. */
+  /** Called with the number of bytes of stdin that are spooled. */
   readonly onSpooled?: (bytes: number) => void;
   readonly temporaryFolder: string;
-  /** Who keeps other runs from the same results file; absent where nothing will be sent. */
+  /** Holder of the lock on the results file; absent where nothing will be sent. */
   readonly owner?: LockOwner;
   readonly signal?: AbortSignal;
 }
@@ -28,54 +27,71 @@ export interface PreparedUploads {
   readonly plan: readonly PlannedUpload[];
   /** For the person who runs it: what was left out, what was assumed. */
   readonly notes: readonly string[];
+  /** Exactly one file was named. */
   readonly single: boolean;
   readonly results: string;
   readonly files: RunFiles;
   readonly earlier: readonly UploadRow[];
-  /** Gives the lock and the disk space of stdin back. */
+  /** Releases the lock and the disk space of stdin. */
   readonly dispose: () => Promise<void>;
 }
 
-/**
- * Reads and checks everything that is asked for. Throws a Failure only for what spoils the run as a whole: exit 2, or 9,
- * also when another run with the same results file goes on.
- */
+/** Reads and checks all that was requested. Throws a Failure only for what prevents the complete run: exit 2 or 9. */
 export async function prepareUploads(order: UploadOrder): Promise<PreparedUploads> {
-  const files = runFiles(resolve(order.folder, order.results));
+  const { results, folder, organization, owner, signal } = order;
+  const files = runFiles(resolve(folder, results));
   const held: Release[] = [];
   const dispose = async () => {
     for (const release of held.splice(0)) await release();
   };
+  const stdin = async () => {
+    const { temporaryFolder, onSpooled: onBytes } = order;
+    const spooled = await spool(order.stdin, { label: '-', folder: temporaryFolder, limit: MAX_CONTENT, onBytes });
+    held.push(spooled.dispose);
+    return spooled;
+  };
   try {
-    if (order.owner !== undefined) held.push(await holdLock(files.lock, order.results, order.owner));
-    return { ...(await prepare(order, files, held)), dispose };
+    if (owner !== undefined) held.push(await holdLock(files.lock, results, owner));
+    const { rows, notes, single } = await readUploadInput({ ...order, isOwn: files.isOwn });
+    const earlier = await readEarlierResults(files.results, results);
+    const isOther = order.manifest !== undefined && resolve(folder, order.manifest) !== files.results;
+    const known = withEarlier(isOther ? rows.map(fromElsewhere) : rows, earlier);
+    const plan = await planUploads(known, { organization, folder, stdin, ...(signal && { signal }) });
+    return { plan, notes: [...notes, ...planNotes(plan)], single, results, files, earlier, dispose };
   } catch (cause) {
     await dispose();
     throw cause;
   }
 }
 
-async function prepare(
-  order: UploadOrder,
-  files: RunFiles,
-  held: Release[],
-): Promise<Omit<PreparedUploads, 'dispose'>> {
-  const { results, folder, organization, signal } = order;
-  const input = await readUploadInput({ ...order, isOwn: files.isOwn });
-  const earlier = await readEarlierResults(files.results, results);
-  const isOther = order.manifest !== undefined && resolve(folder, order.manifest) !== files.results;
-  const rows = withEarlier(isOther ? input.rows.map(fromElsewhere) : input.rows, earlier);
-  const stdin = async () => {
-    const { temporaryFolder, onSpooled: onBytes } = order;
-    const options = { label: '-', folder: temporaryFolder, limit: MAX_CONTENT, onBytes };
-    const spooled: SpooledSource = await spool(order.stdin, options);
-    held.push(spooled.dispose);
-    return spooled;
-  };
-  const plan = await planUploads(rows, { organization, folder, stdin, ...(signal && { signal }) });
-  return { plan, notes: [...input.notes, ...planNotes(plan)], single: input.single, results, files, earlier };
-}
-
 function fromElsewhere(row: UploadRow): UploadRow {
   return row.earlier === undefined ? row : { ...row, earlier: { ...row.earlier, elsewhere: true } };
+}
+
+/** The files that a run of uploads writes: the results CSV, and beside it the journal and the lock. Absolute paths. */
+export interface RunFiles {
+  readonly results: string;
+  readonly journal: string;
+  readonly lock: string;
+  /** Whether a file, by its absolute path, is one of them or an earlier one: those are never uploaded with a folder. */
+  readonly isOwn: (path: string) => boolean;
+}
+
+/** The files of the run whose results CSV is at this path. */
+export function runFiles(results: string): RunFiles {
+  const extension = extname(results);
+  const stem = basename(results, extension);
+  return {
+    results,
+    journal: `${results}.journal`,
+    lock: `${results}.lock`,
+    isOwn: (path) => dirname(path) === dirname(results) && isOwnName(basename(path), stem, extension),
+  };
+}
+
+/** `results.csv`, one moved aside (`results.1.csv`), and what is written beside it, complete or in part. */
+function isOwnName(name: string, stem: string, extension: string): boolean {
+  if (!name.startsWith(stem)) return false;
+  const rest = name.slice(stem.length).replace(/\.(?:part|journal|journal\.part|lock(?:\.[-\w.]+)?)$/, '');
+  return rest.endsWith(extension) && /^(?:\.\d+)?$/.test(rest.slice(0, rest.length - extension.length));
 }

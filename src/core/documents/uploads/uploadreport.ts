@@ -1,70 +1,135 @@
+import { EXIT } from '../../../catalog/failures.ts';
+import { list } from '../../../catalog/fields/composites.ts';
+import { id, integer } from '../../../catalog/fields/numbers.ts';
+import { choice, text } from '../../../catalog/fields/text.ts';
+import { date } from '../../../catalog/fields/times.ts';
+import { readOnly } from '../../../catalog/record.ts';
 import { Failure, type FailureItem } from '../../failure.ts';
-import { exitCodeOfRun } from '../outcome.ts';
+import type { Row } from '../../pages/page.ts';
+import { exitCodeOfRun, reasonFor } from '../outcome.ts';
 import type { PlannedUpload } from './plan.ts';
-import { settledBefore } from './uploadall.ts';
 import type { Uploaded } from './uploadfile.ts';
+import { UNKNOWN } from './uploadrow.ts';
 
-/** More files than this are counted instead of named. */
-const NAMED = 5;
+/** Maximum number of files that are named one by one. */
+const MAX_NAMED_FILES = 5;
 
-/** Says which files were there already. */
+/** Says which files were stored before. */
 export function repeatNotes(plan: readonly PlannedUpload[], results: readonly Uploaded[]): string[] {
   const notes = results.flatMap(({ repeated, document }, index) =>
     repeated && document !== undefined
       ? [`${plan[index]?.row.file}: stored already as document ${document.id}, not stored again.`]
       : [],
   );
-  return notes.length <= NAMED ? notes : [`${countedFiles(notes.length)} stored already, not stored again.`];
+  return notes.length <= MAX_NAMED_FILES ? notes : [`${countedFiles(notes.length)} stored already, not stored again.`];
 }
 
 /** What was assumed about files, and how many are not uploaded because an earlier run did. */
 export function planNotes(plan: readonly PlannedUpload[]): string[] {
   const done = plan.filter(({ kind }) => kind === 'done').length;
-  const types = plan.flatMap((planned) =>
-    planned.kind === 'ready' && planned.upload.note !== undefined ? [planned.upload.note] : [],
-  );
+  const types = plan.flatMap((planned) => (planned.kind === 'ready' ? (planned.upload.note ?? []) : []));
   return done === 0 ? types : [...types, `${countedFiles(done)} done in an earlier run, not uploaded again.`];
+}
+
+/** The outcome of a row before anything is sent: done or refused as the plan says, otherwise pending. */
+export function plannedOutcome(planned: PlannedUpload): Uploaded {
+  if (planned.kind === 'done') {
+    const { id = null, storedName = null, attempts } = planned.earlier;
+    return { outcome: { status: 'done', id, storedName, attempts, error: null, exitCode: EXIT.done }, repeated: true };
+  }
+  const { kind, row } = planned;
+  const nothing = { id: null, storedName: null, attempts: row.earlier?.attempts ?? 0 };
+  if (kind === 'ready')
+    return { outcome: { status: 'pending', ...nothing, error: null, exitCode: EXIT.interrupted }, repeated: false };
+  const { failure } = planned;
+  const error = reasonFor(row.file, failure.message);
+  return { outcome: { status: 'failed', ...nothing, error, exitCode: failure.exitCode }, repeated: false, failure };
 }
 
 /** The failure of the checks alone, undefined when every file may be sent. */
 export function failureOfChecks(plan: readonly PlannedUpload[]): Failure | undefined {
   const results = plan.map((planned) => {
-    const before = settledBefore(planned);
-    const { outcome } = before;
-    return planned.kind === 'ready'
-      ? { ...before, outcome: { ...outcome, status: 'done' as const, exitCode: 0 } }
-      : before;
+    const result = plannedOutcome(planned);
+    if (planned.kind !== 'ready') return result;
+    return { ...result, outcome: { ...result.outcome, status: 'done' as const, exitCode: EXIT.done } };
   });
-  return failureOfRun(plan, results, { what: 'refused', hint: 'Put right what is listed.' });
+  return failureOfRun(plan, results, { what: 'refused', hint: 'Correct what is listed.' });
 }
 
 /** The failure a run ends with (contract §4): that of its only file, or one that lists every file that is not done. */
 export function failureOfRun(
   plan: readonly PlannedUpload[],
   results: readonly Uploaded[],
-  say: { readonly what: string; readonly hint: string },
+  { what, hint }: { readonly what: string; readonly hint: string },
 ): Failure | undefined {
   const exitCode = exitCodeOfRun(results.map(({ outcome }) => outcome.exitCode));
+  if (exitCode === EXIT.done) return undefined;
   const [only] = results;
-  if (exitCode === 0) return undefined;
   if (results.length === 1 && only?.failure !== undefined) return only.failure;
   const items = results.flatMap(({ outcome, failure }, index): FailureItem[] => {
     if (outcome.status === 'done') return [];
-    const { file = '', place } = plan[index]?.row ?? {};
+    const { file = '', location } = plan[index]?.row ?? {};
     const description = outcome.error ?? 'Not tried.';
-    const source = place === undefined ? file : description.includes(file) ? place : `${file} (${place})`;
+    const source = location === undefined ? file : description.includes(file) ? location : `${file} (${location})`;
     return [{ code: failure?.code ?? 'run.partial', source, description }];
   });
-  const codes = new Set(items.map(({ code }) => code));
-  const code = codes.size === 1 && exitCode !== 6 ? items[0]?.code : undefined;
-  return new Failure(`${items.length} of ${countedFiles(results.length)} ${say.what}.`, {
-    code: code ?? 'run.partial',
+  const [code = 'run.partial', ...others] = new Set(items.map((item) => item.code));
+  return new Failure(`${items.length} of ${countedFiles(results.length)} ${what}.`, {
+    code: others.length === 0 && exitCode !== EXIT.partial ? code : 'run.partial',
     exitCode,
     items,
-    hint: say.hint,
+    hint,
   });
 }
 
+/** `1 file`, `2 files`. */
 export function countedFiles(files: number): string {
   return files === 1 ? '1 file' : `${files} files`;
+}
+
+/** What `--check` says of each file, in the order of the files. */
+export const checkedFields = {
+  status: readOnly(choice(['ready', 'refused', 'done']), 'Whether it may be uploaded; done: an earlier run did'),
+  file: readOnly(text(), 'Path as given'),
+  name: readOnly(text(), 'Name it is stored under, numbering aside'),
+  patient: readOnly(id(), 'Owning patient'),
+  perioExam: readOnly(id(), 'Owning perio exam'),
+  tags: readOnly(list(text()), 'Tags'),
+  mimeType: readOnly(text(), 'Type'),
+  userDefinedDate: readOnly(date(), 'Date of your own'),
+  bytes: readOnly(integer(), 'Size'),
+  error: readOnly(text(), 'Why it is refused'),
+} as const;
+
+/** The rows of `--check`: complete for files that are ready, the request with the reason for others. */
+export function checkedRows(plan: readonly PlannedUpload[]): Row[] {
+  return plan.map((planned) => {
+    const { kind, row } = planned;
+    const requested = {
+      status: kind,
+      file: row.file,
+      name: row.name ?? null,
+      patient: idOf(row.patient),
+      perioExam: idOf(row.perioExam),
+      tags: row.tags,
+      mimeType: row.mimeType ?? null,
+      userDefinedDate: known(row.userDefinedDate),
+      bytes: null,
+      error: null,
+    };
+    if (kind === 'refused') return { ...requested, error: reasonFor(row.file, planned.failure.message) };
+    if (kind === 'done') return { ...requested, name: planned.earlier.storedName ?? requested.name };
+    const { fields, storedName, source } = planned.upload;
+    return { ...requested, name: storedName, mimeType: fields.mimeType, bytes: source.size };
+  });
+}
+
+/** The id as a number, or the text that is none. */
+function idOf(text: string | undefined): number | string | null {
+  const id = known(text);
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : id;
+}
+
+function known(text: string | undefined): string | null {
+  return text === undefined || text === UNKNOWN ? null : text;
 }

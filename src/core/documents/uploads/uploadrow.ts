@@ -1,21 +1,33 @@
 import type { Failure } from '../../failure.ts';
 
-/** What became of a row. `unknown`: sent, but whether it was stored could not be found out. `pending`: not tried yet. */
-export type UploadStatus = 'done' | 'failed' | 'unknown' | 'pending';
+/** Outcomes of a row. `unknown`: sent, but whether it was stored could not be found out. `pending`: not tried yet. */
+export const UPLOAD_STATUSES = ['done', 'failed', 'unknown', 'pending'] as const;
 
-export const UPLOAD_STATUSES: readonly UploadStatus[] = ['done', 'failed', 'unknown', 'pending'];
+/** One of `UPLOAD_STATUSES`. */
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 
-/** What a results CSV of an earlier run says about a row. */
+/** The outcome of one file: `error` in one line, `exitCode` that of its cause (contract §4), 0 when done. */
+export interface UploadOutcome {
+  readonly status: UploadStatus;
+  readonly id: string | null;
+  readonly storedName: string | null;
+  /** POSTs sent, those of earlier runs included. */
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly exitCode: number;
+}
+
+/** The outcome of a row as a results CSV of an earlier run has it. */
 export interface EarlierOutcome {
   readonly status: UploadStatus;
   readonly id?: string;
   readonly storedName?: string;
   readonly attempts: number;
-  /** It was another results file that said so, with a journal of its own. */
+  /** It is from another results file, with a journal of its own. */
   readonly elsewhere?: boolean;
 }
 
-/** One upload as it was asked for: texts from flags or manifest cells, absent where nothing was given. */
+/** One requested upload: texts from flags or manifest cells, absent where nothing was given. */
 export interface UploadRow {
   /** Path as given, relative to the current folder; `-` for stdin. */
   readonly file: string;
@@ -28,29 +40,31 @@ export interface UploadRow {
   /** `X,Y,WIDTH,HEIGHT` in pixels. */
   readonly crop?: string;
   readonly ratio?: string;
-  /** Where the row stands, for messages: `scans.csv line 7`. */
-  readonly place?: string;
+  /** Where the row is, for messages: `scans.csv line 7`. */
+  readonly location?: string;
   readonly earlier?: EarlierOutcome;
   /** Why it cannot be uploaded, where that is known before the file is looked at. */
   readonly problem?: string;
-  /** Why it cannot be read: a folder that could not be listed stands as a row of its own. */
+  /** Why it cannot be read: a folder that could not be listed is a row of its own. */
   readonly unread?: Failure;
 }
 
-/** What is not known carries a mark that no run accepts, so that the results CSV is put right before it is run. */
+/** Marks what is not known; no run accepts it, so that the results CSV is corrected before it is run. */
 export const UNKNOWN = '?';
 
-/** Columns of a manifest that a row always has, and those that stand only where some row uses them. */
+/** Columns of a manifest that are always there. */
 export const MANIFEST_COLUMNS = ['file', 'name', 'patient', 'perioExam', 'tags', 'mimeType'] as const;
+/** Columns of a manifest that are there only where some row uses them. */
 export const EXTRA_COLUMNS = ['userDefinedDate', 'crop', 'ratio'] as const;
+/** Columns that a results CSV adds. */
 export const RESULT_COLUMNS = ['status', 'id', 'storedName', 'attempts', 'error'] as const;
 
-/** Tells rows of different runs apart: the same file for the same owner under the same name. */
+/** Identifies a row across runs: the same file for the same owner under the same name. */
 export function rowKey(row: UploadRow): string {
   return JSON.stringify([row.file, row.name ?? '', row.patient ?? '', row.perioExam ?? '']);
 }
 
-/** Fills what a row leaves open from the flags; a row with an owner or tags of its own keeps them. */
+/** Fills in from the flags what a row leaves open; an owner or tags of its own take precedence. */
 export function withDefaults(row: UploadRow, defaults: Partial<UploadRow>): UploadRow {
   const owned = row.patient !== undefined || row.perioExam !== undefined;
   const { patient, perioExam, ...rest } = defaults;
@@ -63,11 +77,12 @@ export function withDefaults(row: UploadRow, defaults: Partial<UploadRow>): Uplo
   };
 }
 
-/** Tags in one cell, separated by semicolons; a backslash before a semicolon or a backslash makes it a part of the tag. */
+/** Tags in one cell, separated by semicolons; a backslash before a semicolon or a backslash makes it part of the tag. */
 export function joinTags(tags: readonly string[]): string {
   return tags.map((tag) => tag.replace(/[\\;]/g, '\\$&')).join(';');
 }
 
+/** The tags of a cell that `joinTags` made, or a person. */
 export function splitTags(cell: string): string[] {
   const tags = cell.match(/(?:\\[\\;]|[^;])+/g) ?? [];
   return tags.map((tag) => tag.replace(/\\([\\;])/g, '$1').trim()).filter((tag) => tag !== '');

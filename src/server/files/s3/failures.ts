@@ -1,8 +1,8 @@
 import { StoreUnusable } from '../../store/store.ts';
-import { FilesUnavailable } from '../unavailable.ts';
+import { FilesUnavailable } from '../files.ts';
 
-/** What a storage or the way to it failed with: `NoSuchKey`, `AccessDenied`, `ECONNREFUSED`. */
-export function wordOf(error: unknown): string {
+/** The code of a failed request: `NoSuchKey`, `AccessDenied`, `ECONNREFUSED`. */
+function errorCodeOf(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (typeof code === 'string' && code !== '') return code;
   return typeof name === 'string' && name !== '' ? name : 'unknown';
@@ -14,15 +14,15 @@ function statusOf(error: unknown): number | undefined {
 
 /** Whether the storage said that it has no such object: HEAD, which has no body, says only 404. */
 export function isMissing(error: unknown): boolean {
-  return statusOf(error) === 404 && ['NoSuchKey', 'NotFound'].includes(wordOf(error));
+  return statusOf(error) === 404 && ['NoSuchKey', 'NotFound'].includes(errorCodeOf(error));
 }
 
-/** Runs a request to the storage; whatever fails is told as `FilesUnavailable`. */
-export async function reaching<T>(request: () => Promise<T>): Promise<T> {
+/** Runs a request to the storage; any failure is thrown as `FilesUnavailable`. */
+export async function orUnavailable<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    throw error instanceof FilesUnavailable ? error : new FilesUnavailable(wordOf(error), error);
+    throw error instanceof FilesUnavailable ? error : new FilesUnavailable(errorCodeOf(error), error);
   }
 }
 
@@ -31,36 +31,34 @@ const CREDENTIALS =
 const REGION = /^(?:PermanentRedirect|301|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/;
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|ALTNAME/;
 
-/** Why a bucket cannot be used at all, for the one who starts the server. `at` names the endpoint. */
-export function unusable(error: unknown, bucket: string, at: string): StoreUnusable {
-  const word = wordOf(error);
-  const told = (message: string, next: string) => new StoreUnusable(message, next, error);
-  if (word === 'CredentialsProviderError') {
+/** The failure of a bucket that cannot be used at all, for the operator. `at` names the endpoint. */
+export function bucketUnusable(error: unknown, bucket: string, at: string): StoreUnusable {
+  const [message, next] = explanationOf(error, bucket, at);
+  return new StoreUnusable(message, next, error);
+}
+
+function explanationOf(error: unknown, bucket: string, at: string): readonly [message: string, next: string] {
+  const code = errorCodeOf(error);
+  const status = statusOf(error);
+  if (code === 'CredentialsProviderError') {
     const next = 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.';
-    return told(`There are no credentials for the bucket ${bucket}.`, next);
+    return [`There are no credentials for the bucket ${bucket}.`, next];
   }
-  if (/^Region (?:is missing|not accepted)/.test((error as Error | null)?.message ?? '')) {
-    return told(`The region of the bucket ${bucket} is not known.`, 'Set AWS_REGION, or AWS_ENDPOINT_URL_S3.');
-  }
-  if (REGION.test(word)) {
-    return told(`The bucket ${bucket} is in another region (${word}).`, 'Set AWS_REGION to the region of the bucket.');
-  }
-  if (CREDENTIALS.test(word) || statusOf(error) === 403 || statusOf(error) === 401) {
+  if (/^Region (?:is missing|not accepted)/.test((error as Error | null)?.message ?? ''))
+    return [`The region of the bucket ${bucket} is not known.`, 'Set AWS_REGION, or AWS_ENDPOINT_URL_S3.'];
+  if (REGION.test(code))
+    return [`The bucket ${bucket} is in another region (${code}).`, 'Set AWS_REGION to the region of the bucket.'];
+  if (CREDENTIALS.test(code) || status === 403 || status === 401) {
     const next = `Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may list, read, write and delete in ${bucket}.`;
-    return told(`${at} refuses the credentials for the bucket ${bucket}: ${word}.`, next);
+    return [`${at} refuses the credentials for the bucket ${bucket}: ${code}.`, next];
   }
-  if (statusOf(error) === 404) {
+  if (status === 404) {
     const next = 'Make the bucket, or check its name in --files and the endpoint in AWS_ENDPOINT_URL_S3.';
-    return told(`There is no bucket ${bucket} at ${at}.`, next);
+    return [`There is no bucket ${bucket} at ${at}.`, next];
   }
-  if (CERTIFICATE.test(word) && statusOf(error) === undefined) {
-    return told(`The certificate of ${at} is not trusted: ${word}.`, 'Name its authority with AWS_CA_BUNDLE.');
-  }
-  if (statusOf(error) === undefined) {
-    return told(`${at} does not answer: ${word}.`, 'Check AWS_ENDPOINT_URL_S3, and that the storage is running.');
-  }
-  return told(
-    `The bucket ${bucket} at ${at} cannot be used: ${word}.`,
-    'See what the storage reports, then try again.',
-  );
+  if (status !== undefined)
+    return [`The bucket ${bucket} at ${at} cannot be used: ${code}.`, 'Check the log of the storage, then try again.'];
+  if (CERTIFICATE.test(code))
+    return [`The certificate of ${at} is not trusted: ${code}.`, 'Name its authority with AWS_CA_BUNDLE.'];
+  return [`${at} does not respond: ${code}.`, 'Check AWS_ENDPOINT_URL_S3, and that the storage is running.'];
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { placeOf } from '../../files/files.ts';
+import { storagePath } from '../../files/files.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import type { TableCounts } from '../copy/database.ts';
 import type { HashedFile } from '../copy/files.ts';
@@ -77,7 +77,7 @@ export async function writeFileList(
   let bytes = 0;
   try {
     for await (const file of files) {
-      const line = `${file.found}  files/${placeOf(file.name)}\n`;
+      const line = `${file.found}  files/${storagePath(file.name)}\n`;
       hash.update(line);
       await list.appendFile(line);
       count++;

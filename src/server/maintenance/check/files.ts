@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { join } from 'sql-template-tag';
-import { type Files, fileName } from '../../files/files.ts';
-import { VARIANTS } from '../../files/signing.ts';
-import { FilesUnavailable } from '../../files/unavailable.ts';
+import { VARIANTS } from '../../../catalog/resources/documents.ts';
+import { type Files, FilesUnavailable, fileName } from '../../files/files.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/stream.ts';
 import type { CheckContext, CheckFindings } from './context.ts';

@@ -60,8 +60,8 @@ async function copyFile(name: string, source: Files, target: Files): Promise<boo
   try {
     for await (const chunk of content) await stage.write(chunk as Uint8Array);
     await stage.finish();
-    await target.secure([name]);
-    await target.keep(name);
+    await target.persist([name]);
+    await target.finalize(name);
     return true;
   } catch (error) {
     await stage.discard();

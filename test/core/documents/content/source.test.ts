@@ -3,7 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fileSource, MEMORY, readFully, sha256Of, whileOpen } from '../../../../src/core/documents/content/source.ts';
+import {
+  BUFFER_BYTES,
+  fileSource,
+  readFully,
+  sha256Of,
+  whileOpen,
+} from '../../../../src/core/documents/content/source.ts';
 import { documentBody } from '../../../../src/core/documents/uploads/body.ts';
 
 let folder: string;
@@ -19,10 +25,10 @@ const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const CHANGED = 'scan.pdf changed while it was being read.';
 
 describe.each([
-  ['nearly as large as the memory it is read into', MEMORY - 1],
-  ['as large as that memory', MEMORY],
-  ['larger by a byte', MEMORY + 1],
-  ['twice as large', 2 * MEMORY],
+  ['nearly as large as the memory it is read into', BUFFER_BYTES - 1],
+  ['as large as that memory', BUFFER_BYTES],
+  ['larger by a byte', BUFFER_BYTES + 1],
+  ['twice as large', 2 * BUFFER_BYTES],
 ])('a file %s', (_what, size) => {
   it('is hashed and sent as it is', async () => {
     const bytes = bytesOf(size);
@@ -61,7 +67,7 @@ describe.each([
 });
 
 it('files that are read at the same time do not get each other’s bytes', async () => {
-  const sizes = [10, MEMORY - 1, 1000, MEMORY + 5, 77, 200_000, 3, 100_000];
+  const sizes = [10, BUFFER_BYTES - 1, 1000, BUFFER_BYTES + 5, 77, 200_000, 3, 100_000];
   const hashes = await Promise.all(
     sizes.map(async (size) => {
       const own = join(folder, `${size}.pdf`);

@@ -124,7 +124,7 @@ describe('downloading documents', () => {
       'https://user:secret@api.example.com/files/1',
       'The download link points to https://api.example.com, which is neither the server itself nor https.',
     ],
-    ['/files/1', 'The server gave no download link for this file.'],
+    ['/files/1', 'The server sent no download link for this file.'],
   ])('does not follow %s', async (original, message) => {
     expect(await lines([{ id: 5, name: 'scan.pdf', storage: { original } }])).toEqual([`5 8 ${message}`]);
     expect(place.server.requests).toEqual([]);

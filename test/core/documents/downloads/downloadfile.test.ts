@@ -23,7 +23,7 @@ describe('a hash that the server tells', () => {
     at.server.specials = Array.from({ length: 6 }, () => lie);
     expect(await outcome()).toEqual([
       8,
-      expect.stringMatching(/^The content that came has not the (SHA-256|SHA-512|MD5) /),
+      expect.stringMatching(/^The downloaded content does not have the (SHA-256|SHA-512|MD5) /),
     ]);
     expect(await readdir(at.folder)).toEqual([]);
   });
@@ -57,8 +57,8 @@ describe('a link', () => {
 
   it.each([
     [403, 3, 'The server refused its own download link (HTTP 403).'],
-    [404, 4, 'The server did not give the file (HTTP 404).'],
-    [410, 4, 'The server did not give the file (HTTP 410).'],
+    [404, 4, 'The server did not send the file (HTTP 404).'],
+    [410, 4, 'The server did not send the file (HTTP 410).'],
   ])('that stays refused (%s) is asked for once more only', async (code, exitCode, message) => {
     at.server.specials = Array.from({ length: 3 }, () => () => status(code));
     expect(await outcome()).toEqual([exitCode, message]);
@@ -81,7 +81,7 @@ describe('a link', () => {
 
   it('whose file comes in an encoding is refused', async () => {
     at.server.specials = [(it) => whole(it.content, { 'content-encoding': 'gzip' })];
-    expect(await outcome()).toEqual([8, expect.stringContaining('encoding that was not asked for (gzip)')]);
+    expect(await outcome()).toEqual([8, expect.stringContaining('encoding that was not requested (gzip)')]);
   });
 });
 

@@ -2,7 +2,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { type DownloadTarget, downloadAll, type Wanted } from '../../../../src/core/documents/downloads/downloadall.ts';
+import {
+  type DocumentRef,
+  type DownloadTarget,
+  downloadAll,
+} from '../../../../src/core/documents/downloads/downloadall.ts';
 import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
 import { DownloadTally } from '../../../../src/core/documents/downloads/downloadoutcome.ts';
 import type { Downloading } from '../../../../src/core/documents/links/documentlink.ts';
@@ -16,7 +20,7 @@ export const OWNER = {
   lifeOf: () => ({ alive: true }),
 };
 
-export async function* each(wanted: readonly Wanted[]): AsyncGenerator<Wanted> {
+export async function* each(wanted: readonly DocumentRef[]): AsyncGenerator<DocumentRef> {
   yield* wanted;
 }
 
@@ -27,7 +31,7 @@ export class DownloadPlace {
 
   /** One line for each document: what became of it. */
   async download(
-    wanted: readonly Wanted[],
+    wanted: readonly DocumentRef[],
     target: Partial<DownloadTarget> = {},
     more: Partial<Downloading> = {},
     atOnce = 3,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Variant } from '../../../../src/catalog/resources/documents.ts';
 import { staticToken } from '../../../../src/core/connection/credentials.ts';
-import type { Downloading, Variant } from '../../../../src/core/documents/links/documentlink.ts';
+import type { Downloading } from '../../../../src/core/documents/links/documentlink.ts';
 import type { LinkFetching } from '../../../../src/core/documents/links/fetchlink.ts';
 import { ApiClient } from '../../../../src/core/transport/client.ts';
 import { ConnectionFailure, type IncomingResponse, type OutgoingRequest } from '../../../../src/core/transport/send.ts';

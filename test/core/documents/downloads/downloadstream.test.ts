@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { downloadInto } from '../../../../src/core/documents/downloads/downloadstream.ts';
+import { downloadInto } from '../../../../src/core/documents/downloads/downloadfile.ts';
 import { chunks, cut, DownloadServer, sha256, whole } from './downloadserver.ts';
 
 const CONTENT = Buffer.from('the content of a scan, in many small pieces');
@@ -44,7 +44,7 @@ describe('downloading to a stream', () => {
     const headers = { 'repr-digest': `sha-256=:${Buffer.from(sha256('other'), 'hex').toString('base64')}:` };
     expect((await stream([(held) => whole(held.content, headers)])).received).toEqual([
       8,
-      'The content that came has not the hash that the server tells of it.',
+      'The downloaded content does not have the hash that the server reports.',
     ]);
   });
 });

@@ -32,7 +32,7 @@ describe('the files of a folder', () => {
     expect(await list({ recursive: false })).toEqual({
       files: [join('scans/B.pdf'), join('scans/b.pdf')],
       unread: [],
-      notes: ['scans: 1 folder inside not uploaded; --recursive goes in.'],
+      notes: ['scans: 1 folder inside not uploaded; --recursive includes them.'],
     });
   });
 

@@ -38,7 +38,7 @@ describe('--layout patient-folders', () => {
     ['5_x/2026-02-30-a.pdf', 'its name does not begin with a date'],
     ['5_x/2026-01-02.pdf', 'its name does not begin with a date'],
     ['5_x/2026-01-02-', 'its name does not begin with a date'],
-    ['5_x/tag/more/2026-01-02-a.pdf', 'it stands too deep'],
+    ['5_x/tag/more/2026-01-02-a.pdf', 'it is too deep'],
   ])('refuses %s', (file, problem) => {
     const patient = file.startsWith('5_x/') ? '5' : '?';
     const unknown = { patient, userDefinedDate: '?', tags: [] };

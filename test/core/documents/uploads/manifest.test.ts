@@ -6,7 +6,7 @@ const COLUMNS = 'Its first line must name columns: file,name,patient,perioExam,t
 
 describe('a manifest', () => {
   it.each([
-    ['only files', 'file\na.pdf\n', [{ file: 'a.pdf', tags: [], place: 'scans.csv line 2' }]],
+    ['only files', 'file\na.pdf\n', [{ file: 'a.pdf', tags: [], location: 'scans.csv line 2' }]],
     [
       'every column',
       'file,name,patient,perioExam,tags,mimeType\nb/a.pdf,Consent,7000000000114,,X-Ray; 2026 ,pdf\n',
@@ -17,22 +17,30 @@ describe('a manifest', () => {
           patient: '7000000000114',
           tags: ['X-Ray', '2026'],
           mimeType: 'pdf',
-          place: 'scans.csv line 2',
+          location: 'scans.csv line 2',
         },
       ],
     ],
     [
       'columns in another order, with a byte order mark and CRLF',
       '\ufeffperioExam,file\r\n12,a.pdf\r\n',
-      [{ file: 'a.pdf', perioExam: '12', tags: [], place: 'scans.csv line 2' }],
+      [{ file: 'a.pdf', perioExam: '12', tags: [], location: 'scans.csv line 2' }],
     ],
-    ['fewer cells than columns', 'file,tags,name\na.pdf\n', [{ file: 'a.pdf', tags: [], place: 'scans.csv line 2' }]],
+    [
+      'fewer cells than columns',
+      'file,tags,name\na.pdf\n',
+      [{ file: 'a.pdf', tags: [], location: 'scans.csv line 2' }],
+    ],
     [
       'tags with a semicolon',
       'file,tags\na.pdf,a\\;b;c\\\\;\n',
-      [{ file: 'a.pdf', tags: ['a;b', 'c\\'], place: 'scans.csv line 2' }],
+      [{ file: 'a.pdf', tags: ['a;b', 'c\\'], location: 'scans.csv line 2' }],
     ],
-    ['a name with spaces around it', 'file\n" a.pdf "\n', [{ file: ' a.pdf ', tags: [], place: 'scans.csv line 2' }]],
+    [
+      'a name with spaces around it',
+      'file\n" a.pdf "\n',
+      [{ file: ' a.pdf ', tags: [], location: 'scans.csv line 2' }],
+    ],
     [
       'date and crop',
       'file,userDefinedDate,crop,ratio\na.png,2026-03-02,"0,0,10,10",0.5\n',
@@ -43,7 +51,7 @@ describe('a manifest', () => {
           crop: '0,0,10,10',
           ratio: '0.5',
           tags: [],
-          place: 'scans.csv line 2',
+          location: 'scans.csv line 2',
         },
       ],
     ],
@@ -54,16 +62,16 @@ describe('a manifest', () => {
         {
           file: 'a.pdf',
           tags: [],
-          place: 'scans.csv line 2',
+          location: 'scans.csv line 2',
           earlier: { status: 'done', id: '42', storedName: 'a (1).pdf', attempts: 2 },
         },
-        { file: 'b.pdf', tags: [], place: 'scans.csv line 3', earlier: { status: 'failed', attempts: 0 } },
+        { file: 'b.pdf', tags: [], location: 'scans.csv line 3', earlier: { status: 'failed', attempts: 0 } },
       ],
     ],
     [
       'a quote that a spreadsheet wanted',
       "file,name\n'=a.pdf,'+1\n",
-      [{ file: '=a.pdf', name: '+1', tags: [], place: 'scans.csv line 2' }],
+      [{ file: '=a.pdf', name: '+1', tags: [], location: 'scans.csv line 2' }],
     ],
     ['no rows', 'file\n', []],
   ])('%s', (_, text, rows) => {
@@ -79,7 +87,7 @@ describe('a manifest', () => {
       'file,Patient,"x y"\n',
       'scans.csv: unknown column "Patient", "x y". Columns: file, name, patient, perioExam, tags, mimeType, userDefinedDate, crop, ratio, status, id, storedName, attempts, error.',
     ],
-    ['with a column twice', 'file,tags,tags\n', 'scans.csv: column tags stands twice.'],
+    ['with a column twice', 'file,tags,tags\n', 'scans.csv: column tags appears twice.'],
     [
       'with a cell too many',
       'file,tags\na.pdf,b,c\n',

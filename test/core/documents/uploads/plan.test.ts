@@ -89,10 +89,10 @@ describe('the checks before an upload', () => {
   it('refuse a row that repeats another, and only that', async () => {
     await mkdir(join(folder, 'b'));
     for (const name of ['a.pdf', 'b/a.pdf', 'c.pdf']) await writeFile(join(folder, name), SAMPLES.PDF);
-    const place = { place: 'scans.csv line 2' };
+    const location = { location: 'scans.csv line 2' };
     expect(
       await plan([
-        row('a.pdf', place),
+        row('a.pdf', location),
         row('b/a.pdf'),
         row('a.pdf', { patient: '5' }),
         row('c.pdf'),
@@ -127,7 +127,7 @@ describe('the checks before an upload', () => {
 
   it('say what was declared in a manifest by its column', async () => {
     await writeFile(join(folder, 'a'), SAMPLES.PDF);
-    expect(await plan([row('a', { mimeType: 'png', place: 'm.csv line 2' })])).toEqual([
+    expect(await plan([row('a', { mimeType: 'png', location: 'm.csv line 2' })])).toEqual([
       [2, 'a: its content is PDF but its mimeType says PNG. Correct its mimeType.'],
     ]);
   });

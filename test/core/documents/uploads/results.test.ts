@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../../src/core/documents/uploads/manifest.ts';
-import { formatResults, type ResultRow } from '../../../../src/core/documents/uploads/results.ts';
+import { formatResults, type ResultRow } from '../../../../src/core/documents/uploads/resultsfile.ts';
 import type { UploadStatus } from '../../../../src/core/documents/uploads/uploadrow.ts';
 
 const done = { status: 'done', id: '42', storedName: 'a.pdf', attempts: 1, error: null, exitCode: 0 } as const;
@@ -11,7 +11,14 @@ describe('the results CSV', () => {
     const text = formatResults([
       { row: { file: 'a.pdf', patient: '7000000000114', tags: ['X-Ray', 'a;b'] }, outcome: done },
       {
-        row: { file: 'b, c.pdf', name: '=1+1', perioExam: '5', tags: [], mimeType: 'PDF', place: 'scans.csv line 3' },
+        row: {
+          file: 'b, c.pdf',
+          name: '=1+1',
+          perioExam: '5',
+          tags: [],
+          mimeType: 'PDF',
+          location: 'scans.csv line 3',
+        },
         outcome: { status: 'failed', id: null, storedName: null, attempts: 0, error: 'two\nlines', exitCode: 2 },
       },
     ]);
@@ -67,7 +74,7 @@ describe('the results CSV', () => {
           }),
         );
         const read = readManifest(Buffer.from(formatResults(results)), 'r.csv');
-        expect(read.map(({ place: _, ...rest }) => rest)).toEqual(
+        expect(read.map(({ location: _, ...rest }) => rest)).toEqual(
           results.map(({ row: { tags, ...rest }, outcome: { status, id, storedName, attempts } }) => ({
             ...rest,
             tags,

@@ -2,13 +2,13 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UploadOutcome } from '../../../../src/core/documents/outcome.ts';
 import {
-  keepUnfinished,
-  ResultsFile,
+  moveUnfinished,
   readEarlierResults,
+  resultsFile,
   withEarlier,
 } from '../../../../src/core/documents/uploads/resultsfile.ts';
+import type { UploadOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
 
 let folder: string;
 let path: string;
@@ -33,15 +33,15 @@ describe('the results file of a run', () => {
   it('is whole at any moment, for its owner only, and written again at most once a second', async () => {
     let now = 0;
     const rows = ['a.pdf', 'b.pdf'].map((file) => ({ row: { file, tags: [] }, outcome: pending }));
-    const file = new ResultsFile(path, rows, () => now);
+    const file = resultsFile(path, rows, () => now);
     await file.write();
     expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,pending,,,0,\nb.pdf,,,,,,pending,,,0,\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     now = 999;
-    await file.settled(0, { outcome: done, repeated: false });
+    await file.settled(0, done);
     expect(await readFile(path, 'utf8')).toContain('a.pdf,,,,,,pending');
     now = 1000;
-    await file.settled(1, { outcome: { ...done, id: '8' }, repeated: false });
+    await file.settled(1, { ...done, id: '8' });
     expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,done,7,a.pdf,1,\nb.pdf,,,,,,done,8,a.pdf,1,\n`);
     expect(await readdir(folder)).toEqual(['results.csv']);
   });
@@ -49,13 +49,13 @@ describe('the results file of a run', () => {
   it('is written in order when many files end at once', async () => {
     let now = 0;
     const rows = Array.from({ length: 20 }, (_, index) => ({ row: { file: `${index}`, tags: [] }, outcome: pending }));
-    const file = new ResultsFile(path, rows, () => (now += 2000));
-    await Promise.all(rows.map((_, index) => file.settled(index, { outcome: done, repeated: false })));
+    const file = resultsFile(path, rows, () => (now += 2000));
+    await Promise.all(rows.map((_, index) => file.settled(index, done)));
     expect((await readFile(path, 'utf8')).match(/,done,/g)).toHaveLength(20);
   });
 
   it('fails with exit code 9 where it cannot be written', async () => {
-    const file = new ResultsFile(join(folder, 'missing', 'r.csv'), [], () => 0);
+    const file = resultsFile(join(folder, 'missing', 'r.csv'), [], () => 0);
     await expect(file.write()).rejects.toMatchObject({ exitCode: 9 });
   });
 });
@@ -103,10 +103,10 @@ describe('results of an earlier run', () => {
     const failed = { file: 'a.pdf', tags: [], earlier: { status: 'failed', attempts: 0 } as const };
     await writeFile(path, 'first');
     await writeFile(join(folder, 'results.1.csv'), 'there');
-    expect(await keepUnfinished(path, [failed, failed], [{ file: 'a.pdf', tags: [] }])).toBeUndefined();
-    expect(await keepUnfinished(path, [failed], [])).toBeUndefined();
-    expect(await keepUnfinished(path, [{ ...failed, earlier: { status: 'done', attempts: 1 } }], [])).toBeUndefined();
-    expect(await keepUnfinished(path, [failed, failed], [{ file: 'b.pdf', tags: [] }])).toEqual({
+    expect(await moveUnfinished(path, [failed, failed], [{ file: 'a.pdf', tags: [] }])).toBeUndefined();
+    expect(await moveUnfinished(path, [failed], [])).toBeUndefined();
+    expect(await moveUnfinished(path, [{ ...failed, earlier: { status: 'done', attempts: 1 } }], [])).toBeUndefined();
+    expect(await moveUnfinished(path, [failed, failed], [{ file: 'b.pdf', tags: [] }])).toEqual({
       path: join(folder, 'results.2.csv'),
       files: 2,
     });

@@ -1,8 +1,8 @@
 import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
 import { StoredDocuments } from '../../../../src/core/documents/uploads/stored.ts';
-import { uploadAll } from '../../../../src/core/documents/uploads/uploadall.ts';
 import { UploadJournal } from '../../../../src/core/documents/uploads/uploadjournal.ts';
 import type { UploadRow } from '../../../../src/core/documents/uploads/uploadrow.ts';
+import { uploadAll } from '../../../../src/core/documents/uploads/uploadrun.ts';
 import { type FakeServer, sha256 } from '../fakeserver.ts';
 import { memorySource } from '../samples.ts';
 
@@ -49,8 +49,8 @@ export async function run(
     ...(options.signal && { signal: options.signal }),
   };
   const settled: number[] = [];
-  const ledger = { settled: async (index: number) => void settled.push(index) };
-  const results = await uploadAll(plan, uploading, { concurrency: options.concurrency ?? 1, ledger });
+  const onSettled = async (index: number) => void settled.push(index);
+  const results = await uploadAll(plan, uploading, { concurrency: options.concurrency ?? 1, onSettled });
   return { outcomes: results.map(({ outcome }) => outcome), results, settled };
 }
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runFiles } from '../../../../src/core/documents/uploads/runfiles.ts';
 import { readUploadInput, type UploadInput } from '../../../../src/core/documents/uploads/uploadinput.ts';
+import { runFiles } from '../../../../src/core/documents/uploads/uploadprepare.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -57,7 +57,7 @@ describe('what is to be uploaded', () => {
         (file) => ({ file, tags: [] }),
       ),
       notes: [
-        'scans: 1 folder inside not uploaded; --recursive goes in.',
+        'scans: 1 folder inside not uploaded; --recursive includes them.',
         'scans: 1 linked folder inside not uploaded.',
       ],
       single: false,
@@ -76,9 +76,9 @@ describe('what is to be uploaded', () => {
       defaults: { patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02' },
     });
     expect(rows).toEqual([
-      { file: 'a.pdf', patient: '7', tags: ['own'], userDefinedDate: '2026-01-02', place: 'scans.csv line 2' },
-      { file: 'b.pdf', perioExam: '8', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 3' },
-      { file: 'c.pdf', patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02', place: 'scans.csv line 4' },
+      { file: 'a.pdf', patient: '7', tags: ['own'], userDefinedDate: '2026-01-02', location: 'scans.csv line 2' },
+      { file: 'b.pdf', perioExam: '8', tags: ['flag'], userDefinedDate: '2026-01-02', location: 'scans.csv line 3' },
+      { file: 'c.pdf', patient: '5', tags: ['flag'], userDefinedDate: '2026-01-02', location: 'scans.csv line 4' },
     ]);
   });
 

@@ -21,7 +21,9 @@ describe('the journal of uploads', () => {
     const { journal, close } = await openJournal(path);
     const keys = Array.from({ length: 50 }, (_, index) => `key ${index}`);
     const notes = keys.map(async (key, index) => {
-      await (index % 2 === 0 ? journal.sending(key) : journal.stored(key, '7'));
+      await (index % 2 === 0
+        ? journal.note(key, { state: 'sending' })
+        : journal.note(key, { state: 'stored', id: '7' }));
       expect(await text()).toContain(`"${key}"`);
     });
     await Promise.all(notes);
@@ -33,11 +35,11 @@ describe('the journal of uploads', () => {
   it('tells the next run what was sent, stored and refused', async () => {
     const first = await openJournal(path);
     expect(first.journal.isContinued).toBe(false);
-    await first.journal.sending('a');
-    await first.journal.sending('b');
-    await first.journal.stored('b', '7000000000114');
-    await first.journal.sending('c');
-    await first.journal.refused('c');
+    await first.journal.note('a', { state: 'sending' });
+    await first.journal.note('b', { state: 'sending' });
+    await first.journal.note('b', { state: 'stored', id: '7000000000114' });
+    await first.journal.note('c', { state: 'sending' });
+    await first.journal.note('c', { state: 'refused' });
     await first.close();
     const { journal, close } = await openJournal(path);
     expect(journal.isContinued).toBe(true);
@@ -56,7 +58,7 @@ describe('the journal of uploads', () => {
 
   it('is written before it is needed: without being closed, it is all there', async () => {
     const { journal, close } = await openJournal(path);
-    await journal.sending('a');
+    await journal.note('a', { state: 'sending' });
     expect(await text()).toBe(`${HEADER}{"key":"a","state":"sending"}\n`);
     await close();
   });
@@ -80,7 +82,7 @@ describe('the journal of uploads', () => {
       fc.asyncProperty(fc.integer({ min: HEADER.length, max: whole.length }), async (length) => {
         await writeFile(path, whole.slice(0, length));
         const { journal, close } = await openJournal(path);
-        await journal.stored('z', '1');
+        await journal.note('z', { state: 'stored', id: '1' });
         await close();
         // A line without its end is as good as one with it; less of it is nothing.
         const count = entries.filter((_, at) => length >= HEADER.length + entries.slice(0, at + 1).join('').length - 1);

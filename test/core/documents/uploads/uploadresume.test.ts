@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
+import { journalKeyOf } from '../../../../src/core/documents/uploads/plan.ts';
 import { type JournalEntry, UploadJournal } from '../../../../src/core/documents/uploads/uploadjournal.ts';
-import { journalKeyOf } from '../../../../src/core/documents/uploads/uploadkey.ts';
 import type { EarlierOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
 import { FakeServer } from '../fakeserver.ts';
 import { holds, ready, run } from './uploading.ts';

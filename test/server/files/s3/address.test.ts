@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAddress } from '../../../../src/server/files/s3/address.ts';
+import { readAddress } from '../../../../src/server/files/s3/client.ts';
 import { StoreUnusable } from '../../../../src/server/store/store.ts';
 
 describe('an address of files', () => {
@@ -14,12 +14,12 @@ describe('an address of files', () => {
   });
 
   it.each([
-    ['no bucket', 's3://', /^s3:\/\/ is no address for files: the bucket has/],
-    ['no bucket before a prefix', 's3:///molar', /the bucket has/],
-    ['one slash', 's3:/practice', /the bucket has/],
-    ['capitals in the scheme', 'S3://practice', /the bucket has/],
-    ['a bucket of two letters', 's3://ab', /the bucket has/],
-    ['a port', 's3://practice:9000/molar', /the bucket has/],
+    ['no bucket', 's3://', /^s3:\/\/ is no address for files: a bucket has/],
+    ['no bucket before a prefix', 's3:///molar', /a bucket has/],
+    ['one slash', 's3:/practice', /a bucket has/],
+    ['capitals in the scheme', 'S3://practice', /a bucket has/],
+    ['a bucket of two letters', 's3://ab', /a bucket has/],
+    ['a port', 's3://practice:9000/molar', /a bucket has/],
     ['an empty segment', 's3://practice/a//b', /a prefix has letters/],
     ['a way up', 's3://practice/../b', /a prefix has letters/],
     ['a query', 's3://practice/a?region=x', /a prefix has letters/],
@@ -32,7 +32,7 @@ describe('an address of files', () => {
 
   it('with credentials is refused without showing them', () => {
     expect(() => readAddress('s3://key:secret@practice/molar')).toThrow(
-      /^s3:\/\/… is no address for files: the bucket has 3 or more letters, digits, dots, hyphens and low lines\.$/,
+      /^s3:\/\/… is no address for files: a bucket has 3 or more letters, digits, dots, hyphens and underscores\.$/,
     );
   });
 });

@@ -126,7 +126,7 @@ describe('a storage with a certificate of its own', () => {
     const stage = await files.stage('3f2a-original');
     await stage.write(Buffer.from('abc'));
     await stage.finish();
-    await files.secure(['3f2a-original']);
+    await files.persist(['3f2a-original']);
     // SHA-256 of "abc", from FIPS 180.
     expect(hashes).toEqual(['ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad']);
     await files.close();

@@ -7,8 +7,8 @@ import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Files } from '../../../../src/server/files/files.ts';
+import { FilesUnavailable } from '../../../../src/server/files/files.ts';
 import { openFiles } from '../../../../src/server/files/open.ts';
-import { FilesUnavailable } from '../../../../src/server/files/unavailable.ts';
 import { describeS3, type S3Server } from '../../../support/s3.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -26,8 +26,8 @@ async function stage(name: string, content: Buffer): Promise<string> {
 
 async function store(name: string, content: Buffer): Promise<void> {
   await stage(name, content);
-  await files.secure([name]);
-  await files.keep(name);
+  await files.persist([name]);
+  await files.finalize(name);
 }
 
 async function unavailable(work: Promise<unknown>): Promise<string> {
@@ -85,7 +85,7 @@ await describeS3('a bucket', (s3) => {
   it('gets a small file in one request, and nothing before it is secured', async () => {
     await stage(NAME, Buffer.from('x'));
     expect(s3.requests).toEqual([]);
-    await files.secure([NAME]);
+    await files.persist([NAME]);
     expect(s3.requests).toEqual([`PUT ${prefix()}`, `HEAD ${prefix()}`]);
   });
 
@@ -127,7 +127,7 @@ await describeS3('a bucket', (s3) => {
   ])('has nothing of an upload that broke off %s', async (_where, size, where) => {
     await stage(NAME, randomBytes(size));
     s3.failing(cut(where));
-    expect(await unavailable(files.secure([NAME]))).toBe('ECONNRESET');
+    expect(await unavailable(files.persist([NAME]))).toBe('ECONNRESET');
     s3.failing();
     expect([await files.size(NAME), await listed(), await unfinished(s3)]).toEqual([undefined, [], 0]);
     await files.discard(NAME);
@@ -137,7 +137,7 @@ await describeS3('a bucket', (s3) => {
   it('keeps the parts of an upload that could not be aborted, but shows no file', async () => {
     await stage(NAME, randomBytes(9 * MEGABYTE));
     s3.failing(cut(/partNumber=2|^DELETE/));
-    expect(await unavailable(files.secure([NAME]))).toBe('ECONNRESET');
+    expect(await unavailable(files.persist([NAME]))).toBe('ECONNRESET');
     s3.failing();
     expect([await listed(), await unfinished(s3)]).toEqual([[], 1]);
   });
@@ -145,7 +145,7 @@ await describeS3('a bucket', (s3) => {
   it('gets nothing of a staged file that is not what arrived', async () => {
     for (const size of [10, 9 * MEGABYTE]) {
       await writeFile(await stage(`${size}-original`, randomBytes(size)), randomBytes(size));
-      expect(await unavailable(files.secure([`${size}-original`]))).toBe('UPLOAD_DAMAGED');
+      expect(await unavailable(files.persist([`${size}-original`]))).toBe('UPLOAD_DAMAGED');
     }
     expect([await listed(), await unfinished(s3)]).toEqual([[], 0]);
   });
@@ -153,14 +153,14 @@ await describeS3('a bucket', (s3) => {
   it('is not believed when it has fewer bytes than were sent', async () => {
     await stage(NAME, Buffer.from('0123456789'));
     s3.failing(answering(/^HEAD/, (response) => response.writeHead(200, { 'content-length': 9 }).end()));
-    expect(await unavailable(files.secure([NAME]))).toBe('UPLOAD_DAMAGED');
+    expect(await unavailable(files.persist([NAME]))).toBe('UPLOAD_DAMAGED');
   });
 
   it('keeps the others from being discarded too early when one of several files fails', async () => {
     await stage('aa11-original', Buffer.from('1'));
     await stage('bb22-original', randomBytes(9 * MEGABYTE));
     s3.failing(cut(/aa11/));
-    await unavailable(files.secure(['aa11-original', 'bb22-original']));
+    await unavailable(files.persist(['aa11-original', 'bb22-original']));
     s3.failing();
     // By now the other one has arrived: discarding finds it.
     expect(await listed()).toEqual(['bb22-original']);
@@ -196,18 +196,18 @@ await describeS3('a bucket', (s3) => {
   it('that is away is told as such, and what was staged is ended when it is back', async () => {
     await store('aa11-original', Buffer.from('kept'));
     for (const name of ['bb22-original', 'cc33-original', 'dd44-original']) await stage(name, Buffer.from(name));
-    await files.secure(['bb22-original', 'cc33-original']);
+    await files.persist(['bb22-original', 'cc33-original']);
     await s3.away();
     try {
       const works = [
-        files.secure(['dd44-original']),
+        files.persist(['dd44-original']),
         files.size('aa11-original'),
         files.open('aa11-original'),
         files.remove('aa11-original'),
         listed(),
       ];
       expect(await Promise.all(works.map(unavailable))).toEqual(Array(5).fill('ECONNREFUSED'));
-      await files.keep('bb22-original');
+      await files.finalize('bb22-original');
       await files.discard('cc33-original');
       await (await files.stage('ee55-original')).finish();
     } finally {

@@ -1,0 +1,31 @@
+import * as Flags from '@oclif/core/flags';
+
+/** Properties of a flag that few have (oclif). */
+interface More {
+  readonly options?: readonly string[];
+  readonly default?: string;
+  readonly required?: boolean;
+  readonly exclusive?: string[];
+  readonly dependsOn?: string[];
+  readonly aliases?: string[];
+  readonly description?: string;
+}
+
+/** Declares the flags of one group of the help; of the first where it has no name. */
+export function flagGroup(name?: string) {
+  const common = (summary: string, helpValue?: string) => ({
+    ...(name !== undefined && { helpGroup: name }),
+    ...(helpValue !== undefined && { helpValue }),
+    summary,
+  });
+  return {
+    /** A flag with a value, which the help calls `helpValue`. */
+    text: (helpValue: string | undefined, summary: string, more: More = {}) =>
+      Flags.string({ ...common(summary, helpValue), ...more }),
+    /** The same, given as often as there are values. */
+    list: (helpValue: string | undefined, summary: string, more: Omit<More, 'default'> = {}) =>
+      Flags.string({ ...common(summary, helpValue), ...more, multiple: true, multipleNonGreedy: true }),
+    /** A flag that is given or not. */
+    toggle: (summary: string) => Flags.boolean(common(summary)),
+  };
+}

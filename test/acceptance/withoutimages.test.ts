@@ -1,0 +1,129 @@
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  connection,
+  loadCommands,
+  molar,
+  ORGANIZATION,
+  PATIENT,
+  serve,
+  TOKEN,
+  workplace,
+  writeFixture,
+} from './molar.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+let place: Awaited<ReturnType<typeof workplace>>;
+/** A copy of the built program that finds every package with machine code but sharp. */
+let copy: string;
+let run: string;
+
+beforeAll(async () => {
+  place = await workplace();
+  copy = join(place.path, 'molar');
+  run = join(copy, 'bin/run.js');
+  for (const path of ['bin', 'dist', 'oclif.manifest.json', 'package.json'])
+    await cp(join(ROOT, path), join(copy, path), { recursive: true });
+  const { optionalDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await mkdir(join(copy, 'node_modules/@napi-rs'), { recursive: true });
+  for (const name of Object.keys(optionalDependencies))
+    if (name !== 'sharp') await symlink(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
+  await writeFixture(place.path, 1);
+  const picture = sharp({ create: { width: 60, height: 40, channels: 3, background: '#456' } });
+  await writeFile(join(place.path, 'photo.png'), await picture.png().toBuffer());
+});
+
+afterAll(() => place.remove());
+
+const CROP = { fromX: 0, fromY: 0, width: 10, height: 10, ratio: 1 };
+
+describe('molar without sharp, which is optional', () => {
+  it('loads every command', async () => {
+    const { files, ...ended } = await loadCommands(copy);
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(files).toBeGreaterThan(75);
+  });
+
+  it('serves, notes at the start that images cannot be cropped, and stores them uncropped', async () => {
+    const served = await serve(place.path, ['--data', ':memory:', '--import', 'fixture.ndjson'], run);
+    try {
+      const upload = ['documents', 'upload', 'photo.png', '--patient', `${PATIENT}`, '--max-retries', '0', '--json'];
+      const env = connection(served.url);
+      const cropped = await molar(place.path, [...upload, '--crop', '0,0,10,10', '--ratio', '1'], env, '', run);
+      expect(cropped).toMatchObject({ code: 8, stdout: '' });
+      expect(JSON.parse(cropped.stderr)).toMatchObject({
+        error: { code: 'server.images', hint: expect.stringMatching(/ optional package sharp/) },
+      });
+      const response = await fetch(`${served.url}/api/v1/documents`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${TOKEN}`,
+          'organization-id': ORGANIZATION,
+        },
+        body: JSON.stringify({
+          name: 'photo',
+          mimeType: 'PNG',
+          file: { content: await readFile(join(place.path, 'photo.png'), 'base64'), ...CROP },
+        }),
+      });
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        data: null,
+        errors: [
+          {
+            code: 'server.images',
+            title: 'Images cannot be cropped',
+            description: expect.stringMatching(/^This server cannot crop images: its optional package sharp is not/),
+            source: null,
+          },
+        ],
+      });
+      const plain = await molar(place.path, upload, env, '', run);
+      expect(plain, plain.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/"photo\.png"/) });
+      const listed = await molar(place.path, ['documents', 'count'], env, '', run);
+      expect(listed.stdout).toBe('1\n');
+    } finally {
+      expect(await served.stop()).toBe(0);
+    }
+    const notes = (await served.errors).split('\n').filter((line) => line.includes('sharp'));
+    expect(notes.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, msg: 'images cannot be cropped: the optional package sharp is not installed' },
+    ]);
+  });
+
+  it('refuses an import line with a crop, and fills the demo practice without crops', async () => {
+    const document = {
+      type: 'DocumentV1',
+      organizationId: ORGANIZATION,
+      id: 9000000000001,
+      name: 'photo',
+      mimeType: 'PNG',
+      ownerPatient: { id: PATIENT },
+      tags: [],
+      file: { content: await readFile(join(place.path, 'photo.png'), 'base64'), ...CROP },
+    };
+    const fixture = await readFile(join(place.path, 'fixture.ndjson'), 'utf8');
+    await writeFile(join(place.path, 'cropped.ndjson'), `${fixture}${JSON.stringify(document)}\n`);
+    const importing = ['server', 'import', 'cropped.ndjson', '--data', 'imported'];
+    const refused = await molar(place.path, importing, {}, '', run);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(/cannot crop images: its optional package sharp/);
+    const served = await serve(place.path, ['--data', 'demo', '--demo', 'small'], run);
+    expect(await served.stop()).toBe(0);
+    const files = await readdir(join(place.path, 'demo/files'), { recursive: true });
+    expect(files.filter((name) => name.endsWith('-original')).length).toBeGreaterThan(10);
+    expect(files.filter((name) => name.endsWith('-cropped'))).toEqual([]);
+  });
+});
+
+describe('molar with sharp', () => {
+  it('notes nothing', async () => {
+    const served = await serve(place.path, ['--data', ':memory:', '--import', 'fixture.ndjson']);
+    expect(await served.stop()).toBe(0);
+    expect(await served.errors).not.toMatch(/sharp/);
+  });
+});
