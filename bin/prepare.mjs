@@ -12,12 +12,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
 import { foldersOf, licences } from './licences.mjs';
+import { manifest } from './manifest.mjs';
 import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -38,7 +38,7 @@ const SBOM = join(ROOT, 'sbom.json');
 // As src/server/store/sqlite/driver.ts has it: the one that newer versions of Node need comes built.
 const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
 
-const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
+const BUILDERS = ['bundle', 'licences', 'manifest', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
@@ -121,31 +121,10 @@ async function build(digest) {
   });
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
-  await writeManifest();
+  replace(MANIFEST, await manifest(ROOT));
   await writeHelp();
   writeSupplies(inputs);
   writeFileSync(STAMP, digest);
-}
-
-/**
- * Flags and help of every command, so that the binary loads only the command it runs; a line for each command, so that
- * it reads only the lines it needs.
- */
-async function writeManifest() {
-  const entry = createRequire(join(ROOT, 'package.json')).resolve('@oclif/core');
-  const { Plugin } = await import(pathToFileURL(entry).href);
-  const plugin = new Plugin({
-    errorOnManifestCreate: true,
-    ignoreManifest: true,
-    respectNoCacheDefault: true,
-    root: ROOT,
-    type: 'core',
-  });
-  await plugin.load();
-  const { commands, ...rest } = plugin.manifest;
-  const lines = Object.entries(commands).map(([id, command]) => `${JSON.stringify(id)}:${JSON.stringify(command)}`);
-  const end = JSON.stringify(rest).slice(1);
-  replace(MANIFEST, `{"commands":{\n${lines.join(',\n')}\n},${end}\n`);
 }
 
 /** The help of commands and topics as it is where there is no terminal, which bin/run.js then only copies. */

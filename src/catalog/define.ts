@@ -97,13 +97,22 @@ export interface Resource {
   readonly many: string;
   readonly about: string;
   readonly fields: Fields;
-  /** Keys that its lists can be filtered by; the store keeps a column or rows for each. */
+  /** Keys that its lists can be filtered by; the store has a column or rows for each (server/store/layout.ts). */
   readonly filters: FilterKeys;
   readonly operations: Readonly<Record<string, Operation>>;
   /** Columns of a table on a terminal; CSV has all fields. */
   readonly tableColumns: readonly string[];
   /** Computed from other resources: it has no records of its own. */
   readonly computed?: boolean;
+  /** Indexes over several keys, beside those that the keys declare for themselves. */
+  readonly indexes?: readonly CompositeIndex[];
+}
+
+/** An index over several filter keys of the records that have a value for the first (`present`), or for which `unless` does not hold. */
+export interface CompositeIndex {
+  readonly keys: readonly string[];
+  readonly present?: boolean;
+  readonly unless?: { readonly key: string; readonly values: readonly string[] };
 }
 
 /** One filter key: operators and value, the flags that stand for it, and what it selects. */
@@ -115,10 +124,17 @@ export function key(
 ): Omit<FilterKey, 'key'> {
   const { flags = {}, required = false, ...rest } = options;
   const shortcuts: Shortcut[] = Object.entries(flags).map(([flag, operator]) => ({ flag, operator }));
-  return { operators, value, about, shortcuts, required, ...rest };
+  return { operators, value, about, shortcuts, required, ...indexOf(value), ...rest };
 }
 
-interface KeyOptions extends Pick<FilterKey, 'missing' | 'willBeRequired'> {
+/** The index that suits a kind of value: one of a short list finds too many records for an index to pay. */
+function indexOf({ name, all = false }: FilterValue): Pick<FilterKey, 'index' | 'fewValues'> {
+  const listed = name === 'choice' || name === 'yesNo';
+  const everywhere = all || name === 'date' || name === 'dateTime';
+  return { index: listed ? 'none' : everywhere ? 'plain' : 'present', fewValues: listed || all };
+}
+
+interface KeyOptions extends Partial<Pick<FilterKey, 'missing' | 'willBeRequired' | 'index' | 'fewValues'>> {
   /** Command-line flags that stand for the key, and the operator each one means. */
   readonly flags?: Readonly<Record<string, Operator>>;
   readonly required?: boolean;

@@ -8,10 +8,11 @@ import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import type { Clock } from './clock.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
-import { refuseUnfinished } from './maintenance/copy/unfinished.ts';
+import { refuseUnfinished } from './maintenance/copy/state.ts';
 import { HourlyTask } from './scheduler.ts';
 import type { Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
+import type { UpgradeOptions } from './store/schema/upgrade.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
@@ -42,6 +43,8 @@ export interface OpenOptions {
   readonly statementTimeoutMs?: number;
   /** Where files are: a folder, or `s3://bucket/prefix`; in the data folder when not given. */
   readonly files?: string;
+  /** Called every few seconds while rows are brought to this version. */
+  readonly progress?: UpgradeOptions['progress'];
   readonly clock?: Clock;
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
@@ -117,9 +120,12 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   }
 }
 
-function openStore(path: string, { serving, database, statementTimeoutMs }: OpenOptions): Promise<Store> {
-  if (database === undefined) return openSqliteStore(path, { serving });
-  return openPostgresStore(database, { ...(statementTimeoutMs !== undefined && { timeoutMs: statementTimeoutMs }) });
+function openStore(path: string, { serving, database, statementTimeoutMs, progress }: OpenOptions): Promise<Store> {
+  if (database === undefined) return openSqliteStore(path, { serving, progress });
+  return openPostgresStore(database, {
+    progress,
+    ...(statementTimeoutMs !== undefined && { timeoutMs: statementTimeoutMs }),
+  });
 }
 
 async function makePrivate(path: string): Promise<void> {

@@ -62,6 +62,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const folder = await openFolder(options.data, {
     ...options,
     serving: true,
+    progress: ({ table, done, rows }) =>
+      options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
   });

@@ -28,7 +28,7 @@ const STARTED = [
   'demo/random.ts',
 ];
 
-const BUILDERS = ['bundle', 'licences', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
+const BUILDERS = ['bundle', 'licences', 'manifest', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
 
 let folder: string;
 

@@ -11,6 +11,7 @@ import {
 import { agingFixture, openingFixture, productionFixture } from './resources/reports.ts';
 import { transactionFixture } from './resources/transactions.ts';
 import { transactionTagFixture } from './resources/transactiontags.ts';
+import { toldApart } from './tellingapart.ts';
 
 /** One entry a resource: everything in `test/contract` runs for each of them. */
 export const FIXTURES: readonly ResourceFixture[] = [
@@ -28,4 +29,4 @@ export const FIXTURES: readonly ResourceFixture[] = [
   productionFixture,
   agingFixture,
   openingFixture,
-];
+].map(toldApart);

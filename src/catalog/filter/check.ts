@@ -17,7 +17,13 @@ export interface FilterKey {
   readonly missing?: string;
   /** The announced change makes this location key required; a setting of the server already does (D12). */
   readonly willBeRequired?: boolean;
+  readonly index: KeyIndex;
+  /** Many records share each value, as those of a location do: the server's query planner is told. */
+  readonly fewValues: boolean;
 }
+
+/** The index that the server's store has for a key: none, one of the records that have a value, or one of all records. */
+export type KeyIndex = 'none' | 'present' | 'plain';
 
 /** `--flag value` stands for `key operator value`. */
 export interface Shortcut {

@@ -29,7 +29,7 @@ export const appointmentHistoryFields = {
 } as const;
 
 export const appointmentHistoryFilters = filterKeys({
-  'appointment.id': key(EQUALS_IN, idValue, 'Appointment', { flags: { appointment: '->' } }),
+  'appointment.id': key(EQUALS_IN, idValue, 'Appointment', { flags: { appointment: '->' }, index: 'plain' }),
   lastModified: key(RANGE, dateTimeValue, 'Last change', {
     flags: { from: '>=', to: '<=', 'modified-since': '>=', 'modified-before': '<' },
   }),

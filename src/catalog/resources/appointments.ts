@@ -35,6 +35,9 @@ export const APPOINTMENT_STATUSES = [
   'CANCELLEDBYOFFICE',
 ] as const;
 
+/** Statuses of appointments that do not take up their operatory and provider. */
+export const FREEING_STATUSES = ['BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE'] as const;
+
 /** Appointment (specification, Appointment and image attachment; D27). */
 export const appointmentFields = {
   id: readOnly(id(), 'Appointment id'),
@@ -63,10 +66,18 @@ export const appointmentFilters = filterKeys({
   id: key(IN, idValue, 'Appointment ids', { flags: { id: '->' } }),
   needsFollowUp: key(EQUALS_NOT, yesNoValue, 'Needs follow-up'),
   status: key(EQUALS_NOT, choiceValue(APPOINTMENT_STATUSES), 'Status', { flags: { status: '==' } }),
-  'patient.id': key(EQUALS_NOT, idValue, 'Patient', { flags: { patient: '==' } }),
-  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', { flags: { operatory: '->' } }),
-  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, willBeRequired: true }),
-  'provider.id': key(EQUALS_NOT_IN, idValue, 'Provider', { flags: { provider: '->' } }),
+  'patient.id': key(EQUALS_NOT, idValue, 'Patient', { flags: { patient: '==' }, index: 'plain' }),
+  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', {
+    flags: { operatory: '->' },
+    index: 'none',
+    fewValues: true,
+  }),
+  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', {
+    flags: { location: '->' },
+    willBeRequired: true,
+    index: 'none',
+  }),
+  'provider.id': key(EQUALS_NOT_IN, idValue, 'Provider', { flags: { provider: '->' }, index: 'none', fewValues: true }),
   asap: key(EQUALS, yesNoValue, 'Wants an earlier slot'),
   start: key(RANGE, dateTimeValue, 'Start', { flags: { from: '>=', to: '<=' } }),
   lastModified: key(RANGE, dateTimeValue, 'Last change', { flags: { 'modified-since': '>=', 'modified-before': '<' } }),
@@ -81,6 +92,11 @@ export const appointments = resource({
   fields: appointmentFields,
   filters: appointmentFilters,
   tableColumns: ['id', 'start', 'duration', 'status', 'patient.id', 'provider.id', 'operatory.id'],
+  indexes: [
+    { keys: ['location.id', 'start'] },
+    { keys: ['operatory.id', 'start'], unless: { key: 'status', values: FREEING_STATUSES } },
+    { keys: ['provider.id', 'start'], unless: { key: 'status', values: FREEING_STATUSES } },
+  ],
   operations: {
     list: listOperation('/appointments', {
       summary: 'List appointments',

@@ -61,11 +61,19 @@ function weekdayList() {
 
 export const eventFilters = filterKeys({
   id: key(IN, idValue, 'Event ids', { flags: { id: '->' } }),
-  title: key(TEXT, textValue, 'Title', { flags: { title: '~=' } }),
+  title: key(TEXT, textValue, 'Title', { flags: { title: '~=' }, index: 'none' }),
   start: key(RANGE, dateTimeValue, 'Start', { flags: { from: '>=', to: '<=' } }),
-  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', { flags: { operatory: '->' } }),
-  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, willBeRequired: true }),
-  'provider.id': key(EQUALS_NOT_IN, idValue, 'Provider', { flags: { provider: '->' } }),
+  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', {
+    flags: { operatory: '->' },
+    index: 'none',
+    fewValues: true,
+  }),
+  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', {
+    flags: { location: '->' },
+    willBeRequired: true,
+    index: 'none',
+  }),
+  'provider.id': key(EQUALS_NOT_IN, idValue, 'Provider', { flags: { provider: '->' }, index: 'none', fewValues: true }),
   lastModified: key(RANGE, dateTimeValue, 'Last change', { flags: { 'modified-since': '>=', 'modified-before': '<' } }),
   groupId: key(EQUALS, exactTextValue, 'Group of a series', { flags: { group: '==' } }),
 });
@@ -91,6 +99,11 @@ export const events = resource({
   fields: eventFields,
   filters: eventFilters,
   tableColumns: ['id', 'start', 'duration', 'title', 'location.id', 'operatory.id', 'provider.id', 'groupId'],
+  indexes: [
+    { keys: ['location.id', 'start'] },
+    { keys: ['operatory.id', 'start'], present: true },
+    { keys: ['provider.id', 'start'], present: true },
+  ],
   operations: {
     list: listOperation('/events', {
       summary: 'List calendar events',

@@ -27,7 +27,7 @@ export const imageAttachmentFields = {
 
 export const imageAttachmentFilters = filterKeys({
   id: key(EQUALS_IN, idValue, 'Attachment ids', { flags: { id: '->' } }),
-  'insuranceClaim.id': key(EQUALS_IN, idValue, 'Insurance claim', { flags: { claim: '->' } }),
+  'insuranceClaim.id': key(EQUALS_IN, idValue, 'Insurance claim', { flags: { claim: '->' }, index: 'plain' }),
 });
 
 export const imageAttachments = resource({

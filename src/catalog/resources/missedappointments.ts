@@ -28,11 +28,19 @@ export const missedAppointmentFields = {
 } as const;
 
 export const missedAppointmentFilters = filterKeys({
-  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, willBeRequired: true }),
+  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', {
+    flags: { location: '->' },
+    willBeRequired: true,
+    index: 'none',
+  }),
   start: key(RANGE, dateTimeValue, 'Start', { flags: { from: '>=', to: '<=' } }),
-  'patient.id': key(EQUALS_NOT, idValue, 'Patient', { flags: { patient: '==' } }),
-  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', { flags: { operatory: '->' } }),
-  'appointment.id': key(EQUALS, idValue, 'Appointment', { flags: { appointment: '==' } }),
+  'patient.id': key(EQUALS_NOT, idValue, 'Patient', { flags: { patient: '==' }, index: 'plain' }),
+  'operatory.id': key(EQUALS_NOT_IN, idValue, 'Operatory', {
+    flags: { operatory: '->' },
+    index: 'none',
+    fewValues: true,
+  }),
+  'appointment.id': key(EQUALS, idValue, 'Appointment', { flags: { appointment: '==' }, index: 'plain' }),
 });
 
 export const missedAppointments = resource({

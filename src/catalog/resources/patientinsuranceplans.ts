@@ -62,7 +62,7 @@ export const patientInsurancePlanFields: Fields = {
 
 export const patientInsurancePlanFilters = filterKeys({
   id: key(EQUALS_IN, idValue, 'Plan ids', { flags: { id: '->' } }),
-  'patient.id': key(EQUALS_IN, idValue, 'Patient', { flags: { patient: '->' } }),
+  'patient.id': key(EQUALS_IN, idValue, 'Patient', { flags: { patient: '->' }, index: 'plain' }),
   lastModified: key(RANGE, dateTimeValue, 'Last change', {
     flags: { from: '>=', to: '<=', 'modified-since': '>=', 'modified-before': '<' },
   }),

@@ -17,7 +17,12 @@ export const scheduleTemplateReasonFields = {
 } as const;
 
 export const scheduleTemplateReasonFilters = filterKeys({
-  'location.id': key(EQUALS, idValue, 'Location', { flags: { location: '==' }, required: true }),
+  'location.id': key(EQUALS, idValue, 'Location', {
+    flags: { location: '==' },
+    required: true,
+    index: 'plain',
+    fewValues: true,
+  }),
 });
 
 export const scheduleTemplateReasons = resource({

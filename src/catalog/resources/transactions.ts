@@ -71,10 +71,10 @@ export const transactionFields = {
 export const transactionFilters = filterKeys({
   id: key(IN, idValue, 'Transaction ids', { flags: { id: '->' } }),
   ledgerType: key(EQUALS_NOT, choiceValue(LEDGER_TYPES), 'Kind of ledger entry', { flags: { 'ledger-type': '==' } }),
-  'patient.id': key(EQUALS_IN, idValue, 'Patient', { flags: { patient: '->' } }),
-  'provider.id': key(EQUALS, idValue, 'Provider', { flags: { provider: '==' } }),
+  'patient.id': key(EQUALS_IN, idValue, 'Patient', { flags: { patient: '->' }, index: 'plain' }),
+  'provider.id': key(EQUALS, idValue, 'Provider', { flags: { provider: '==' }, index: 'none', fewValues: true }),
   transactionDate: key(RANGE, dateValue, 'Transaction date', { flags: { from: '>=', to: '<=' } }),
-  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' } }),
+  'location.id': key(EQUALS_NOT_IN, locationValue, 'Location', { flags: { location: '->' }, index: 'none' }),
   lastModified: key(RANGE, dateTimeValue, 'Last change', { flags: { 'modified-since': '>=', 'modified-before': '<' } }),
 });
 
@@ -91,6 +91,7 @@ export const transactions = resource({
   fields: transactionFields,
   filters: transactionFilters,
   tableColumns: ['id', 'transactionDate', 'ledgerType', 'amount', 'patient.id', 'isActive'],
+  indexes: [{ keys: ['location.id', 'transactionDate'] }],
   operations: {
     list: listOperation('/transactions', {
       summary: 'List transactions',

@@ -27,7 +27,7 @@ export const transactionTagFields = {
 
 export const transactionTagFilters = filterKeys({
   id: key(IN, idValue, 'Tag ids', { flags: { id: '->' } }),
-  tagText: key(TEXT, textValue, 'Text', { flags: { text: '~=' } }),
+  tagText: key(TEXT, textValue, 'Text', { flags: { text: '~=' }, index: 'none' }),
   tagType: key(EQUALS_NOT, choiceValue(TAG_TYPES), 'Type', { flags: { type: '==' } }),
 });
 

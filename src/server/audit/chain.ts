@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
-import { chainHash, LOGS, type LogValues, NO_HASH } from '../store/logs.ts';
-import type { Reader } from '../store/store.ts';
+import { chainHash, LOGS, NO_HASH } from '../store/logs.ts';
+import type { LogValues, Reader } from '../store/store.ts';
 import { type AuditRow, auditPages } from './export.ts';
 
 /** A link of the chain: the number of an entry and its hash. */

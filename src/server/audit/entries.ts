@@ -1,6 +1,5 @@
 import { refusal } from '../../catalog/failures.ts';
-import type { LogRow } from '../store/logs.ts';
-import type { Store, Transaction } from '../store/store.ts';
+import type { LogRow, Store, Transaction } from '../store/store.ts';
 
 /** Who requests something, as the audit log records it. */
 export interface Actor {

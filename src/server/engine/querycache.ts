@@ -26,7 +26,7 @@ const MAX_CACHED = 200;
 
 /** How many records a query selects: counted once for all pages that are read while no such record is written. */
 export async function cachedCount(store: Store, query: RecordQuery): Promise<number> {
-  const cache = store.whileUnchanged(tableOf(query.resource));
+  const cache = store.countCache(tableOf(query.resource));
   const key = `count ${keyOf(query)}`;
   const total = cache.get(key) ?? (await countNow(store, query));
   remember(cache, key, total);
@@ -46,7 +46,7 @@ export async function readNumberedPage(
   read: (slice: Slice) => Promise<JsonPage>,
 ): Promise<JsonPage> {
   if (slice.order !== undefined || slice.lastId > 0) return read(slice);
-  const currentCache = () => store.whileUnchanged(tableOf(query.resource));
+  const currentCache = () => store.countCache(tableOf(query.resource));
   const cache = currentCache();
   const key = keyOf(query);
   const before = slice.offset === 0 ? undefined : cache.get(`end ${slice.offset} ${key}`);

@@ -61,7 +61,7 @@ async function readPage(
     const page = await readPageText(read, org, behaviour.resource, terms, slice);
     return { data: arrayOf(page.data ?? ''), lastId: page.last_id ?? undefined, found: page.found };
   }
-  const rows = await listRecords(read, org, behaviour.resource, terms, slice, behaviour.own);
+  const rows = await listRecords(read, org, behaviour.resource, terms, slice);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
 }
@@ -107,7 +107,7 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
       if (json === undefined) throw notFound(resource.one, id);
       return { data: typeof json === 'string' ? json : [json] };
     }
-    const row = await findRecord(read, org, resource, id, behaviour.own);
+    const row = await findRecord(read, org, resource, id);
     if (row === undefined) throw notFound(resource.one, id);
     return { data: projectText(renderRecord(behaviour, row, request), selected) };
   };

@@ -55,7 +55,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const id = pathIdOf(request, resource);
     const { service, organization, actor } = request;
     return service.store.write(async (tx) => {
-      const { row, before } = await existingRecord(tx, behaviour, organization.org, id);
+      const { row, before } = await existingRecord(tx, resource, organization.org, id);
       const draft: Draft = {
         service,
         organization,
@@ -80,7 +80,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
-      const { row, before } = await existingRecord(tx, behaviour, organization.org, id);
+      const { row, before } = await existingRecord(tx, resource, organization.org, id);
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
       await removeRecord(tx, organization.org, resource, id);
       await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
@@ -90,8 +90,8 @@ export function deleteHandler(behaviour: Behaviour): Handler {
   };
 }
 
-async function existingRecord(tx: Transaction, { resource, own }: Behaviour, org: number, id: number) {
-  const row = await findRecord(tx, org, resource, id, own);
+async function existingRecord(tx: Transaction, resource: Resource, org: number, id: number) {
+  const row = await findRecord(tx, org, resource, id);
   if (row === undefined) throw notFound(resource.one, id);
   return { row, before: JSON.parse(row.json) as JsonRecord & { id: number } };
 }
@@ -140,7 +140,7 @@ export async function storeDraft(
   const { organization, actor, before, after } = draft;
   const json = JSON.stringify(after);
   // A new record has an id that was never used before (`nextId`).
-  await putRecord(tx, organization.org, resource, after, behaviour.ownColumns?.(draft), before === undefined, json);
+  await putRecord(tx, organization.org, resource, after, behaviour.ownValues?.(draft), before === undefined, json);
   await behaviour.indexed?.(tx, draft);
   await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
   return (await behaviour.stored?.(tx, draft)) ? undefined : json;
@@ -154,7 +154,7 @@ export function responseOf(
   selected: readonly string[] | undefined,
   json = JSON.stringify(draft.after),
 ): OperationResponse {
-  const row = { id: draft.after.id, json, ...behaviour.ownColumns?.(draft) };
+  const row = { id: draft.after.id, json, ...behaviour.ownValues?.(draft) };
   return { data: projectText(renderRecord(behaviour, row, request), selected) };
 }
 

@@ -20,8 +20,6 @@ interface FileParams {
   readonly variant: string;
 }
 
-const OWN = ['guid', 'variants', 'sha256'] as const;
-
 /** Signed download links (D38): no token, valid for 15 minutes, ranges supported. */
 export function mountFiles(app: FastifyInstance, service: Service): void {
   app.get<{ Params: FileParams; Querystring: Record<string, string> }>(
@@ -31,7 +29,7 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const document = asId(request.params.document) ?? 0;
       checkSignature(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
-      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document, OWN));
+      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document));
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
       service.reads.admit();

@@ -36,7 +36,7 @@ const caches = new WeakMap<object, AuthCache>();
  * of several servers, which learn only a moment later that one of them has revoked a token.
  */
 export function currentAuthCache(store: Store): AuthCache {
-  const unchanged = store.shared === undefined ? store.whileUnchanged() : {};
+  const unchanged = store.shared === undefined ? store.countCache() : {};
   const cache = caches.get(unchanged) ?? { grants: new Map(), organizations: new Map() };
   caches.set(unchanged, cache);
   return cache;

@@ -7,7 +7,7 @@ import { recordChange } from '../engine/writing.ts';
 import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
-import { Rows } from '../store/rows.ts';
+import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
 import { RESOURCE_BY_TYPE } from './kinds.ts';
 
@@ -41,14 +41,14 @@ export class ChangeLog {
   private readonly published = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
   private noted = 0;
   /** Records that did not exist before. */
-  private readonly fresh: Rows;
+  private readonly fresh: RowBuffer;
   private indexed = false;
   private readonly runs: Run[] = [];
   private readonly organizations = new Map<number, Organization | undefined>();
 
   constructor(tx: Transaction) {
     this.tx = tx;
-    this.fresh = new Rows(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
+    this.fresh = new RowBuffer(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
   }
 
   async open(): Promise<void> {

@@ -40,7 +40,7 @@ export async function settleCorrections(tx: Transaction, service: Service, now: 
   );
   await tx.run(sql`DROP TABLE import_corrections`);
   for (const { org, original, replacement } of corrections) {
-    const row = await findRecord(tx, org, transactions, original, transactionBehaviour.own);
+    const row = await findRecord(tx, org, transactions, original);
     const organization = await findOrganizationByKey(tx, org);
     if (row === undefined || organization === undefined) continue;
     const before = JSON.parse(row.json) as JsonRecord & { id: number };
@@ -48,7 +48,7 @@ export async function settleCorrections(tx: Transaction, service: Service, now: 
     const after = { ...before, isActive: false, replacedByTransaction: { id: replacement }, lastModified: now };
     const actor = undefined;
     const draft = { service, organization, actor, before, row, after, given: new Set<string>(), problems: [] };
-    await putRecord(tx, org, transactions, after, transactionBehaviour.ownColumns?.(draft));
+    await putRecord(tx, org, transactions, after, transactionBehaviour.ownValues?.(draft));
     await transactionBehaviour.indexed?.(tx, draft);
   }
 }

@@ -121,7 +121,7 @@ function sameFile(known: DocumentRow, content: StagedFile, { file }: DocumentVal
 async function store(tx: Transaction, draft: Draft): Promise<void> {
   const { org } = draft.organization;
   await documentBehaviour.complete?.(tx, draft);
-  await putRecord(tx, org, documents, draft.after, documentBehaviour.ownColumns?.(draft));
+  await putRecord(tx, org, documents, draft.after, documentBehaviour.ownValues?.(draft));
   await keepTags(tx, org, draft.after.tags as string[]);
 }
 
@@ -140,7 +140,7 @@ export async function removeDocument(
 }
 
 function findDocument(tx: Transaction, org: number, id: number): Promise<DocumentRow | undefined> {
-  return findRecord<DocumentRow>(tx, org, documents, id, documentBehaviour.own);
+  return findRecord<DocumentRow>(tx, org, documents, id);
 }
 
 async function deleteRow(tx: Transaction, org: number, id: number): Promise<void> {

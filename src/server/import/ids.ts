@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import { tableOf } from '../store/layout.ts';
-import { raiseSequence } from '../store/records.ts';
+import { raiseSequence } from '../store/sequences.ts';
 import type { Transaction } from '../store/store.ts';
 
 interface TypeIds {

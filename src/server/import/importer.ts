@@ -93,7 +93,7 @@ async function importInto(
     deleted: 0,
     last: false,
   };
-  const indexes = await tx.fillFast(STORED_RESOURCES.map(tableOf));
+  const indexes = await tx.beginBulkLoad(STORED_RESOURCES.map(tableOf));
   await state.links.open();
   await openCorrections(tx);
   await state.changes?.open();

@@ -9,8 +9,8 @@ import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from '
 import { checkPlace } from './check/check.ts';
 import { hashOf } from './check/files.ts';
 import { completeCopy, copyDatabase } from './copy/database.ts';
+import { transferFiles } from './copy/files.ts';
 import { type OpenTarget, openTarget } from './copy/target.ts';
-import { transferFiles } from './copy/transfer.ts';
 import { tellingDamage } from './damage.ts';
 import type { Place } from './place.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Dialect } from '../store/migrations/migrate.ts';
+import type { Dialect } from '../store/migrations/dialects.ts';
 import { type Connection, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';

@@ -122,7 +122,7 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   }),
   '/readyz': open('readyz', 'Check whether the store responds', {
     '200': state('The store responds.', 'ready'),
-    '503': state('The store does not respond.', 'not ready'),
+    '503': state('The store does not respond, or its tables are those of another version (`reason`).', 'not ready'),
   }),
   '/metrics': open('metrics', 'Metrics in the Prometheus text format', { '200': text('The metrics.', 'text/plain') }),
   '/openapi.json': open('openapi', 'This document', {

@@ -14,10 +14,9 @@ import { followStatus } from './missedappointments.ts';
 /** Appointments (D27): location and end follow from operatory, start and duration; every change leaves a history. */
 export const appointmentBehaviour: Behaviour = {
   resource: appointments,
-  own: ['production_cents', 'write_off_cents'],
   zone: zoneOfRequest,
   complete: completeAppointment,
-  ownColumns({ row, imported }) {
+  ownValues({ row, imported }) {
     const production = imported?.production as { amount?: number | null; writeOff?: number | null } | null | undefined;
     const kept = row as { production_cents?: number | null; write_off_cents?: number | null } | undefined;
     return {

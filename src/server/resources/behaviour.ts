@@ -4,8 +4,8 @@ import type { Actor } from '../audit/entries.ts';
 import type { Organization } from '../organizations.ts';
 import type { ReferenceRecord } from '../references.ts';
 import type { Handler, OperationRequest, Service } from '../service.ts';
-import type { JsonRecord } from '../store/layout.ts';
-import type { OwnColumns, StoredRecord } from '../store/records.ts';
+import type { JsonRecord, OwnValues } from '../store/layout.ts';
+import type { StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { ChunkReader } from '../stream/chunks.ts';
 
@@ -34,7 +34,7 @@ export interface Draft {
   readonly given: ReadonlySet<string>;
   readonly problems: Problem[];
   /** Values of own columns that come with a new record. */
-  readonly own?: OwnColumns;
+  readonly own?: OwnValues;
   /** The cached locations and operatories of an import. */
   readonly locations?: LocationFinder;
   /** Everything an import line gave, what the wire does not have included. */
@@ -57,16 +57,14 @@ interface Deletion {
 /** What the catalog cannot say about a resource: rules, side effects, computed parts, operations of its own. */
 export interface Behaviour {
   readonly resource: Resource;
-  /** Columns beside the catalog's that `render` and `ownColumns` use. */
-  readonly own?: readonly string[];
   /** Adds computed parts to the stored JSON text. */
   readonly render?: (row: StoredRecord, context: RenderContext) => string;
   /** Rules that look at the record alone. */
   readonly check?: (draft: Draft) => void;
   /** Fills what follows from other fields or records; runs before the record is compared and stored. */
   readonly complete?: (read: Reader, draft: Draft) => Promise<void>;
-  /** Values of own columns, for records written by the engine. */
-  readonly ownColumns?: (draft: Draft) => OwnColumns;
+  /** Values of the columns that do not follow from the record (store/owncolumns.ts). */
+  readonly ownValues?: (draft: Draft) => OwnValues;
   /** Rows derived from the record that reports and filters read; written for imported records too. */
   readonly indexed?: (tx: Transaction, draft: Draft) => Promise<void>;
   /** Further records that follow a change made through the API. True when they changed the record itself once more. */

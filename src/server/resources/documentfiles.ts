@@ -99,7 +99,7 @@ export function newDocument(parts: {
     },
     given: new Set(),
     problems: [],
-    own: { guid, variants: variants.join(','), size: content.size, sha256: content.sha256 },
+    own: { variants: variants.join(','), size: content.size, sha256: content.sha256 },
   };
 }
 
@@ -216,7 +216,7 @@ const deleteDocument: Handler = async (request) => {
   const { service, organization, actor } = request;
   const id = pathIdOf(request, documents);
   const names = await service.store.write(async (tx) => {
-    const row = await findRecord<DocumentRow>(tx, organization.org, documents, id, documentBehaviour.own);
+    const row = await findRecord<DocumentRow>(tx, organization.org, documents, id);
     if (row === undefined) throw notFound(documents.one, id);
     await removeRecord(tx, organization.org, documents, id);
     const before = JSON.parse(row.json) as JsonRecord;

@@ -5,6 +5,7 @@ import { baseNameOf, baseNameProblem, type MimeType, storedName } from '../../ca
 import { documents } from '../../catalog/resources/documents.ts';
 import { variantUrls } from '../files/signing.ts';
 import type { JsonRecord } from '../store/layout.ts';
+import { ownerKey } from '../store/owncolumns.ts';
 import type { StoredRecord } from '../store/records.ts';
 import type { Reader } from '../store/store.ts';
 import type { Behaviour, Draft, RenderContext } from './behaviour.ts';
@@ -21,7 +22,6 @@ export interface DocumentRow extends StoredRecord {
 /** Documents (specification, Document; D36–D38). */
 export const documentBehaviour: Behaviour = {
   resource: documents,
-  own: ['guid', 'variants', 'size', 'sha256'],
   render: renderDocument,
   check(draft) {
     checkName(draft.after, draft.before, draft.problems);
@@ -30,16 +30,9 @@ export const documentBehaviour: Behaviour = {
     draft.after.name = await freeName(read, draft);
     draft.after.tags = await settleTags(read, draft);
   },
-  ownColumns(draft) {
-    const { guid = '', variants = '', size = 0, sha256 = '' } = (draft.own ?? draft.row) as Partial<DocumentRow>;
-    return {
-      guid,
-      variants,
-      size,
-      sha256,
-      owner: ownerKey(draft.after),
-      base_fold: baseFold(draft.after.name as string),
-    };
+  ownValues({ own, row }) {
+    const { variants = '', size = 0, sha256 = '' } = (own ?? row) as Partial<DocumentRow>;
+    return { variants, size, sha256 };
   },
   async stored(tx, draft) {
     await keepTags(tx, draft.organization.org, draft.after.tags as string[]);
@@ -58,13 +51,6 @@ export function checkName(after: JsonRecord, before: JsonRecord | undefined, pro
   if (wrong !== undefined) problems.push({ code: 'field.length', source: 'name', description: wrong });
 }
 
-/** Which owner a document belongs to, as one text: names are unique below it. */
-export function ownerKey(record: JsonRecord): string {
-  const owner = (name: string) => (record[name] as { id: number } | null)?.id;
-  if (record.ownerType === 'Patient') return `p${owner('ownerPatient')}`;
-  return record.ownerType === 'PerioExam' ? `e${owner('ownerPerioExam')}` : 'o';
-}
-
 /** The stored name of a document's base: its own when it keeps it, otherwise the lowest free ` (n)` (D36). */
 async function freeName(read: Reader, draft: Draft): Promise<string> {
   const type = draft.after.mimeType as MimeType;
@@ -79,11 +65,6 @@ async function freeName(read: Reader, draft: Draft): Promise<string> {
     );
     if (taken === undefined) return storedName(candidate, type);
   }
-}
-
-/** The base of a stored name, in the form that is unique per owner. */
-export function baseFold(name: string): string {
-  return foldText(name.slice(0, name.lastIndexOf('.')));
 }
 
 /** Stored JSON with fresh download links (D38). */

@@ -25,7 +25,6 @@ const COPIED = [
 /** Missed appointments: written by changes of appointments, changed and deleted by clients (D28). */
 export const missedAppointmentBehaviour: Behaviour = {
   resource: missedAppointments,
-  own: ['is_open'],
   async zone({ organization, pathId, service }) {
     const { read } = service.store;
     const row = await findRecord(read, organization.org, missedAppointments, asId(pathId) ?? 0);
@@ -38,7 +37,7 @@ export const missedAppointmentBehaviour: Behaviour = {
       problems.push({ code: 'field.missing', source: 'status', description: 'status must be NO_SHOW or BROKEN.' });
     }
   },
-  ownColumns({ row, imported, after }) {
+  ownValues({ row, imported, after }) {
     if (imported !== undefined) return { is_open: Number(after.rescheduledOn === null) };
     return { is_open: (row as { is_open?: number } | undefined)?.is_open ?? 1 };
   },

@@ -13,7 +13,6 @@ interface Kept {
 /** Ledger rows: read-only for clients, they come in by import (D24). */
 export const transactionBehaviour: Behaviour = {
   resource: transactions,
-  own: ['estimated_insurance_cents', 'estimated_write_off_cents'],
   async complete(_read, { after, imported, service }) {
     after.isActive ??= true;
     after.isAutomaticallyPosted ??= false;
@@ -24,12 +23,10 @@ export const transactionBehaviour: Behaviour = {
     }));
     after.entryDate ??= imported?.lastModified ?? nowOf(service);
   },
-  ownColumns({ after, imported, row }) {
+  ownValues({ imported, row }) {
     const estimate = imported?.estimate as { insurance?: number | null; writeOff?: number | null } | null | undefined;
     const kept = row as unknown as Kept | undefined;
     return {
-      is_active: Number(after.isActive),
-      amount_cents: cents(after.amount as number | null),
       estimated_insurance_cents: estimate ? cents(estimate.insurance) : (kept?.estimated_insurance_cents ?? null),
       estimated_write_off_cents: estimate ? cents(estimate.writeOff) : (kept?.estimated_write_off_cents ?? null),
     };

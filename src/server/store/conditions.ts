@@ -11,21 +11,26 @@ const LAST = '\u{10FFFF}';
 /** Operators that select a range of values rather than some of them. */
 const RANGES: readonly Operator[] = ['>', '>=', '<', '<=', '~='];
 
-/** How the terms of a filter find their records: by the indexes of their columns, or along the ids, checking each. */
-export type Way = 'indexes' | 'ids';
+/** How a filter finds records: by the indexes of its columns, or by scanning the ids and checking each record. */
+export type AccessPath = 'indexes' | 'ids';
 
-/** Terms that an index can answer only out of id order. */
+/** Terms that an index serves only out of id order. */
 export function rangeTerms(terms: readonly Term[]): Term[] {
   return terms.filter((term) => RANGES.includes(term.operator));
 }
 
 /** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table, `org` whose records are looked for. */
-export function conditionsOf(org: number, resource: Resource, terms: readonly Term[], way: Way = 'indexes'): Sql {
+export function conditionsOf(
+  org: number,
+  resource: Resource,
+  terms: readonly Term[],
+  way: AccessPath = 'indexes',
+): Sql {
   const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(org, resource, term, way)})`);
   return limits.length === 0 ? empty : sql` AND ${join(limits, ' AND ')}`;
 }
 
-function conditionOf(org: number, resource: Resource, term: Term, way: Way): Sql {
+function conditionOf(org: number, resource: Resource, term: Term, way: AccessPath): Sql {
   if (term.key.value.match === 'many') return sideCondition(org, resource, term);
   const column = raw(`r.${columnName(term.key.key)}`);
   const [value] = term.values.map(columnValue);
@@ -54,7 +59,7 @@ function conditionOf(org: number, resource: Resource, term: Term, way: Way): Sql
  * A column that is compared with a range. Along the ids it is in a form that SQLite, which has no figures of its own to
  * go by, takes no index for; PostgreSQL takes it for the column itself, and knows better.
  */
-function ranged(column: string, way: Way): Sql {
+function ranged(column: string, way: AccessPath): Sql {
   return raw(way === 'indexes' ? column : `(CASE WHEN true THEN ${column} END)`);
 }
 

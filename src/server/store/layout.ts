@@ -1,26 +1,48 @@
 import { createHash } from 'node:crypto';
-import type { Resource } from '../../catalog/define.ts';
+import type { CompositeIndex, Resource } from '../../catalog/define.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
 import { digitsOf, foldText } from '../../catalog/filter/values.ts';
+import { emittedFields } from '../../catalog/record.ts';
+import { type ColumnValue, OWN_PARTS, type OwnColumn } from './owncolumns.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** A column that a table keeps beside the wire JSON, and its value for a record. */
-export interface Column {
-  readonly name: string;
-  readonly of: (record: JsonRecord) => string | number | null;
+/** Values of columns that do not follow from the record, by column name: whoever writes the record gives them. */
+export type OwnValues = Readonly<Record<string, ColumnValue>>;
+
+/** A column beside the wire JSON. */
+export interface Column extends OwnColumn {
+  /** Many records share each value. */
+  readonly fewValues?: boolean;
 }
 
-/** Where the records of a resource live: columns for single-valued filter keys, side tables for the others. */
+/** An index: its columns from first to last, and the condition of the records that it holds. */
+export interface Index {
+  readonly table: string;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly where?: string;
+  /** It guards a rule: what two records may not share. */
+  readonly unique?: string;
+}
+
+/**
+ * Where the records of a resource live: columns for single-valued filter keys and for what the server needs itself, side
+ * tables for keys with many values, indexes. It follows from the catalog and from `OWN_PARTS`; nothing else says it.
+ */
 export interface Layout {
+  readonly resource: Resource;
   readonly table: string;
   readonly columns: readonly Column[];
   readonly sides: readonly Side[];
+  readonly indexes: readonly Index[];
+  /** Names in the stored JSON of a record, in its order. */
+  readonly fields: readonly string[];
 }
 
+/** A table with a row for each of the values that a record has for a filter key. */
 export interface Side {
   readonly table: string;
-  readonly key: FilterKey;
   readonly of: (record: JsonRecord) => readonly string[];
 }
 
@@ -29,41 +51,96 @@ export function columnName(key: string): string {
   return key.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** The column of the folded form of a text, by which it is found in any letter case. */
 export function foldColumn(key: string): string {
   return `${columnName(key)}_fold`;
 }
 
+/** The table of a resource. */
 export function tableOf(resource: Resource): string {
   return resource.name;
 }
 
+/** The side table of a key with many values. */
 export function sideTable(resource: Resource, key: string): string {
-  return `${tableOf(resource)}_${columnName(key)}`;
+  return identifier(`${tableOf(resource)}_${columnName(key)}`);
 }
 
 const layouts = new Map<Resource, Layout>();
 
+/** The layout of a resource, made once. */
 export function layoutOf(resource: Resource): Layout {
   const known = layouts.get(resource);
   if (known !== undefined) return known;
+  const table = tableOf(resource);
   const keys = Object.values(resource.filters).filter((key) => key.key !== 'id');
+  const single = keys.filter((key) => key.value.match !== 'many');
+  const sides = keys.filter((key) => key.value.match === 'many').map((key) => sideOf(resource, key));
+  const own = OWN_PARTS[resource.name] ?? {};
+  const keyed = single.flatMap(columnsOf);
+  // A key that the catalog has got meanwhile has the column.
+  const unkeyed = (own.columns ?? []).filter(({ name }) => keyed.every((column) => column.name !== name));
   const layout: Layout = {
-    table: tableOf(resource),
-    columns: keys.flatMap(columnsOf),
-    sides: keys.filter((key) => key.value.match === 'many').map((key) => sideOf(resource, key)),
+    resource,
+    table,
+    columns: [...keyed, ...unkeyed],
+    sides,
+    indexes: [
+      ...single.flatMap((key) => indexesOf(table, key)),
+      ...(resource.indexes ?? []).map((index) => compositeOf(table, index)),
+      ...(own.indexes ?? []).map((index) => ({ table, ...index })),
+      ...sides.map((side) => ({ table: side.table, name: identifier(`${side.table}_by_id`), columns: ['org', 'id'] })),
+    ],
+    fields: emittedFields(resource.fields).filter((name) => own.rendered?.includes(name) !== true),
   };
   layouts.set(resource, layout);
   return layout;
 }
 
 function columnsOf(key: FilterKey): Column[] {
-  if (key.value.match === 'many') return [];
   const at = key.key.split('.');
-  const form = key.value.name === 'text' ? normalized : scalar;
+  const { name, match } = key.value;
+  const form = name === 'text' ? normalized : scalar;
   const read = readerOf(at);
-  const exact: Column = { name: columnName(key.key), of: (record) => form(read(record)) };
-  if (key.value.match !== 'text') return [exact];
-  return [exact, { name: foldColumn(key.key), of: (record) => folded(read(record)) }];
+  const { fewValues } = key;
+  const type = NUMERIC.has(name) ? 'INTEGER' : 'TEXT';
+  const exact: Column = { name: columnName(key.key), type, fewValues, of: (record) => form(read(record)) };
+  if (match !== 'text') return [exact];
+  return [exact, { name: foldColumn(key.key), type, fewValues, of: (record) => folded(read(record)) }];
+}
+
+/** Kinds of filter values that are numbers, or 0 and 1, in columns. */
+const NUMERIC: ReadonlySet<string> = new Set(['id', 'yesNo', 'integer', 'dollars']);
+
+/** The index of a key: text is found by its folded form alone. */
+function indexesOf(table: string, { key, value, index }: FilterKey): Index[] {
+  if (index === 'none') return [];
+  const column = value.match === 'text' ? foldColumn(key) : columnName(key);
+  return [indexOver(table, [column], index === 'present' ? `${column} IS NOT NULL` : undefined)];
+}
+
+function compositeOf(table: string, { keys, present, unless }: CompositeIndex): Index {
+  const columns = keys.map(columnName);
+  const except = unless && noneOf(columnName(unless.key), unless.values);
+  return indexOver(table, columns, present === true ? `${columns[0]} IS NOT NULL` : except);
+}
+
+/** The condition that a column has none of some values: SQLite takes an index with a condition by its very words. */
+export function noneOf(column: string, values: readonly string[]): string {
+  return `${column} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
+}
+
+function indexOver(table: string, columns: readonly string[], where: string | undefined): Index {
+  const name = identifier(`${table}_by_${columns.join('_')}`);
+  return { table, name, columns: ['org', ...columns, 'id'], ...(where !== undefined && { where }) };
+}
+
+/** Longest name that PostgreSQL does not cut. */
+const MAX_IDENTIFIER_LENGTH = 63;
+
+function identifier(name: string): string {
+  if (name.length <= MAX_IDENTIFIER_LENGTH) return name;
+  return `${name.slice(0, MAX_IDENTIFIER_LENGTH - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
 
 function sideOf(resource: Resource, key: FilterKey): Side {
@@ -71,7 +148,6 @@ function sideOf(resource: Resource, key: FilterKey): Side {
   const form = key.value.name === 'digits' ? digitsOf : foldText;
   return {
     table: sideTable(resource, key.key),
-    key,
     of: (record) => [...new Set(valuesAt(record, at).map(form))].filter((value) => value !== ''),
   };
 }
@@ -113,10 +189,10 @@ function folded(value: unknown): string | null {
 }
 
 /** Longest text that a column keeps whole, in UTF-16 units: PostgreSQL takes some 2,700 bytes into an index. */
-const WHOLE = 500;
+const MAX_COLUMN_TEXT = 500;
 
 /** The form of a text in columns: what is longer than any name keeps its beginning, and tells itself from others by a hash. */
 export function columnText(text: string): string {
-  if (text.length <= WHOLE) return text;
-  return text.slice(0, WHOLE) + createHash('sha256').update(text).digest('hex');
+  if (text.length <= MAX_COLUMN_TEXT) return text;
+  return text.slice(0, MAX_COLUMN_TEXT) + createHash('sha256').update(text).digest('hex');
 }

@@ -1,18 +1,7 @@
 import { hash } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { bound, manyRows, statement, type Texts } from './statement.ts';
-import type { Reader, Statement } from './store.ts';
-
-/** Tables whose rows are numbered in the order of commits: what the stream tells, and who did what. */
-export type LogName = 'stream' | 'audit';
-
-/** The values of a row, in the order of its log's columns; the store adds the number and, where chained, the hash. */
-export type LogValues = readonly (string | number | null)[];
-
-export interface LogRow {
-  readonly log: LogName;
-  readonly values: LogValues;
-}
+import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
 
 export interface Log {
   readonly table: string;
@@ -42,7 +31,7 @@ export function chainHash(before: string, id: number, values: LogValues): string
   return hash('sha256', JSON.stringify([before, id, ...values]), 'hex');
 }
 
-/** Rows of one statement: few sizes, so that few statements have to be kept. */
+/** Rows of one statement: few sizes, so that few statements are prepared. */
 const SIZES = [100, 20, 5, 1] as const;
 
 interface Writing extends Pick<Reader, 'get'> {

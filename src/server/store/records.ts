@@ -1,12 +1,12 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
-import { conditionsOf, rangeTerms, type Way } from './conditions.ts';
-import { columnName, type JsonRecord, type Layout, layoutOf, tableOf } from './layout.ts';
+import { type AccessPath, conditionsOf, rangeTerms } from './conditions.ts';
+import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
 
-/** A stored record: its id, its wire JSON as text, and columns that only this resource has. */
+/** A stored record: its id, its wire JSON as text, and the columns that are read with it (`OwnColumn`). */
 export interface StoredRecord {
   readonly id: number;
   readonly json: string;
@@ -21,11 +21,8 @@ export interface Slice {
   readonly order?: 'descending' | { readonly newestBy: string };
 }
 
-/** Values of columns that the catalog does not know of, by column name. */
-export type OwnColumns = Readonly<Record<string, string | number | null>>;
-
-/** At most so many rows are picked by an index and then sorted by id; more are found along the ids. */
-const SORTED_ROWS = 1000;
+/** Maximum rows that are found by an index and then sorted by id; more are found by scanning the ids. */
+const MAX_SORTED_ROWS = 1000;
 
 export async function listRecords<T extends StoredRecord>(
   read: Reader,
@@ -33,9 +30,8 @@ export async function listRecords<T extends StoredRecord>(
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-  own: readonly string[] = [],
 ): Promise<T[]> {
-  return read.all<T>(await selectPage(read, org, resource, terms, slice, own));
+  return read.all<T>(await selectPage(read, org, resource, terms, slice, readColumns(resource)));
 }
 
 async function selectPage(
@@ -44,12 +40,12 @@ async function selectPage(
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-  own: readonly string[],
+  columns: string,
 ): Promise<Sql> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
-  const conditions = conditionsOf(org, resource, terms, await wayOf(read, org, resource, terms, slice));
-  return sql`SELECT ${columns(own)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
+  const conditions = conditionsOf(org, resource, terms, await accessPathOf(read, org, resource, terms, slice));
+  return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
 }
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
@@ -68,7 +64,7 @@ export async function readPageText(
   terms: readonly Term[],
   slice: Slice,
 ): Promise<PageText> {
-  const page = await selectPage(read, org, resource, terms, slice, []);
+  const page = await selectPage(read, org, resource, terms, slice, 'r.id, r.json');
   const joined = (data: string, from: string) =>
     `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
   const row = await read.get<PageText>({
@@ -80,25 +76,25 @@ export async function readPageText(
 }
 
 /**
- * A range that selects few records is read by its index and sorted; one that selects many is checked along the ids,
- * where a page is full soon. A look at the index, which ends after a bounded number of rows, tells which it is.
+ * A range that selects few records is read by its index and sorted; one that selects many is checked by scanning the ids,
+ * where a page is soon full. A bounded read of the index tells which it is.
  */
-async function wayOf(
+async function accessPathOf(
   read: Reader,
   org: number,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
-): Promise<Way> {
+): Promise<AccessPath> {
   const ranges = rangeTerms(terms);
   if (ranges.length === 0 || typeof slice.order === 'object') return 'indexes';
   const exact = terms.some((term) => term.operator === '==' && !term.all);
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(
     sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${SORTED_ROWS + 1}) AS looked_at`,
+      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${MAX_SORTED_ROWS + 1}) AS looked_at`,
   );
-  return (row?.found ?? 0) > SORTED_ROWS ? 'ids' : 'indexes';
+  return (row?.found ?? 0) > MAX_SORTED_ROWS ? 'ids' : 'indexes';
 }
 
 export async function countRecords(
@@ -118,9 +114,8 @@ export function findRecord<T extends StoredRecord>(
   org: number,
   resource: Resource,
   id: number,
-  own: readonly string[] = [],
 ): Promise<T | undefined> {
-  return read.get<T>(bound(findText(tableOf(resource), own), [org, id]));
+  return read.get<T>(bound(findText(resource), [org, id]));
 }
 
 /** The wire JSON of a record, in bytes where the store has it so. */
@@ -147,17 +142,16 @@ function readText(table: string): Texts {
   return made;
 }
 
-const finds = new Map<string, Texts>();
+const finds = new Map<Resource, Texts>();
 
-/** Text of the statement that finds a record, made once for a table and its own columns. */
-function findText(table: string, own: readonly string[]): Texts {
-  const name = own.length === 0 ? table : `${table} ${own.join(' ')}`;
-  const known = finds.get(name);
+/** Text of the statement that finds a record, made once for a resource. */
+function findText(resource: Resource): Texts {
+  const known = finds.get(resource);
   if (known !== undefined) return known;
   const { sql: plain, text } =
-    sql`SELECT ${columns(own)} FROM ${raw(table)} r WHERE r.org = ${null} AND r.id = ${null}`;
+    sql`SELECT ${raw(readColumns(resource))} FROM ${raw(tableOf(resource))} r WHERE r.org = ${null} AND r.id = ${null}`;
   const texts = { sql: plain, text };
-  finds.set(name, texts);
+  finds.set(resource, texts);
   return texts;
 }
 
@@ -166,29 +160,30 @@ function orderOf({ order }: Slice): Sql {
   return order === 'descending' ? raw('r.id DESC') : raw(`r.${columnName(order.newestBy)} DESC, r.id DESC`);
 }
 
-function columns(own: readonly string[]): Sql {
-  return raw(['r.id', 'r.json', ...own.map((name) => `r.${name}`)].join(', '));
+/** The columns of a `StoredRecord`. */
+function readColumns(resource: Resource): string {
+  const own = layoutOf(resource).columns.filter(({ of, read }) => of === undefined || read === true);
+  return ['r.id', 'r.json', ...own.map(({ name }) => `r.${name}`)].join(', ');
 }
 
 /**
  * Inserts a record, or replaces the one with its id. `record` is the whole wire record, without computed parts.
- * `fresh`: no record ever had this id, so there is nothing of it to clear away. `json`: the record's text, where it is
- * known already.
+ * `fresh`: no record ever had this id, so nothing of it has to be cleared. `json`: the record's text, where it is known.
  */
 export async function putRecord(
   tx: Transaction,
   org: number,
   resource: Resource,
   record: JsonRecord & { readonly id: number },
-  own: OwnColumns = {},
+  own: OwnValues = {},
   fresh = false,
   json = JSON.stringify(record),
 ): Promise<void> {
   const layout = layoutOf(resource);
   const values: (string | number | null)[] = [org, record.id];
-  for (const column of layout.columns) values.push(column.of(record));
-  values.push(...Object.values(own), json);
-  await tx.run(bound(upsertText(layout, Object.keys(own)), values));
+  for (const { name, of } of layout.columns) values.push(of === undefined ? (own[name] ?? null) : of(record));
+  values.push(json);
+  await tx.run(bound(upsertText(layout), values));
   for (const side of layout.sides) {
     if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
@@ -207,20 +202,20 @@ function sideTexts(table: string): Texts {
   return made;
 }
 
-const upserts = new Map<string, Texts>();
+const upserts = new Map<Layout, Texts>();
 
-/** Text of the one statement that writes a record, made once for a table and its own columns. */
-function upsertText(layout: Layout, own: readonly string[]): Texts {
-  const known = upserts.get(layout.table);
+/** Text of the one statement that writes a record, made once for a table. */
+function upsertText(layout: Layout): Texts {
+  const known = upserts.get(layout);
   if (known !== undefined) return known;
-  const names = ['org', 'id', ...layout.columns.map((column) => column.name), ...own, 'json'];
+  const names = ['org', 'id', ...layout.columns.map((column) => column.name), 'json'];
   const overwrite = names
     .slice(2)
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
   const end = ` ON CONFLICT (org, id) DO UPDATE SET ${overwrite}`;
   const texts = manyRows(`INSERT INTO ${layout.table} (${names.join(', ')})`, names.length, 1, end);
-  upserts.set(layout.table, texts);
+  upserts.set(layout, texts);
   return texts;
 }
 
@@ -228,12 +223,4 @@ export async function removeRecord(tx: Transaction, org: number, resource: Resou
   const layout = layoutOf(resource);
   for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
   await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
-}
-
-/** Keeps an imported id from ever being given again. */
-export async function raiseSequence(tx: Transaction, org: number, type: string, id: number): Promise<void> {
-  await tx.run(
-    sql`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, ${id})
-      ON CONFLICT (org, type) DO UPDATE SET last_id = excluded.last_id WHERE excluded.last_id > sequences.last_id`,
-  );
 }

@@ -2,15 +2,14 @@ import { bound, manyRows, type Texts } from './statement.ts';
 import type { Transaction } from './store.ts';
 
 /** Rows of one statement. */
-const TOGETHER = 50;
+const ROWS_PER_STATEMENT = 50;
 
 type Values = readonly (string | number | null)[];
 
 /**
- * Rows for one table that are written many at a time. Nothing that is not flushed can be read: flush before the table
- * is, and in the end.
+ * Buffers rows for one table, to write many at a time. Flush before the table is read, and at the end.
  */
-export class Rows {
+export class RowBuffer {
   private waiting: Values[] = [];
   private readonly tx: Transaction;
   private readonly textsOf: (rows: number) => Texts;
@@ -20,11 +19,11 @@ export class Rows {
   constructor(tx: Transaction, head: string, columns: number) {
     this.tx = tx;
     this.textsOf = (rows) => manyRows(head, columns, rows);
-    this.many = this.textsOf(TOGETHER);
+    this.many = this.textsOf(ROWS_PER_STATEMENT);
   }
 
   async add(values: Values): Promise<void> {
-    if (this.waiting.push(values) < TOGETHER) return;
+    if (this.waiting.push(values) < ROWS_PER_STATEMENT) return;
     const rows = this.waiting;
     this.waiting = [];
     await this.tx.run(bound(this.many, rows.flat()));

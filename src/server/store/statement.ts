@@ -4,7 +4,7 @@ import type { Statement } from './store.ts';
 /** The texts of a statement. */
 export type Texts = Pick<Statement, 'sql' | 'text'>;
 
-const kept = new WeakMap<TemplateStringsArray, Texts>();
+const cache = new WeakMap<TemplateStringsArray, Texts>();
 
 /**
  * A statement whose text is always the same, written as with `sql`, but with values alone in its places: the text is
@@ -14,11 +14,11 @@ export function statement(
   strings: TemplateStringsArray,
   ...values: readonly (string | number | boolean | null)[]
 ): Statement {
-  let texts = kept.get(strings);
+  let texts = cache.get(strings);
   if (texts === undefined) {
     const { sql, text } = new Sql(strings, values);
     texts = { sql, text };
-    kept.set(strings, texts);
+    cache.set(strings, texts);
   }
   return bound(texts, values);
 }
@@ -36,4 +36,18 @@ export function manyRows(head: string, columns: number, rows: number, end = ''):
     return `${head} VALUES ${Array.from({ length: rows }, (_, at) => `(${row(at)})`).join(', ')}${end}`;
   };
   return { sql: made(() => '?'), text: made((index) => `$${index}`) };
+}
+
+/**
+ * The values of a statement as every store takes them: 0 and 1 for truth values, NULL for what is missing, and U+FFFD
+ * for each NUL character. PostgreSQL cannot hold those, and no record has any (D9): a filter for them finds nothing.
+ */
+export function boundValues(values: readonly unknown[]): unknown[] {
+  return values.map(boundValue);
+}
+
+function boundValue(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u{FFFD}') : value;
+  if (typeof value === 'boolean') return Number(value);
+  return value === undefined ? null : value;
 }

@@ -1,5 +1,4 @@
 import type { Sql } from 'sql-template-tag';
-import type { LogRow } from './logs.ts';
 
 /** A statement with its values: `sql` has `?` places (SQLite), `text` has `$1` places (PostgreSQL). */
 export interface Statement {
@@ -16,24 +15,35 @@ export interface Reader {
   get<T extends object = Row>(statement: Statement): Promise<T | undefined>;
 }
 
+/** Tables whose rows are numbered in the order of commits: the stream's messages, and who did what. */
+export type LogName = 'stream' | 'audit';
+
+/** The values of a row, in the order of its log's columns; the store adds the number and, where chained, the hash. */
+export type LogValues = readonly (string | number | null)[];
+
+export interface LogRow {
+  readonly log: LogName;
+  readonly values: LogValues;
+}
+
 /** Reading and writing inside one transaction. Only an import may await anything but statements while it is open. */
 export interface Transaction extends Reader {
-  /** Number of rows changed; after `fillFast` a store may answer 0, without waiting, and tell of faults later. */
+  /** Number of rows changed; after `beginBulkLoad` a store may return 0 without waiting, and throw faults later. */
   run(statement: Statement): Promise<number>;
   /** The next id of a type: above every id the type ever had in the organization (D15). */
   nextId(org: number, type: string): Promise<number>;
-  /** Adds a row to a log. It gets its number, in the order of commits, when this write ends; nothing reads it before. */
+  /** Appends a row to a log. It is numbered, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
   /**
-   * Adds as many rows to the log of the stream as `select` gives: their columns, after a `position` that counts from 1.
-   * Only after `fillFast`, for very many rows: they need not come out of the database first.
+   * Appends the rows that `select` yields to the log of the stream: their columns, after a `position` that counts from 1.
+   * Only after `beginBulkLoad`, for very many rows: they need not leave the database.
    */
   appendSelected(select: Sql, rows: number): Promise<void>;
   /**
-   * Makes filling empty tables fast; `restore` must run before the transaction ends. Call it first: a store may begin
-   * the work anew by itself. Without a time limit from here on, and never done again after a conflict.
+   * Prepares a bulk load into tables; `restore` must run before the transaction ends. Call it first: a store may run the
+   * work again from its start. There is no time limit from here on, and no retry after a conflict.
    */
-  fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
+  beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 
 /**
@@ -46,17 +56,16 @@ export interface Store {
   readonly read: Reader;
   write<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T>;
   /**
-   * Adds rows to logs, on disk when it resolves. What is stored is not changed by it, so `whileUnchanged` goes on and
-   * no listener is called.
+   * Appends rows to logs, on disk when it resolves. It changes no record, so `countCache` stays and no listener is called.
    */
   appendLogs(rows: readonly LogRow[]): Promise<void>;
   /**
-   * A place for numbers worked out of what is committed now: the same map until anybody commits, then a new, empty one.
-   * A store that cannot tell gives an empty one each time; one that several servers use may hear of the others' commits
-   * a moment later. `table`: the numbers are of that table alone, and stay until it is written, where the store can tell;
-   * what another process writes past this one they may miss for some seconds.
+   * A cache for counts of what is committed now: the same map until anybody commits, then a new, empty one. A store that
+   * cannot tell returns an empty one each time; one that several servers use may learn of the others' commits a moment
+   * later. `table`: counts of that table alone, valid until it is written, where the store can tell; what another process
+   * writes they may miss for some seconds.
    */
-  whileUnchanged(table?: string): Map<string, number>;
+  countCache(table?: string): Map<string, number>;
   /**
    * Statements that are committed by themselves, for what several servers on the store agree about. Undefined when only
    * one server can have the store open.
@@ -66,23 +75,23 @@ export interface Store {
   onCommit(listener: () => void): () => void;
   /** Gives memory and journal space back after a bulk write. */
   tidy(): Promise<void>;
-  /** Rejects when the store cannot answer. */
+  /** Rejects when the store does not respond, and with `SchemaMismatch` when its tables are not those of this process. */
   ping(): Promise<void>;
   /** How much has been written since the store was opened. */
   readonly counts: Readonly<StoreCounts>;
-  /** Connections to the database, where it is another process. */
+  /** Connections to the database, where that is another process. */
   connections?(): StoreConnections;
   close(): Promise<void>;
 }
 
-/** Connections of all pools: open ones, those of them that do nothing now, and work that waits for one. */
+/** Connections of all pools: open ones, idle ones among them, and works that wait for one. */
 export interface StoreConnections {
   readonly open: number;
   readonly idle: number;
   readonly waiting: number;
 }
 
-/** Writes that were run, refused ones included, and the commits that they shared. */
+/** Writes that ran, refused ones included, and the commits that they shared. */
 export interface StoreCounts {
   writes: number;
   commits: number;

@@ -85,7 +85,9 @@ describe('what was restored', () => {
   it('of data of an earlier molar is of this version', async () => {
     const source = await copied(base, fresh());
     inDatabase(source, (connection) =>
-      connection.exec('DELETE FROM schema_migrations WHERE version > 3; DROP TABLE leases; DROP TABLE rate_buckets'),
+      connection.exec(
+        'DELETE FROM schema_migrations WHERE version > 3; DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE schema_state; DROP TABLE schema_backfills',
+      ),
     );
     const old = fresh();
     await backUp({ data: source }, old, { ...WORK, version: '1' });

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { openPostgresSource } from '../../../src/server/maintenance/postgressnapshot.ts';
-import { contentTables, ownSchema, readSchema } from '../../../src/server/maintenance/tables.ts';
+import { contentTables, ownSchema } from '../../../src/server/maintenance/tables.ts';
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { postgresTest } from '../../support/postgres.ts';
 
 it('tells tables with their columns and keys, and the version', async () => {
@@ -11,11 +12,13 @@ it('tells tables with their columns and keys, and the version', async () => {
     name: 'documents_tags',
     columns: ['org', 'value', 'id'],
     key: ['org', 'value', 'id'],
+    needed: [],
   });
   expect(tables.find(({ name }) => name === 'settings')).toEqual({
     name: 'settings',
     columns: ['name', 'value'],
     key: ['name'],
+    needed: ['value'],
   });
   expect(indexes).toContain('documents_by_name');
 });
@@ -27,7 +30,9 @@ it('every table has a key to be copied by, and all but what servers agree about 
   expect(schema.tables.map(({ name }) => name).filter((name) => !content.has(name))).toEqual([
     'leases',
     'rate_buckets',
+    'schema_backfills',
     'schema_migrations',
+    'schema_state',
   ]);
 });
 

@@ -13,7 +13,7 @@ export function noted(found: (statement: Statement) => object | undefined = () =
     nextId: async () => 1,
     append: async () => {},
     appendSelected: async () => {},
-    fillFast: async () => ({ restore: async () => {} }),
+    beginBulkLoad: async () => ({ restore: async () => {} }),
   };
   return { tx, runs };
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { Rows } from '../../../src/server/store/rows.ts';
+import { RowBuffer } from '../../../src/server/store/rows.ts';
 import { noted } from './noted.ts';
 
 it('writes rows many at a time, in their order, and the last ones when it is told to', async () => {
   const { tx, runs } = noted();
-  const rows = new Rows(tx, 'INSERT INTO t (a, b)', 2);
+  const rows = new RowBuffer(tx, 'INSERT INTO t (a, b)', 2);
   for (let index = 0; index < 120; index++) await rows.add([index, 'x']);
   expect(runs.map(({ values }) => values.length)).toEqual([100, 100]);
   await rows.flush();
@@ -15,7 +15,7 @@ it('writes rows many at a time, in their order, and the last ones when it is tol
 
 it('writes nothing when nothing waits', async () => {
   const { tx, runs } = noted();
-  const rows = new Rows(tx, 'INSERT INTO t (a)', 1);
+  const rows = new RowBuffer(tx, 'INSERT INTO t (a)', 1);
   await rows.flush();
   await rows.add([1]);
   await rows.flush();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { manyRows, statement } from '../../../src/server/store/statement.ts';
+import { boundValues, manyRows, statement } from '../../../src/server/store/statement.ts';
 
 describe('statement', () => {
   const named = (name: string | null, id: number) => statement`SELECT ${name} FROM t WHERE id = ${id}`;
@@ -32,4 +32,16 @@ describe('manyRows', () => {
       text: `INSERT INTO t (a) VALUES ${text}${end}`,
     });
   });
+});
+
+it.each([
+  [true, 1],
+  [false, 0],
+  [undefined, null],
+  [null, null],
+  ['', ''],
+  ['a\0b\0', 'a\u{FFFD}b\u{FFFD}'],
+  [2 ** 53 - 1, 2 ** 53 - 1],
+])('%j is bound as %j', (value, bound) => {
+  expect(boundValues([value])).toEqual([bound]);
 });

@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag';
 import { SCOPES } from '../../../catalog/scopes.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 
 interface GrantRow {
   readonly id: string;
@@ -10,7 +9,7 @@ interface GrantRow {
 }
 
 /** What tokens and clients allow can be read; otherwise every request with them would fail. */
-export async function checkAccess({ read }: CheckContext, book: Book): Promise<void> {
+export async function checkAccess({ read }: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('access');
   const grants = {
     access_tokens: await read.all<GrantRow>(sql`SELECT id, organizations, scopes FROM access_tokens ORDER BY id`),
@@ -19,7 +18,7 @@ export async function checkAccess({ read }: CheckContext, book: Book): Promise<v
     ),
   };
   for (const [table, rows] of Object.entries(grants)) {
-    findings.looked(rows.length);
+    findings.counted(rows.length);
     for (const { id, organizations, scopes } of rows) {
       const report = (message: string) => findings.report({ table, organization: null, id, message });
       if (texts(organizations) === undefined) report('its organizations cannot be read');

@@ -1,12 +1,22 @@
-import type { OpenPlace, Place } from '../place.ts';
-import { openPlace } from '../place.ts';
+import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
+import { layoutOf, tableOf } from '../../store/layout.ts';
+import { damageOf } from '../damage.ts';
+import { type OpenPlace, openPlace, type Place } from '../place.ts';
 import type { Snapshot } from '../snapshot.ts';
+import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
-import type { CheckContext } from './context.ts';
-import { type Book, CHECKS, type CheckName, type CheckProblem } from './findings.ts';
-import { organizationNames } from './organizations.ts';
+import { checkAccess } from './access.ts';
+import { CHECKS, type CheckContext, CheckFindings, type CheckName, type CheckProblem } from './context.ts';
+import { checkFiles } from './files.ts';
+import { checkLedger } from './ledger.ts';
+import { checkOrganizations, organizationNames } from './links.ts';
+import { checkRecords } from './records.ts';
+import { checkReferences } from './references.ts';
 import { type Repaired, repair } from './repair.ts';
-import { runChecks } from './run.ts';
+import { checkDatabase, checkSchema } from './schema.ts';
+import { checkSeries } from './series.ts';
+import { checkAudit, checkDeliveries, checkStream } from './stream.ts';
+import { checkSequences, checkUniqueness } from './uniqueness.ts';
 
 /** How thorough a check is, and whether it may change anything. */
 export interface CheckOptions extends Work {
@@ -38,7 +48,7 @@ export interface CheckReport {
   readonly repaired: readonly Repaired[] | null;
 }
 
-/** Checks what a server keeps, and repairs what can safely be when it is told to. Throws `StoreUnusable`. */
+/** Checks a server's data, and on request repairs what can be repaired safely. Throws `StoreUnusable`. */
 export async function checkPlace(place: Place, options: CheckOptions): Promise<CheckReport> {
   const opened = await openPlace(place);
   try {
@@ -52,7 +62,7 @@ export async function checkPlace(place: Place, options: CheckOptions): Promise<C
   }
 }
 
-async function repairPlace(opened: OpenPlace, options: CheckOptions, book: Book): Promise<Repaired[]> {
+async function repairPlace(opened: OpenPlace, options: CheckOptions, book: CheckFindings): Promise<Repaired[]> {
   // Another schema is not for this molar to mend, and opening the store would change it; damaged pages get no better.
   if (book.of('schema').problems > 0 || book.of('database').problems > 0) return [];
   const store = await opened.store();
@@ -98,7 +108,7 @@ async function contextOf(
   };
 }
 
-function reportOf({ name, served }: OpenPlace, book: Book, repaired: readonly Repaired[] | null): CheckReport {
+function reportOf({ name, served }: OpenPlace, book: CheckFindings, repaired: readonly Repaired[] | null): CheckReport {
   return {
     ok: book.problems === 0,
     place: name,
@@ -113,4 +123,61 @@ function reportOf({ name, served }: OpenPlace, book: Book, repaired: readonly Re
     problems: book.all().flatMap(({ check, listed }) => listed.map((problem) => ({ check, ...problem }))),
     repaired,
   };
+}
+
+type Pass = (context: CheckContext, book: CheckFindings) => Promise<void>;
+
+/** What is done in one go, and the check to which a table counts that cannot be read. */
+const PASSES: readonly (readonly [CheckName, Pass])[] = [
+  ...STORED_RESOURCES.map(
+    (resource) =>
+      ['records', (context: CheckContext, book: CheckFindings) => checkRecords(context, book, resource)] as const,
+  ),
+  ['records', checkReferences],
+  ['ledger', checkLedger],
+  ['sequences', checkSequences],
+  ['uniqueness', checkUniqueness],
+  ['series', checkSeries],
+  ['stream', checkStream],
+  ['audit', checkAudit],
+  ['deliveries', checkDeliveries],
+  ['access', checkAccess],
+  ['files', checkFiles],
+];
+
+/** Runs every check. Memory does not grow with the data. */
+async function runChecks(context: CheckContext): Promise<CheckFindings> {
+  const book = new CheckFindings();
+  await guarded('database', book, () => checkDatabase(context, book));
+  const own = await ownSchema();
+  const whole = await guarded('schema', book, () => checkSchema(context, book, own));
+  if (whole !== true) {
+    for (const findings of book.all()) {
+      if (findings.check !== 'database' && findings.check !== 'schema') findings.skipped = 'the schema is another';
+    }
+    return book;
+  }
+  await guarded('links', book, () => checkOrganizations(context, book, OWNED));
+  for (const [name, pass] of PASSES) await guarded(name, book, () => pass(context, book));
+  return book;
+}
+
+/** Tables without rows of an organization that does not exist. */
+const OWNED = [
+  ...STORED_RESOURCES.flatMap((resource) => [tableOf(resource), ...layoutOf(resource).sides.map((side) => side.table)]),
+  'reference_records',
+  'distributions',
+  'ledger',
+];
+
+/** A part of a damaged database that cannot be read is a finding, and the rest is checked all the same. */
+async function guarded<T>(name: CheckName, book: CheckFindings, pass: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await pass();
+  } catch (error) {
+    const message = damageOf(error);
+    if (message === undefined) throw error;
+    book.of(name).report({ table: null, organization: null, id: null, message: `cannot be read: ${message}` });
+    return undefined;
+  }
 }

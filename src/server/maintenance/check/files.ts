@@ -5,8 +5,7 @@ import { VARIANTS } from '../../../catalog/resources/documents.ts';
 import { type Files, FilesUnavailable, fileName } from '../../files/files.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/stream.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, PAGE, recordPages } from './pages.ts';
 
 /** A document as its files need it. */
@@ -21,8 +20,8 @@ export interface FileOwner {
 /** The columns of a `FileOwner`. */
 export const OWNER_COLUMNS = ['id', 'guid', 'variants', 'size', 'sha256'] as const;
 
-/** Files that are looked at together: in a bucket each look is a request. */
-const TOGETHER = 16;
+/** Maximum files checked in parallel: in a bucket each check is a request. */
+const MAX_PARALLEL_FILES = 16;
 
 /** How long a removal may be under way on a server that runs, milliseconds. */
 const REMOVING_MS = 2000;
@@ -31,7 +30,7 @@ const REMOVING_MS = 2000;
 const FILES = 'files';
 
 /** Every document has its files, and every file its document. */
-export async function checkFiles(context: CheckContext, book: Book): Promise<void> {
+export async function checkFiles(context: CheckContext, book: CheckFindings): Promise<void> {
   await checkOwners(context, book);
   await checkOrphans(context, book);
   for (const name of await unfinishedRemovals(context)) {
@@ -39,14 +38,14 @@ export async function checkFiles(context: CheckContext, book: Book): Promise<voi
   }
 }
 
-async function checkOwners(context: CheckContext, book: Book): Promise<void> {
+async function checkOwners(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('files');
   const orgs = await orgsOf(context.read, 'documents');
   for await (const { org, rows } of recordPages<FileOwner>(context.read, 'documents', OWNER_COLUMNS, orgs)) {
     const organization = context.organization(org);
-    for (let at = 0; at < rows.length; at += TOGETHER) {
+    for (let at = 0; at < rows.length; at += MAX_PARALLEL_FILES) {
       await Promise.all(
-        rows.slice(at, at + TOGETHER).map(async (owner) => {
+        rows.slice(at, at + MAX_PARALLEL_FILES).map(async (owner) => {
           for (const message of await wrongFiles(context, owner)) {
             // On a running server it may have been deleted since.
             if (!(await isThere(context.live, owner.guid))) return;
@@ -54,9 +53,9 @@ async function checkOwners(context: CheckContext, book: Book): Promise<void> {
           }
         }),
       );
-      await context.turn('documents', Math.min(TOGETHER, rows.length - at));
+      await context.turn('documents', Math.min(MAX_PARALLEL_FILES, rows.length - at));
     }
-    findings.looked(rows.reduce((sum, { variants }) => sum + variants.split(',').length, 0));
+    findings.counted(rows.reduce((sum, { variants }) => sum + variants.split(',').length, 0));
   }
 }
 
@@ -86,13 +85,13 @@ export async function sizeOf(files: Files, name: string): Promise<number | undef
   return (await files.size(name)) ?? files.size(name);
 }
 
-/** SHA-256 of a kept file, hexadecimal; undefined where it cannot be read to its end. */
+/** SHA-256 of a stored file, hexadecimal; undefined where it cannot be read to its end. */
 export async function hashOf(files: Files, name: string): Promise<string | undefined> {
   const hash = createHash('sha256');
   try {
     for await (const chunk of await files.open(name)) hash.update(chunk as Uint8Array);
   } catch (error) {
-    // A storage that is away says nothing about the file.
+    // An unavailable storage says nothing about the file.
     if (error instanceof FilesUnavailable) throw error;
     return undefined;
   }
@@ -103,7 +102,7 @@ async function isThere(read: Reader, guid: string): Promise<boolean> {
   return (await read.get(sql`SELECT 1 AS found FROM documents WHERE guid = ${guid}`)) !== undefined;
 }
 
-async function checkOrphans(context: CheckContext, book: Book): Promise<void> {
+async function checkOrphans(context: CheckContext, book: CheckFindings): Promise<void> {
   for await (const name of orphans(context)) {
     book.of('files').report({ table: FILES, organization: null, id: name, message: 'belongs to no document' });
   }

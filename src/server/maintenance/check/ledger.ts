@@ -1,9 +1,8 @@
 import sql from 'sql-template-tag';
 import { cents } from '../../money.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, type RecordPage, recordPages, within } from './pages.ts';
-import { parsed } from './records.ts';
 
 interface TransactionRow {
   readonly id: number;
@@ -31,8 +30,8 @@ const COLUMNS = [
   'estimated_write_off_cents',
 ];
 
-/** What follows from transactions and is kept for the aging report (D34): worked out anew and compared. */
-export async function checkLedger(context: CheckContext, book: Book): Promise<void> {
+/** What follows from transactions and is stored for the aging report (D34): computed again and compared. */
+export async function checkLedger(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('ledger');
   const orgs = new Set<number>();
   for (const table of ['transactions', 'distributions', 'ledger']) {
@@ -49,7 +48,7 @@ export async function checkLedger(context: CheckContext, book: Book): Promise<vo
     };
     compare('distributions', distributionTexts(distributionsOf(page.rows)), await keptDistributions(context, page));
     compare('ledger', await ledgerOf(context, page), await keptLedger(context, page));
-    findings.looked(page.rows.length);
+    findings.counted(page.rows.length);
     await context.turn('transactions', page.rows.length);
   }
   const waiting = await context.read.get<{ waiting: number }>(sql`SELECT COUNT(*) AS waiting FROM ledger_changes`);
@@ -81,7 +80,7 @@ export function distributionsOf(
   for (const { id, json, is_active, amount_cents, ledger_type } of rows) {
     if (is_active !== 1 || amount_cents >= 0) continue;
     const byInsurance = Number(ledger_type === 'InsurancePayment');
-    const parts = parsed(json)?.distributions;
+    const parts = parseRecord(json)?.distributions;
     for (const { chargeId, appliedAmount, isActive } of (Array.isArray(parts) ? parts : []) as readonly Part[]) {
       if (isActive !== true || chargeId == null || appliedAmount == null) continue;
       const name = `${id} → ${chargeId}`;

@@ -1,54 +1,35 @@
 import sql, { join, raw } from 'sql-template-tag';
 import type { Resource } from '../../../catalog/define.ts';
 import { foldText } from '../../../catalog/filter/values.ts';
-import { cents } from '../../money.ts';
-import { baseFold, ownerKey } from '../../resources/documents.ts';
-import { type JsonRecord, layoutOf, type Side } from '../../store/layout.ts';
-import type { CheckContext } from './context.ts';
-import type { Book, CheckProblem } from './findings.ts';
-import { checkLinks, type LinkedRecord } from './links.ts';
+import { layoutOf, type Side } from '../../store/layout.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
+import type { CheckContext, CheckFindings, CheckProblem } from './context.ts';
+import { checkLinks, checkReferrals, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE, type RecordPage, recordPages, within } from './pages.ts';
-import { checkReferrals } from './referrals.ts';
 
 type Stored = Readonly<Record<string, unknown>> & { readonly id: number; readonly json: string };
 
-/** Columns beside the catalog's that follow from the JSON alone. */
-const OWN_COLUMNS: Readonly<Record<string, (record: JsonRecord) => Readonly<Record<string, unknown>>>> = {
-  documents: (record) => ({
-    guid: record.guidName,
-    owner: ownerKey(record),
-    base_fold: typeof record.name === 'string' ? baseFold(record.name) : null,
-  }),
-  transactions: (record) => ({
-    is_active: Number(record.isActive),
-    amount_cents: cents(record.amount as number | null),
-  }),
-};
-
 /** The records of a resource: what is stored beside their JSON agrees with it, and their links lead somewhere. */
-export async function checkRecords(context: CheckContext, book: Book, resource: Resource): Promise<void> {
+export async function checkRecords(context: CheckContext, book: CheckFindings, resource: Resource): Promise<void> {
   const { table, columns, sides } = layoutOf(resource);
-  const names = columns.map((column) => column.name);
-  const own = OWN_COLUMNS[table];
-  const ownNames = own === undefined ? [] : Object.keys(own({}));
-  const selected = ['id', ...new Set([...names, ...ownNames]), 'json'];
+  const following = columns.flatMap(({ name, of }) => (of === undefined ? [] : [{ name, of }]));
+  const selected = ['id', ...following.map(({ name }) => name), 'json'];
   const orgs = await orgsOf(context.read, table);
   for await (const page of recordPages<Stored>(context.read, table, selected, orgs)) {
     const place = { table, organization: context.organization(page.org) };
     const readable: LinkedRecord[] = [];
     for (const row of page.rows) {
-      const record = parsed(row.json);
+      const record = parseRecord(row.json);
       const report = (message: string) => book.of('records').report({ ...place, id: row.id, message });
       if (record === undefined) report('its JSON cannot be read');
       else if (record.id !== row.id) report('its JSON has another id');
       if (record === undefined) continue;
       readable.push({ id: row.id, record });
-      for (const column of columns) if (!same(row[column.name], column.of(record))) report(disagrees(column.name));
-      for (const [name, value] of Object.entries(own?.(record) ?? {})) {
-        if (!same(row[name], value)) report(disagrees(name));
+      for (const { name, of } of following) {
+        if (!same(row[name], of(record))) report(`column ${name} does not agree with its JSON`);
       }
     }
-    book.of('records').looked(page.rows.length);
+    book.of('records').counted(page.rows.length);
     for (const side of sides) await checkSide(context, book, { page, side, readable, place });
     if (table === 'documents') await checkTags(context, book, page.org, readable);
     if (table === 'patients') await checkReferrals(context, book, page, readable);
@@ -57,22 +38,8 @@ export async function checkRecords(context: CheckContext, book: Book, resource: 
   }
 }
 
-/** The record of a JSON text; undefined for what is no JSON object. */
-export function parsed(json: string): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function same(stored: unknown, expected: unknown): boolean {
   return (stored ?? null) === (expected ?? null);
-}
-
-function disagrees(column: string): string {
-  return `column ${column} does not agree with its JSON`;
 }
 
 interface SideOfPage {
@@ -83,7 +50,7 @@ interface SideOfPage {
 }
 
 /** The values by which records are found, both ways: none is missing, and none is of a record that does not have it. */
-async function checkSide({ read }: CheckContext, book: Book, { page, side, readable, place }: SideOfPage) {
+async function checkSide({ read }: CheckContext, book: CheckFindings, { page, side, readable, place }: SideOfPage) {
   const findings = book.of('values');
   const kept = new Map<number, Set<string>>();
   const rows = await read.all<{ id: number; value: string }>(
@@ -93,7 +60,7 @@ async function checkSide({ read }: CheckContext, book: Book, { page, side, reada
   for (const { id, record } of readable) {
     const expected = side.of(record);
     const found = kept.get(id) ?? new Set();
-    findings.looked(expected.length);
+    findings.counted(expected.length);
     if (found.size === expected.length && expected.every((value) => found.has(value))) continue;
     findings.report({ ...place, table: side.table, id, message: `does not agree with ${place.table}` });
   }
@@ -104,8 +71,8 @@ async function checkSide({ read }: CheckContext, book: Book, { page, side, reada
   }
 }
 
-/** Each tag of a document is kept among the tags of its organization. */
-async function checkTags(context: CheckContext, book: Book, org: number, readable: readonly LinkedRecord[]) {
+/** Each tag of a document is among the tags of its organization. */
+async function checkTags(context: CheckContext, book: CheckFindings, org: number, readable: readonly LinkedRecord[]) {
   const tagged = readable.map(({ id, record }) => ({ id, tags: Array.isArray(record.tags) ? record.tags : [] }));
   const folds = [...new Set(tagged.flatMap(({ tags }) => tags.map((tag) => foldText(String(tag)))))];
   const known = new Set<string>();

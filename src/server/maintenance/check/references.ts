@@ -2,11 +2,10 @@ import sql from 'sql-template-tag';
 import { RECORD_KINDS, type RecordKind } from '../../import/kinds.ts';
 import { filedUnder } from '../../reports/filing.ts';
 import type { JsonRecord } from '../../store/layout.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { checkLinks, type LinkedRecord } from './links.ts';
 import { orgsOf, PAGE } from './pages.ts';
-import { parsed } from './records.ts';
 
 interface ReferenceRow {
   readonly id: number;
@@ -17,7 +16,7 @@ interface ReferenceRow {
 const TABLE = 'reference_records';
 
 /** Records of kinds that only links know. */
-export async function checkReferences(context: CheckContext, book: Book): Promise<void> {
+export async function checkReferences(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('records');
   for (const org of await orgsOf(context.read, TABLE)) {
     const organization = context.organization(org);
@@ -32,13 +31,13 @@ export async function checkReferences(context: CheckContext, book: Book): Promis
         for await (const rows of pagesOf(context, org, type)) {
           const records: LinkedRecord[] = [];
           for (const row of rows) {
-            const record = parsed(row.json);
+            const record = parseRecord(row.json);
             const wrong = wrongReference(kind, row, record);
             const id = `${type} ${row.id}`;
             if (wrong !== undefined) findings.report({ table: TABLE, organization, id, message: wrong });
             if (record !== undefined) records.push({ id: row.id, record });
           }
-          findings.looked(rows.length);
+          findings.counted(rows.length);
           await checkLinks(context, book, { org, table: TABLE, fields: kind.fields, records });
           await context.turn('reference records', rows.length);
         }

@@ -2,14 +2,13 @@ import sql from 'sql-template-tag';
 import type { Files } from '../../files/files.ts';
 import { removeScheduled } from '../../files/recovery.ts';
 import { settleLedger } from '../../reports/aging/ledger.ts';
-import { raiseSequence } from '../../store/records.ts';
+import { raiseSequence } from '../../store/sequences.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import type { CheckContext } from './context.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orphans, unfinishedRemovals } from './files.ts';
-import type { Book } from './findings.ts';
 import { distributionsOf } from './ledger.ts';
 import { recordPages } from './pages.ts';
-import { highestIds } from './sequences.ts';
+import { highestIds } from './uniqueness.ts';
 
 /** What a repair did: how many of what. */
 export interface Repaired {
@@ -20,7 +19,7 @@ export interface Repaired {
 /** What is repaired with: the findings, and what may be changed. */
 interface Repair {
   readonly context: CheckContext;
-  readonly book: Book;
+  readonly book: CheckFindings;
   readonly store: Store;
   readonly files: Files;
 }

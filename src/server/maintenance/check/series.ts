@@ -1,9 +1,8 @@
 import sql from 'sql-template-tag';
 import type { JsonRecord } from '../../store/layout.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import { parseRecord } from '../../store/schema/backfill.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 import { orgsOf, PAGE } from './pages.ts';
-import { parsed } from './records.ts';
 
 const RECURRENCE = [
   'recurrenceType',
@@ -22,7 +21,7 @@ interface EventRow {
 }
 
 /** All occurrences of a series share its recurrence (D39); read by the index of groups, so one lies beside the next. */
-export async function checkSeries(context: CheckContext, book: Book): Promise<void> {
+export async function checkSeries(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('series');
   for (const org of await orgsOf(context.read, 'events')) {
     let rule: { readonly group: string; readonly text: string } | undefined;
@@ -32,13 +31,13 @@ export async function checkSeries(context: CheckContext, book: Book): Promise<vo
           AND (group_id, id) > (${after.group_id}, ${after.id}) ORDER BY group_id, id LIMIT ${PAGE}`,
       );
       for (const row of rows) {
-        const text = recurrenceText(parsed(row.json));
+        const text = recurrenceText(parseRecord(row.json));
         if (rule === undefined || rule.group !== row.group_id) rule = { group: row.group_id, text };
         if (rule.text === text) continue;
         const message = 'has another recurrence than the first of its group';
         findings.report({ table: 'events', organization: context.organization(org), id: row.id, message });
       }
-      findings.looked(rows.length);
+      findings.counted(rows.length);
       await context.turn('occurrences', rows.length);
       if (rows.length < PAGE) break;
       after = rows.at(-1) ?? after;

@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
+import { allOperations } from '../../../catalog/catalog.ts';
+import { verifyChain } from '../../audit/chain.ts';
 import { DAY_MS, readFloor } from '../../stream/stream.ts';
-import type { CheckContext } from './context.ts';
-import type { Book } from './findings.ts';
+import type { CheckContext, CheckFindings } from './context.ts';
 
 const TABLE = 'stream_messages';
 
@@ -17,9 +18,9 @@ interface MessageRow {
 
 /**
  * Numbers of messages have no gaps between the floor, up to which they may have been deleted, and the head. Times may
- * go back a little, since an import tells of the time it began, but not by more than a day.
+ * go back a little, since an import sends the time at which it began, but not by more than a day.
  */
-export async function checkStream(context: CheckContext, book: Book): Promise<void> {
+export async function checkStream(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('stream');
   const report = (id: number | null, message: string, organization: string | null = null) =>
     findings.report({ table: TABLE, organization, id, message });
@@ -46,7 +47,7 @@ export async function checkStream(context: CheckContext, book: Book): Promise<vo
       else if (at < latest - DAY_MS) report(id, 'was sent more than a day before the one before it', organization);
       latest = Number.isNaN(at) ? latest : at;
     }
-    findings.looked(rows.length);
+    findings.counted(rows.length);
     await context.turn('stream messages', rows.length);
     if (rows.length < ROWS) break;
     after = rows.at(-1)?.id ?? after;
@@ -62,7 +63,7 @@ function gap(first: number, last: number): string {
 }
 
 /** What has been relayed is not beyond what there is. */
-async function checkPositions(context: CheckContext, book: Book, head: number): Promise<void> {
+async function checkPositions(context: CheckContext, book: CheckFindings, head: number): Promise<void> {
   const rows = await context.read.all<{ name: string; value: string }>(
     sql`SELECT name, value FROM settings WHERE name LIKE 'relay %' ORDER BY name`,
   );
@@ -70,5 +71,43 @@ async function checkPositions(context: CheckContext, book: Book, head: number): 
     if (/^\d+$/.test(value) && Number(value) <= head) continue;
     const message = `is beyond the last message, ${head}`;
     book.of('stream').report({ table: 'settings', organization: null, id: name, message });
+  }
+}
+
+/** Nobody changed the audit log behind its back. */
+export async function checkAudit({ read, turn }: CheckContext, book: CheckFindings): Promise<void> {
+  const findings = book.of('audit');
+  const { entries, problems } = await verifyChain(read);
+  findings.counted(entries);
+  for (const { id, problem } of problems) {
+    findings.report({ table: 'audit_entries', organization: null, id, message: problem });
+  }
+  await turn('audit entries', entries);
+}
+
+interface DeliveryRow {
+  readonly id: number;
+  readonly org: number;
+  readonly operation: string;
+  readonly total: number;
+  readonly created_at: string;
+}
+
+/** Deliveries of async endpoints that wait: of an organization and an operation that exist. */
+export async function checkDeliveries(context: CheckContext, book: CheckFindings): Promise<void> {
+  const findings = book.of('deliveries');
+  const operations = new Set(allOperations().map(({ operation }) => operation.id));
+  const rows = await context.read.all<DeliveryRow>(
+    sql`SELECT id, org, operation, total, created_at FROM async_deliveries ORDER BY id`,
+  );
+  findings.counted(rows.length);
+  for (const row of rows) {
+    const organization = context.organization(row.org);
+    const report = (message: string) =>
+      findings.report({ table: 'async_deliveries', organization, id: row.id, message });
+    if (organization === null) report('is of an organization that does not exist');
+    if (!operations.has(row.operation)) report('is of an operation that does not exist');
+    if (row.total < 0) report('has told of less than nothing');
+    if (Number.isNaN(Date.parse(row.created_at))) report('its time cannot be read');
   }
 }

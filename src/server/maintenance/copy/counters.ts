@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import type { Table } from '../../store/schema/introspection.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { Table } from '../tables.ts';
 
 /** The last number that the database itself gave to a row of a table: it is never given again. */
 interface Counter {
@@ -22,7 +22,7 @@ export async function readCounters(read: Reader, dialect: Dialect, tables: reado
   return counters;
 }
 
-/** Goes on where another store left off. Every row must be there already. */
+/** Continues the counters of another store. Every row must be there already. */
 export async function writeCounters(
   tx: Transaction,
   dialect: Dialect,

@@ -1,12 +1,12 @@
 import sql, { raw } from 'sql-template-tag';
-import type { Dialect } from '../../store/migrations/migrate.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import { type DatabaseSchema, readSchema, type Table } from '../../store/schema/introspection.ts';
 import { type Store, StoreUnusable } from '../../store/store.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { contentTables, readSchema, type Schema, type Table } from '../tables.ts';
+import { contentTables } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { readCounters, writeCounters } from './counters.ts';
-import { digestOf, pagesOf } from './digest.ts';
-import { insertRows, keyOf } from './rows.ts';
+import { digestOf, insertRows, keyOf, pagesOf } from './rows.ts';
 import { beginCopy, endCopy, identityOf, readTableState, STATE_TABLE, writeTableState } from './state.ts';
 
 /** A store to copy into, and what it is called in messages. */
@@ -20,7 +20,7 @@ export interface Target {
 export type TableCounts = Readonly<Record<string, number>>;
 
 /**
- * Copies all content into an empty store, page by page; a copy that was interrupted goes on where it was. In the end
+ * Copies all content into an empty store, page by page; an interrupted copy is resumed. At the end
  * both sides are read and compared, table by table. `completeCopy` is what follows. Throws `StoreUnusable`.
  */
 export async function copyDatabase(source: Snapshot, target: Target, work: Work): Promise<TableCounts> {
@@ -34,16 +34,22 @@ export async function copyDatabase(source: Snapshot, target: Target, work: Work)
   return compare(source, target, tables, work);
 }
 
-/** Says in the target that the copy is complete: until then no server takes it for its data, and a further run goes on. */
+/** Marks the copy in the target as complete: until then no server starts on it, and another run resumes it. */
 export function completeCopy({ store }: Target): Promise<void> {
   return store.write(endCopy);
 }
 
 /** The tables of both sides. Only what was made by the same migrations can be copied. */
-function sameTables(from: Schema, to: Schema, name: string): readonly Table[] {
+function sameTables(from: DatabaseSchema, to: DatabaseSchema, name: string): readonly Table[] {
   if (from.version !== to.version) {
     throw new StoreUnusable(
       `The source has schema ${from.version}, ${name} has ${to.version}.`,
+      'Start and stop molar serve on the source once, which brings it to this version.',
+    );
+  }
+  if (from.fingerprint !== to.fingerprint) {
+    throw new StoreUnusable(
+      `The tables of the source and those of ${name} follow from different catalogs.`,
       'Start and stop molar serve on the source once, which brings it to this version.',
     );
   }

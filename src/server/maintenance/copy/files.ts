@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type Files, fileName } from '../../files/files.ts';
-import type { Reader } from '../../store/store.ts';
-import { type FileOwner, hashOf, OWNER_COLUMNS, sizeOf } from '../check/files.ts';
+import { type Reader, StoreUnusable } from '../../store/store.ts';
+import { type FileOwner, hashOf, OWNER_COLUMNS, orphans, sizeOf } from '../check/files.ts';
 import { orgsOf, recordPages } from '../check/pages.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { turn, type Work } from '../work.ts';
 
 /** Files under way together. */
@@ -11,7 +12,7 @@ const TOGETHER = 4;
 /** One file of a document. */
 interface NamedFile {
   readonly name: string;
-  /** What the record tells of an original; null for images made from one. */
+  /** The size that the record has of an original; null for images made from one. */
   readonly size: number | null;
   readonly sha256: string | null;
 }
@@ -31,8 +32,8 @@ async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFile[]> {
 }
 
 /**
- * Copies the files that documents name and that are not there yet; answers the names of those that the source does not
- * have. Each arrives whole or not at all, so a copy that was interrupted goes on with the next one.
+ * Copies the files that documents name and that are not there yet; returns the names of those that the source does not
+ * have. Each is copied completely or not at all, so an interrupted copy resumes with the next one.
  */
 export async function copyFiles(read: Reader, source: Files, target: Files, work: Work): Promise<string[]> {
   const missing: string[] = [];
@@ -49,9 +50,9 @@ export async function copyFiles(read: Reader, source: Files, target: Files, work
   return missing;
 }
 
-/** False when the file went away while it was to be read. */
+/** False when the file was removed before it could be read. */
 async function copyFile(name: string, source: Files, target: Files): Promise<boolean> {
-  // Left of a copy that was interrupted, or of another size: neither is whole.
+  // Left by an interrupted copy, or of another size: neither is complete.
   await target.remove(name);
   const content = await openFile(name, source);
   if (content === undefined) return false;
@@ -95,5 +96,49 @@ export async function* hashedFiles(read: Reader, files: Files, work: Work): Asyn
     );
     yield* hashed.flat();
     await turn(work, 'Reading files back', some.length);
+  }
+}
+
+/** How many files were copied, and those that do not agree with their documents. */
+export interface TransferredFiles {
+  readonly count: number;
+  readonly bytes: number;
+  readonly problems: readonly string[];
+}
+
+/** Copies the files of a state, then reads them back and compares their SHA-256 with that of their documents. */
+export async function transferFiles(
+  snapshot: Snapshot,
+  source: Files,
+  target: Files,
+  work: Work,
+): Promise<TransferredFiles> {
+  await refuseOthers(snapshot, target, work);
+  const missing = await copyFiles(snapshot.read, source, target, work);
+  const problems = missing.map((name) => `${name} is missing`);
+  let count = 0;
+  let bytes = 0;
+  for await (const file of hashedFiles(snapshot.read, target, work)) {
+    count++;
+    bytes += file.bytes;
+    if (file.sha256 !== null && file.sha256 !== file.found) problems.push(`${file.name} was changed`);
+  }
+  return { count, bytes, problems };
+}
+
+/** Files of something else would be orphans there; those of an interrupted copy are its own. */
+async function refuseOthers({ read }: Snapshot, files: Files, work: Work): Promise<void> {
+  const context = {
+    files,
+    live: read,
+    keepsYoung: false,
+    now: work.now(),
+    turn: (what: string, count: number) => turn(work, what, count),
+  };
+  for await (const name of orphans(context)) {
+    throw new StoreUnusable(
+      `The place for files is not empty: it has ${name}, which belongs to no document that is copied.`,
+      'Name an empty folder or another prefix; nothing was copied to it.',
+    );
   }
 }

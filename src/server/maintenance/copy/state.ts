@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
-import type { Reader, Transaction } from '../../store/store.ts';
-import { StoreUnusable } from '../../store/store.ts';
-import { contentTables, type Schema } from '../tables.ts';
+import type { Dialect } from '../../store/migrations/dialects.ts';
+import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
+import { type Reader, StoreUnusable, type Transaction } from '../../store/store.ts';
+import { contentTables } from '../tables.ts';
 import type { Values } from './rows.ts';
 
-/** The table in a target that tells how far a copy has come; it is there as long as the copy is not complete. */
+/** The table in a target with the progress of a copy; it exists until the copy is complete. */
 export const STATE_TABLE = 'copy_state';
 
 /** How far a table has been copied. */
@@ -14,13 +15,13 @@ interface TableState {
   readonly done: boolean;
 }
 
-/** Name of the row that tells which source is copied. */
+/** Name of the row that identifies the source. */
 const SOURCE = 'source';
 
 /** What a store without content has all the same: heads of logs, and what it made when it was first opened. */
 const MADE_AT_ONCE = new Set(['log_heads', 'settings']);
 
-/** Tells a source apart from others: by its own key, hashed, and the time it was made. */
+/** Identifies a source: by its own key and the time it was made, hashed. */
 export async function identityOf(read: Reader): Promise<string> {
   const key = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'signing_key'`);
   const first = await read.get<{ applied_at: string }>(sql`SELECT applied_at FROM schema_migrations WHERE version = 1`);
@@ -29,8 +30,8 @@ export async function identityOf(read: Reader): Promise<string> {
     .digest('hex');
 }
 
-/** Begins a copy in an empty target, or goes on with one of the same source. Throws `StoreUnusable`. */
-export async function beginCopy(tx: Transaction, schema: Schema, source: string, name: string): Promise<void> {
+/** Begins a copy in an empty target, or resumes one of the same source. Throws `StoreUnusable`. */
+export async function beginCopy(tx: Transaction, schema: DatabaseSchema, source: string, name: string): Promise<void> {
   if (!schema.tables.some((table) => table.name === STATE_TABLE)) {
     const full = await firstFullTable(tx, schema);
     if (full !== undefined) {
@@ -49,7 +50,7 @@ export async function beginCopy(tx: Transaction, schema: Schema, source: string,
   if (begun === undefined) await writeState(tx, SOURCE, source);
 }
 
-async function firstFullTable(read: Reader, schema: Schema): Promise<string | undefined> {
+async function firstFullTable(read: Reader, schema: DatabaseSchema): Promise<string | undefined> {
   for (const { name } of contentTables(schema)) {
     if (MADE_AT_ONCE.has(name)) continue;
     if ((await read.get(sql`SELECT 1 AS found FROM ${raw(name)} LIMIT 1`)) !== undefined) return name;
@@ -57,13 +58,13 @@ async function firstFullTable(read: Reader, schema: Schema): Promise<string | un
   return undefined;
 }
 
-/** How far a table has come; at its beginning when nothing is noted. */
+/** The progress of a table; at its start when nothing is noted. */
 export async function readTableState(read: Reader, table: string): Promise<TableState> {
   const text = await readState(read, `table ${table}`);
   return text === undefined ? { after: null, done: false } : (JSON.parse(text) as TableState);
 }
 
-/** Notes how far a table has come, in the transaction of its rows. */
+/** Notes the progress of a table, in the transaction of its rows. */
 export function writeTableState(tx: Transaction, table: string, state: TableState): Promise<void> {
   return writeState(tx, `table ${table}`, JSON.stringify(state));
 }
@@ -81,4 +82,14 @@ async function readState(read: Reader, name: string): Promise<string | undefined
 async function writeState(tx: Transaction, name: string, value: string): Promise<void> {
   await tx.run(sql`INSERT INTO ${raw(STATE_TABLE)} (name, value) VALUES (${name}, ${value})
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+}
+
+/** Refuses a store into which a copy was begun and not completed: it has some of the records. Throws `StoreUnusable`. */
+export async function refuseUnfinished(read: Reader, dialect: Dialect): Promise<void> {
+  const { tables } = await readSchema(read, dialect);
+  if (!tables.some(({ name }) => name === STATE_TABLE)) return;
+  throw new StoreUnusable(
+    'The database has the beginning of a copy, which was not completed.',
+    'Run the same molar server migrate or molar server restore again: it resumes.',
+  );
 }

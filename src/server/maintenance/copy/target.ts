@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 import type { Files } from '../../files/files.ts';
 import { openFiles } from '../../files/open.ts';
 import { openPostgresStore } from '../../store/postgres/store.ts';
+import { readSchema } from '../../store/schema/introspection.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import { openPartFolder, type PartFolder } from '../partfolder.ts';
 import type { Place } from '../place.ts';
 import { isDatabaseServed, openPostgresSource } from '../postgressnapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase } from '../snapshot.ts';
-import { readSchema } from '../tables.ts';
 import type { Target } from './database.ts';
 import { STATE_TABLE } from './state.ts';
 
-/** A place that is filled: a database, or a folder that takes its name in the end. */
+/** The target of a copy: a database, or a folder that takes its name at the end. */
 export interface OpenTarget {
   /** For people, without a password. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface OpenTarget {
   close(): Promise<void>;
 }
 
-/** Opens a place to be filled. Throws `StoreUnusable`, so when a server runs on it. */
+/** Opens the target of a copy. Throws `StoreUnusable`, for instance when a server runs on it. */
 export async function openTarget(place: Place): Promise<OpenTarget> {
   return place.database === undefined ? openFolderTarget(place) : openDatabaseTarget(place, place.database);
 }
@@ -57,7 +57,7 @@ async function openFolderTarget({ data, files: target }: Place): Promise<OpenTar
   }
 }
 
-/** A copy that was complete but for its name is made again: it is not known what of it was looked at. */
+/** A copy that was complete but for its name is made again: it is not known how much of it was verified. */
 async function forgetComplete(folder: string): Promise<void> {
   if (!existsSync(join(folder, DATABASE))) return;
   const snapshot = await openSqliteSnapshot(folder);

@@ -1,5 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
+import { FREEING_STATUSES } from '../../../catalog/resources/appointments.ts';
+import { noneOf } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../days.ts';
 import { groupsOf } from '../groups.ts';
@@ -22,8 +24,8 @@ interface BusyRow {
   readonly json: string;
 }
 
-/** The very words of the migration: the planner takes the index of occupying appointments by them. */
-const OCCUPYING = raw("r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')");
+/** The condition of the index of appointments that take up their operatory and provider. */
+const OCCUPYING = raw(noneOf('r.status', FREEING_STATUSES));
 
 /**
  * When a provider in an operatory is taken (D32): by appointments and events of either, wherever they stand, and by

@@ -4,6 +4,12 @@ export type Dialect = 'sqlite' | 'postgres';
 /** One text for every store; or one for each where they differ, and none for a store that has nothing to do. */
 export type SchemaStatement = string | Readonly<Partial<Record<Dialect, string>>>;
 
+/** One step of the schema: statements that never change once released. */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly SchemaStatement[];
+}
+
 /**
  * A statement of the schema for a store; undefined when it has none. A text for every store is written for SQLite. In
  * PostgreSQL its whole numbers are as wide as SQLite's, and its text is compared and sorted by bytes, as SQLite does it.

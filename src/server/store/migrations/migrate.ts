@@ -1,28 +1,14 @@
 import sql, { raw } from 'sql-template-tag';
 import { StoreUnusable, type Transaction } from '../store.ts';
-import { FIRST } from './0001-first.ts';
-import { STREAM } from './0002-stream.ts';
-import { LOGS } from './0003-logs.ts';
-import { SHARING } from './0004-sharing.ts';
-import { AGING } from './0005-aging.ts';
 import { type Dialect, type SchemaStatement, textFor } from './dialects.ts';
-
-export type { Dialect } from './dialects.ts';
-
-/** One step of the schema: statements that never change once released. */
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly SchemaStatement[];
-}
-
-const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING];
+import { MIGRATIONS } from './steps.ts';
 
 const VERSIONS =
   'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)';
 
 /** Brings the schema to this version, forward only. Throws `StoreUnusable` on a schema that a newer molar made. */
 export async function migrate(tx: Transaction, dialect: Dialect): Promise<void> {
-  await apply(tx, VERSIONS, dialect);
+  await runText(tx, VERSIONS, dialect);
   const row = await tx.get<{ version: number }>(
     sql`SELECT COALESCE(MAX(version), 0) AS version FROM schema_migrations`,
   );
@@ -35,14 +21,15 @@ export async function migrate(tx: Transaction, dialect: Dialect): Promise<void> 
   }
   for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    for (const statement of migration.statements) await apply(tx, statement, dialect);
+    for (const statement of migration.statements) await runText(tx, statement, dialect);
     await tx.run(
       sql`INSERT INTO schema_migrations (version, name, applied_at) VALUES (${index + 1}, ${migration.name}, ${new Date().toISOString()})`,
     );
   }
 }
 
-async function apply(tx: Transaction, statement: SchemaStatement, dialect: Dialect): Promise<void> {
+/** Runs a statement of the schema, if the store has one. */
+export async function runText(tx: Transaction, statement: SchemaStatement, dialect: Dialect): Promise<void> {
   const text = textFor(statement, dialect);
   if (text !== undefined) await tx.run(sql`${raw(text)}`);
 }

@@ -8,15 +8,15 @@ interface DriverError extends Error {
   readonly severity?: string;
 }
 
-/** Of two transactions that cannot both go on, this one was to be done again. */
-const AGAIN = new Set([
+/** States of a transaction that conflicted with another one, and may succeed when it is retried. */
+const RETRYABLE = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '23505', // unique_violation: somebody was faster; what is there now is seen when the work is done again
+  '23505', // unique_violation: somebody was faster; the retry sees what is there now
 ]);
 
-/** The database is away, is going away, or is not the one to write to. */
-const AWAY = new Set([
+/** States of a database that is unavailable, shutting down, or read-only. */
+const UNAVAILABLE = new Set([
   '53300', // too_many_connections
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
@@ -41,12 +41,12 @@ export function sqlState(error: unknown): string | undefined {
   return severity !== undefined && code !== undefined && SQLSTATE.test(code) ? code : undefined;
 }
 
-/** Whether the same work may succeed when it is done again. */
+/** Whether the same work may succeed when it is retried. */
 export function isTransient(error: unknown): boolean {
-  return AGAIN.has(sqlState(cause(error)) ?? '');
+  return RETRYABLE.has(sqlState(cause(error)) ?? '');
 }
 
-/** Whether the connection is of no more use. */
+/** Whether the connection is lost. */
 export function isLost(error: unknown): boolean {
   return error instanceof StoreFault && error.code === 'STORE_AWAY';
 }
@@ -55,7 +55,7 @@ function cause(error: unknown): unknown {
   return error instanceof DatabaseFault ? error.state : error;
 }
 
-/** An answer of the database that nobody expects. Its text is left out where it may repeat values of records. */
+/** An unexpected error of the database. Its text is left out where it may repeat values of records. */
 class DatabaseFault extends Error {
   /** SQLSTATE and severity alone. */
   readonly state: Pick<DriverError, 'code' | 'severity'>;
@@ -79,7 +79,8 @@ export function storeFault(error: unknown): unknown {
   }
   if (state === FULL) return new StoreFault('STORE_FULL', 'The disk of the database is full.');
   if (TIMED_OUT.has(state)) return new StoreFault('STORE_TIMEOUT', 'The database took too long.');
-  if (AWAY.has(state) || state.startsWith('08')) return new StoreFault('STORE_AWAY', `The database is away: ${state}.`);
+  if (UNAVAILABLE.has(state) || state.startsWith('08'))
+    return new StoreFault('STORE_AWAY', `The database is away: ${state}.`);
   return new DatabaseFault(error);
 }
 

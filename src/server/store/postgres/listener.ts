@@ -8,12 +8,12 @@ import { connectionOptions } from './driver.ts';
 const PAUSE_MS = 1000;
 
 /**
- * Hears of the commits of other processes, on a connection of its own that is made again when it breaks. What is missed
- * meanwhile is found by those who look now and then.
+ * Listens for the commits of other processes, on a connection of its own that is made again when it breaks. Whoever has to
+ * know of all of them also polls.
  */
 export class NoticeListener {
-  /** Whether commits of other processes are heard of now. */
-  hears = false;
+  /** Whether commits of other processes are reported now. */
+  isListening = false;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
 
@@ -30,7 +30,7 @@ export class NoticeListener {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const socket = new Socket();
-      // Whatever it is doing: nothing is lost with it.
+      // Whatever it is doing: nothing is lost.
       const cut = () => socket.destroy();
       signal.addEventListener('abort', cut);
       const client = new driver.Client({ ...connectionOptions(driver, address), stream: () => socket });
@@ -40,14 +40,14 @@ export class NoticeListener {
       try {
         await client.connect();
         await client.query(`LISTEN ${channel}`);
-        // What was committed before the database began to tell.
+        // For what was committed before the database began to report.
         heard();
-        this.hears = true;
+        this.isListening = true;
         await closed;
       } catch {
         socket.destroy();
       }
-      this.hears = false;
+      this.isListening = false;
       signal.removeEventListener('abort', cut);
       if (!signal.aborted) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     }

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
-import { migrate } from '../migrations/migrate.ts';
-import { StoreUnusable } from '../store.ts';
+import { SCHEMA } from '../schema/schema.ts';
+import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
+import { StoreUnusable, type Transaction } from '../store.ts';
+import type { DatabaseAddress } from './address.ts';
 import { isTransient, sqlState, storeFault } from './faults.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -8,40 +10,50 @@ import { PostgresTransaction } from './transaction.ts';
 /** Servers that start together meet here; whoever is second finds the work done. */
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
 
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 /** Oldest release of PostgreSQL itself; others that speak its protocol are told by their name. */
 const OLDEST = 14;
 
-/** Checks the database and brings its schema to this version. Throws `StoreUnusable`. */
-export async function prepareSchema(pool: Pool, name: string, sessions: boolean): Promise<void> {
+/** Checks the database and brings it to this version. Throws `StoreUnusable`. */
+export async function prepareSchema(pool: Pool, address: DatabaseAddress, options: UpgradeOptions): Promise<void> {
+  const { name, sessions } = address;
+  const { schema = SCHEMA } = options;
+  try {
+    await transact(pool, sessions, (tx) => checkDatabase(tx, name));
+    await upgrade({ ...options, dialect: 'postgres', schema, transact: (work) => transact(pool, sessions, work) });
+  } catch (error) {
+    throw unusable(error, name);
+  }
+}
+
+/** Runs a work under the lock, as long as it takes; again when another server was in its way. */
+async function transact<T>(pool: Pool, sessions: boolean, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryPrepare(pool, name, sessions);
+      return await tryTransact(pool, sessions, work);
     } catch (error) {
       // Without the lock, servers that make the same table at once get in each other's way.
-      const again = isTransient(error) || sqlState(error) === '42P07';
-      if (!again || attempt >= ATTEMPTS) throw unusable(error, name);
+      const again = isTransient(error) || sqlState(error) === DUPLICATE_TABLE;
+      if (!again || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }
 
-async function tryPrepare(pool: Pool, name: string, sessions: boolean): Promise<void> {
+async function tryTransact<T>(pool: Pool, sessions: boolean, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  const connection = connectionOf(client, sessions);
   let broken = true;
   try {
-    const tx = new PostgresTransaction(connection, true);
-    await checkDatabase(tx, name);
     await client.query('BEGIN');
     await client.query('SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning');
     await client.query(`SAVEPOINT locking; ${LOCK}`).catch(async (error: unknown) => {
       if (sqlState(error) !== UNDEFINED_FUNCTION) throw error;
       await client.query('ROLLBACK TO SAVEPOINT locking');
     });
-    await migrate(tx, 'postgres');
+    const value = await work(new PostgresTransaction(connectionOf(client, sessions), true));
     await client.query('COMMIT');
     broken = false;
+    return value;
   } catch (error) {
     await client.query('ROLLBACK').then(
       () => {
@@ -55,6 +67,7 @@ async function tryPrepare(pool: Pool, name: string, sessions: boolean): Promise<
   }
 }
 
+const DUPLICATE_TABLE = '42P07';
 const UNDEFINED_FUNCTION = '42883';
 
 interface Facts {
@@ -64,7 +77,7 @@ interface Facts {
   readonly schema: string | null;
 }
 
-async function checkDatabase(tx: PostgresTransaction, name: string): Promise<void> {
+async function checkDatabase(tx: Transaction, name: string): Promise<void> {
   const text = `SELECT version() AS version, current_setting('server_version_num') AS number,
     current_setting('server_encoding') AS encoding, current_schema() AS schema`;
   const { version, number, encoding, schema } = (await tx.get<Facts>({ sql: text, text, values: [] })) as Facts;

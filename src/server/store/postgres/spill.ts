@@ -1,12 +1,12 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { LOGS, type LogRow, type LogValues } from '../logs.ts';
-import type { Statement } from '../store.ts';
+import { LOGS } from '../logs.ts';
+import type { LogRow, LogValues, Statement } from '../store.ts';
 
 /** Rows of one statement. */
-const ROWS = 100;
+const ROWS_PER_STATEMENT = 100;
 
-/** Rows that are kept in memory before they are moved out. */
-const KEPT = 2000;
+/** Maximum rows in memory before they are spilled. */
+const MAX_ROWS_IN_MEMORY = 2000;
 
 const { table, columns } = LOGS.stream;
 const TEMPORARY = `spilled_${table}`;
@@ -17,8 +17,8 @@ interface Writing {
 }
 
 /**
- * Rows of the stream of a transaction too large to keep them in memory: they wait in a temporary table, and are
- * numbered by the database when all are known.
+ * Stream rows of a transaction too large for memory: they are spilled to a temporary table, and numbered by the database
+ * when all are known.
  */
 export class Spill {
   private readonly tx: Writing;
@@ -32,7 +32,7 @@ export class Spill {
 
   async add(values: LogValues): Promise<void> {
     this.waiting.push(values);
-    if (this.waiting.length >= KEPT) await this.moveOut();
+    if (this.waiting.length >= MAX_ROWS_IN_MEMORY) await this.moveOut();
   }
 
   /** Adds the rows that a statement selects (`Transaction.appendSelected`); they do not pass through memory. */
@@ -48,14 +48,16 @@ export class Spill {
     await this.open();
     const rows = this.waiting;
     this.waiting = [];
-    for (let at = 0; at < rows.length; at += ROWS) {
-      const part = rows.slice(at, at + ROWS).map((row, index) => sql`(${join([this.spilled + at + index, ...row])})`);
+    for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
+      const part = rows
+        .slice(at, at + ROWS_PER_STATEMENT)
+        .map((row, index) => sql`(${join([this.spilled + at + index, ...row])})`);
       await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (seq, ${raw(columns.join(', '))}) VALUES ${join(part)}`);
     }
     this.spilled += rows.length;
   }
 
-  /** Writes what was spilled to the log, and answers what was not; the head of the log is locked from here on. */
+  /** Writes spilled rows to the log and returns the others; the head of the log is locked from here on. */
   async settle(): Promise<LogRow[]> {
     const rest = this.waiting.map((values): LogRow => ({ log: 'stream', values }));
     this.waiting = [];

@@ -1,12 +1,12 @@
 import type { PoolClient, QueryResult } from 'pg';
+import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
-import { boundValues } from '../values.ts';
 import { storeFault } from './faults.ts';
 
-/** Prepared statements kept on one connection. */
-const KEPT = 500;
+/** Maximum prepared statements of one connection. */
+const MAX_PREPARED = 500;
 
-/** What the driver knows of the statements of a connection; its types do not tell of it. */
+/** The driver's own record of prepared statements, which its types leave out. */
 interface Prepared {
   readonly connection: {
     readonly parsedStatements: Record<string, string>;
@@ -21,8 +21,8 @@ export class Connection {
   private readonly names = new Map<string, string>();
   private made = 0;
   /**
-   * Milliseconds after which the network is not trusted to bring an answer any more: the connection is given up. Longer
-   * than the database itself may take; 0 waits for as long as it takes.
+   * Milliseconds after which a reply is not expected any more, and the connection is aborted. Longer than the database
+   * itself may take; 0 is without a limit.
    */
   patienceMs = 0;
 
@@ -31,7 +31,7 @@ export class Connection {
     this.prepares = prepares;
   }
 
-  /** Runs a statement; may be called before the one before it has been answered. Throws what `storeFault` makes. */
+  /** Runs a statement; may be called before the previous one has been replied to. Throws what `storeFault` makes. */
   async run(statement: Statement): Promise<QueryResult> {
     const values = boundValues(statement.values);
     try {
@@ -43,7 +43,7 @@ export class Connection {
     }
   }
 
-  /** Runs commands without values, several with semicolons between them. Answers what the last of them did: `COMMIT`. */
+  /** Runs commands without values, separated by semicolons. Returns the tag of the last one: `COMMIT`. */
   async command(text: string): Promise<string> {
     try {
       const results = await this.client.query({ text, ...this.patience() });
@@ -56,7 +56,7 @@ export class Connection {
 
   /** Has every statement planned anew at its next use, by what its tables are then. */
   replan(): void {
-    while (this.names.size > 0) this.forgetOldest();
+    while (this.names.size > 0) this.closeOldest();
   }
 
   private patience(): { query_timeout?: number } {
@@ -71,13 +71,13 @@ export class Connection {
       this.names.set(text, known);
       return known;
     }
-    if (this.names.size >= KEPT) this.forgetOldest();
+    if (this.names.size >= MAX_PREPARED) this.closeOldest();
     const name = `molar_${++this.made}`;
     this.names.set(text, name);
     return name;
   }
 
-  private forgetOldest(): void {
+  private closeOldest(): void {
     const [text, name] = this.names.entries().next().value as [string, string];
     this.names.delete(text);
     const { connection } = this.client as unknown as Prepared;
@@ -87,12 +87,12 @@ export class Connection {
   }
 }
 
-/** What an answer may take on its way, beside the time of the database. */
-const ON_ITS_WAY_MS = 5_000;
+/** Milliseconds for the network, beside the time of the database. */
+const NETWORK_MS = 5_000;
 
-/** How long to wait for statements that may take so long; 0 for both means without a limit. */
+/** Milliseconds to wait for the reply to a statement with a time limit; 0 for both is without a limit. */
 export function patienceFor(timeoutMs: number): number {
-  return timeoutMs === 0 ? 0 : timeoutMs + ON_ITS_WAY_MS;
+  return timeoutMs === 0 ? 0 : timeoutMs + NETWORK_MS;
 }
 
 const connections = new WeakMap<PoolClient, Connection>();

@@ -1,8 +1,11 @@
 import type { Pool } from 'pg';
 import { StoreFault } from '../faults.ts';
+import { requireFingerprint } from '../schema/faults.ts';
+import { SCHEMA } from '../schema/schema.ts';
+import { FINGERPRINT_TEXT } from '../schema/state.ts';
+import type { UpgradeOptions } from '../schema/upgrade.ts';
 import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
-import { KeptNumbers } from './countcache.ts';
 import { loadDriver, makePool } from './driver.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
@@ -10,7 +13,7 @@ import { prepareSchema } from './schema.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends UpgradeOptions {
   /** Milliseconds that a statement may take; 0, for as long as it takes, when not given. */
   readonly timeoutMs?: number;
 }
@@ -26,27 +29,27 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
   const writing = makePool(driver, address, address.writers, '');
   const listeners = new Set<() => void>();
-  const numbers = new KeptNumbers();
-  const tell = () => {
-    numbers.drop();
+  const counts = new CountCache();
+  const notify = () => {
+    counts.drop();
     for (const listener of listeners) listener();
   };
   try {
-    await prepareSchema(writing, address.name, sessions);
+    await prepareSchema(writing, address, options);
   } catch (error) {
     await Promise.all([reading.end(), writing.end()]);
     throw error;
   }
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: tell });
-  const heard = sessions ? new NoticeListener(driver, address, CHANNEL, tell) : undefined;
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
+  const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
   const read = sessions ? reader(reading, runIn(timeoutMs)) : reader(reading, pooledIn(timeoutMs));
   return {
     read,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     shared: reader(writing, runIn(timeoutMs, sessions)),
-    whileUnchanged: () => numbers.get(heard?.hears === true),
+    countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -55,9 +58,10 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       await writer.idle();
     },
     async ping() {
-      const text = "SELECT current_setting('transaction_read_only') AS state";
-      const row = await read.get<{ state: string }>({ sql: text, text, values: [] });
+      const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint`;
+      const row = await read.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
       if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database takes no writes.');
+      requireFingerprint(options.schema ?? SCHEMA, row?.fingerprint ?? undefined);
     },
     connections() {
       const pools = [reading, writing];
@@ -71,13 +75,13 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     counts: writer.counts,
     async close() {
       await writer.idle();
-      await heard?.stop();
+      await notices?.stop();
       await Promise.all([reading.end(), writing.end()]);
     },
   };
 }
 
-/** How long connections that lay idle are tried, one after another. */
+/** Maximum time for trying idle connections, one after another. */
 const BROKEN_IDLE_MS = 1000;
 
 type Run = (pool: Pool, statement: Statement) => Promise<unknown[]>;
@@ -90,7 +94,7 @@ function reader(pool: Pool, run: Run): Reader {
       try {
         return await run(pool, statement);
       } catch (error) {
-        // A connection that broke while it lay idle says so at its next use, and the others beside it may be as broken.
+        // A connection that broke while idle fails at its next use, and the others of the pool may be as broken.
         const again = tries === 1 || (wasIdle && performance.now() - began < BROKEN_IDLE_MS);
         if (!isLost(error) || !again) throw error;
       }
@@ -140,4 +144,28 @@ function pooledIn(timeoutMs: number): Run {
       client.release(broken);
     }
   };
+}
+
+/** Maximum age of cached counts: a connection that died silently reports no commits. */
+const MAX_AGE_MS = 5000;
+
+/**
+ * Caches counts until anybody is known to have committed (`Store.countCache`). Commits of other processes are reported a
+ * moment later: a count may be as old as that.
+ */
+export class CountCache {
+  private counts = new Map<string, number>();
+  private since = 0;
+
+  /** The cached counts; none while commits of others are not reported. */
+  get(isListening: boolean): Map<string, number> {
+    if (!isListening || performance.now() - this.since > MAX_AGE_MS) this.drop();
+    return this.counts;
+  }
+
+  /** Somebody committed. */
+  drop(): void {
+    this.counts = new Map();
+    this.since = performance.now();
+  }
 }

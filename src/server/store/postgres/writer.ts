@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { LogRow } from '../logs.ts';
-import type { StoreCounts, Transaction } from '../store.ts';
+import type { LogRow, StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
 import { type Connection, connectionOf, patienceFor } from './statements.ts';
-import { NeedsItsOwn, PostgresTransaction, writeAppended } from './transaction.ts';
+import { NeedsOwnTransaction, PostgresTransaction, writeAppended } from './transaction.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
@@ -19,19 +18,19 @@ interface Lane {
   running: boolean;
 }
 
-const GROUP_LIMIT = 256;
+const MAX_GROUP_JOBS = 256;
 
-/** Times that a transaction is begun again when another one was in its way. */
-const ATTEMPTS = 6;
+/** Maximum attempts of a transaction that conflicts with others. */
+const MAX_ATTEMPTS = 6;
 
-/** An open transaction whose server has gone away without a word is ended after so long. */
+/** Time after which the database ends an open transaction whose server has gone away silently. */
 const IDLE_MS = 60_000;
 
 export interface WriterOptions {
   readonly sessions: boolean;
   /** Milliseconds a statement may take, waiting for locks included; 0 for as long as it takes. */
   readonly timeoutMs: number;
-  /** Tells other processes of a commit, inside its transaction; empty for nothing. */
+  /** The statement that notifies other processes of a commit, inside its transaction; empty for none. */
   readonly notice: string;
   readonly committed: () => void;
 }
@@ -62,7 +61,7 @@ export class LaneWriter {
     }, 'logs');
   }
 
-  /** Resolves when everything submitted so far has been answered. */
+  /** Resolves when everything submitted so far is settled. */
   async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
@@ -87,7 +86,7 @@ export class LaneWriter {
     // One turn, so that requests read from other sockets in this turn join the group.
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.queue.length > 0) {
-      await this.runGroup(lane.queue.splice(0, GROUP_LIMIT), typeof name === 'number' ? name : undefined);
+      await this.runGroup(lane.queue.splice(0, MAX_GROUP_JOBS), typeof name === 'number' ? name : undefined);
     }
     lane.running = false;
     this.lanes.delete(name);
@@ -96,9 +95,9 @@ export class LaneWriter {
   private async runGroup(group: readonly Job[], org: number | undefined, attempt = 1): Promise<void> {
     const outcome = await this.tryGroup(group, org, false);
     if (outcome === undefined) return;
-    if (outcome.again && attempt < ATTEMPTS) {
+    if (outcome.again && attempt < MAX_ATTEMPTS) {
       if (isTransient(outcome.error)) await sleep(Math.random() * 10 * 2 ** attempt);
-      // Apart from each other, so that one that cannot go through holds up none of the others.
+      // One by one, so that a job that cannot succeed holds up no other.
       const parts = group.length > 1 ? group.map((job) => [job]) : [group];
       for (const part of parts) await this.runGroup(part, org, attempt + 1);
       return;
@@ -106,7 +105,7 @@ export class LaneWriter {
     for (const job of group) job.reject(outcome.error);
   }
 
-  /** Runs a group in one transaction and answers its jobs; returns why none was answered. */
+  /** Runs a group in one transaction and settles its jobs; returns why none was settled. */
   private async tryGroup(group: readonly Job[], org: number | undefined, alone: boolean): Promise<Failure | undefined> {
     let connection: Connection;
     try {
@@ -121,34 +120,34 @@ export class LaneWriter {
     try {
       const answers: (() => void)[] = [];
       const rows: LogRow[] = [];
-      // Heard by others when it is committed, and not otherwise.
+      // Delivered to others when it is committed, and not otherwise.
       const told = this.options.notice !== '' && group.some((job) => !job.quiet);
       await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
       for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
       if (rows.length > 0) await writeAppended(connection, rows);
       committing = true;
       const done = await connection.command('COMMIT');
-      // A transaction that a statement broke is rolled back by COMMIT, and without a word.
+      // COMMIT silently rolls back a transaction that a statement broke.
       if (done !== 'COMMIT') throw new Error('A statement failed, and the work that ran it went on.');
       client.release();
       finished = answers;
     } catch (error) {
       const lost = isLost(error);
       client.release(lost || !(await rolledBack(connection)));
-      if (error instanceof Alone) {
+      if (error instanceof RunAlone) {
         this.track(this.runAlone(error.job));
         const others = group.filter((job) => job !== error.job);
         if (others.length > 0) await this.runGroup(others, org);
         return undefined;
       }
-      // Whether a lost commit was made nobody knows; everything before it can be done again.
+      // Whether a lost commit was made is unknown; everything before it can be retried.
       return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
     }
     this.finish(group, finished);
     return undefined;
   }
 
-  /** A work that fills tables: in a transaction of its own, that takes as long as it takes and is not done again. */
+  /** Runs a bulk load in a transaction of its own, without a time limit and without retries. */
   private async runAlone(job: Job): Promise<void> {
     const failure = await this.tryGroup([job], undefined, true);
     if (failure !== undefined) job.reject(failure.error);
@@ -169,8 +168,8 @@ export class LaneWriter {
       rows.push(...(await tx.settled()));
       if (shared) await connection.command('RELEASE SAVEPOINT request');
     } catch (error) {
-      if (error instanceof NeedsItsOwn) throw new Alone(job);
-      // These end the whole transaction, or are reason to do it again.
+      if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
+      // These end the whole transaction, or make it run again.
       if (!shared || isLost(error) || isTransient(error)) throw error;
       await connection.command('ROLLBACK TO SAVEPOINT request; RELEASE SAVEPOINT request');
       return () => job.reject(error);
@@ -207,8 +206,8 @@ interface Failure {
   readonly again: boolean;
 }
 
-/** A job of a group that is to run by itself. */
-class Alone extends Error {
+/** Thrown for a job of a group that has to run by itself. */
+class RunAlone extends Error {
   readonly job: Job;
 
   constructor(job: Job) {

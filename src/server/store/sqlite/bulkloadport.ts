@@ -1,35 +1,34 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { Filler } from './bulkload.ts';
-import type { Answer, Batch } from './bulkloadbatch.ts';
+import { type Batch, type BatchReply, BulkLoader } from './bulkload.ts';
 
-/** The way to a filler, which answers batches in order. */
+/** A channel to a bulk loader, which replies to batches in order. */
 export interface Port {
-  send(batch: Batch): Promise<Answer>;
+  send(batch: Batch): Promise<BatchReply>;
   /** Undoes what is not committed; resolves when the database is closed. */
   close(): Promise<void>;
 }
 
-/** Where statements run: in a thread of their own, while the next ones are made, or in this one. */
-export type Place = 'apart' | 'here';
+/** The thread in which statements run: one of its own, while the next ones are made, or this one. */
+export type LoaderThread = 'apart' | 'here';
 
-/** Opens a filler of a database. */
-export function openPort(file: string, place: Place): Port {
-  // Run from the sources, as tests are, there is nothing that a thread could load.
+/** Opens a bulk loader of a database. */
+export function openPort(file: string, place: LoaderThread): Port {
+  // Run from the sources, as tests are, there is no file that a thread could load.
   const canBeApart = !import.meta.url.endsWith('.ts') && availableParallelism() > 1;
-  return place === 'apart' && canBeApart ? new ThreadPort(file) : new NearPort(file);
+  return place === 'apart' && canBeApart ? new ThreadPort(file) : new SameThreadPort(file);
 }
 
-class NearPort implements Port {
-  private readonly filler: Filler;
+class SameThreadPort implements Port {
+  private readonly filler: BulkLoader;
 
   constructor(file: string) {
-    this.filler = new Filler(file);
+    this.filler = new BulkLoader(file);
   }
 
-  async send(batch: Batch): Promise<Answer> {
-    return this.filler.answer(batch);
+  async send(batch: Batch): Promise<BatchReply> {
+    return this.filler.reply(batch);
   }
 
   async close(): Promise<void> {
@@ -37,24 +36,24 @@ class NearPort implements Port {
   }
 }
 
-interface Waiting {
-  readonly resolve: (answer: Answer) => void;
+interface PendingReply {
+  readonly resolve: (answer: BatchReply) => void;
   readonly reject: (error: Error) => void;
 }
 
 class ThreadPort implements Port {
   private readonly worker: Worker;
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: PendingReply[] = [];
   private end: Error | undefined;
 
   constructor(file: string) {
     this.worker = new Worker(new URL('./bulkloadthread.js', import.meta.url), { workerData: file });
-    this.worker.on('message', (answer: Answer) => this.waiting.shift()?.resolve(answer));
+    this.worker.on('message', (answer: BatchReply) => this.waiting.shift()?.resolve(answer));
     this.worker.on('error', (error) => this.fail(error));
     this.worker.on('exit', () => this.fail(new Error('The thread that writes to the database has ended.')));
   }
 
-  send(batch: Batch): Promise<Answer> {
+  send(batch: Batch): Promise<BatchReply> {
     return new Promise((resolve, reject) => {
       if (this.end !== undefined) return reject(this.end);
       this.waiting.push({ resolve, reject });

@@ -1,11 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Filler } from './bulkload.ts';
-import type { Batch } from './bulkloadbatch.ts';
+import { type Batch, BulkLoader } from './bulkload.ts';
 
-// The thread of a transaction that fills tables: answers batches in order until it is told that there are no more.
-const filler = new Filler(workerData as string);
+// The thread of a bulk load: replies to batches in order, until null ends it.
+const filler = new BulkLoader(workerData as string);
 parentPort?.on('message', (batch: Batch | null) => {
-  if (batch !== null) return parentPort?.postMessage(filler.answer(batch));
+  if (batch !== null) return parentPort?.postMessage(filler.reply(batch));
   filler.close();
   parentPort?.close();
 });

@@ -1,72 +1,71 @@
 import type { Sql } from 'sql-template-tag';
-import type { LogRow } from '../logs.ts';
-import { nextId } from '../nextid.ts';
-import type { Statement, Transaction } from '../store.ts';
-import type { Question, Text } from './bulkloadbatch.ts';
-import type { Port } from './bulkloadport.ts';
-import { takeLock } from './busy.ts';
-import { KeptRows } from './logbuffer.ts';
-import { writtenTables } from './tablenumbers.ts';
+import { nextId } from '../sequences.ts';
+import type { LogRow, Statement, Transaction } from '../store.ts';
+import type { BatchRequest, BatchText } from './bulkload.ts';
+import type { LoaderThread, Port } from './bulkloadport.ts';
+import { writtenTables } from './countcache.ts';
+import { takeLock } from './lock.ts';
+import { LogBuffer } from './logbuffer.ts';
 
-/** Statements of one batch, and the characters of their values, at most: each is sent as a whole. */
-const STATEMENTS = 200;
-const CHARACTERS = 1_000_000;
+/** Maximum statements of a batch, and maximum characters of their values. */
+const MAX_BATCH_STATEMENTS = 200;
+const MAX_BATCH_CHARACTERS = 1_000_000;
 
-/** Batches on their way at once. */
-const UNDER_WAY = 4;
+/** Maximum batches that are sent and not replied to. */
+const MAX_PENDING_BATCHES = 4;
 
 /**
- * A transaction that fills tables. It does not wait for what it writes: statements are run in order, so whatever is read
- * sees it, and a fault of one comes out at a later one, or at the commit.
+ * A bulk load. It does not wait for what it writes: statements run in order, so every read sees it, and the fault of one is
+ * thrown by a later one, or by the commit.
  */
-export class FillingTransaction implements Transaction {
+export class BulkLoadTransaction implements Transaction {
   private readonly port: Port;
   private readonly known = new Map<string, number>();
-  private texts: Text[] = [];
+  private texts: BatchText[] = [];
   private calls: number[] = [];
   private values: unknown[] = [];
   private characters = 0;
-  private readonly underWay: Promise<void>[] = [];
+  private readonly pending: Promise<void>[] = [];
   private fault: { readonly error: unknown } | undefined;
-  private readonly logs = new KeptRows(this);
-  /** Tables that have been written to. */
+  private readonly logs = new LogBuffer(this);
+  /** Tables written to so far. */
   readonly written = new Set<string>();
 
   constructor(port: Port) {
     this.port = port;
   }
 
-  /** Takes the write lock; waits for another process that has it. */
+  /** Takes the write lock; waits for another process that holds it. */
   begin(): Promise<void> {
     return takeLock(() => {
       this.fault = undefined;
-      return this.ask({ kind: 'begin' });
+      return this.request({ kind: 'begin' });
     });
   }
 
   /** Resolves when everything is on disk. */
   async commit(): Promise<void> {
     await this.logs.write();
-    await this.ask({ kind: 'run', sql: 'COMMIT', values: [] });
+    await this.request({ kind: 'run', sql: 'COMMIT', values: [] });
   }
 
   all<T extends object>(statement: Statement): Promise<T[]> {
-    return this.ask({ kind: 'all', ...this.noted(statement) }) as Promise<T[]>;
+    return this.request({ kind: 'all', ...this.tracked(statement) }) as Promise<T[]>;
   }
 
   get<T extends object>(statement: Statement): Promise<T | undefined> {
-    return this.ask({ kind: 'get', ...this.noted(statement) }) as Promise<T | undefined>;
+    return this.request({ kind: 'get', ...this.tracked(statement) }) as Promise<T | undefined>;
   }
 
   async run(statement: Statement): Promise<number> {
     if (this.fault !== undefined) throw this.fault.error;
-    const { sql, values } = this.noted(statement);
+    const { sql, values } = this.tracked(statement);
     this.calls.push(this.numberOf(sql, values.length));
     for (const value of values) {
       this.values.push(value);
       if (typeof value === 'string') this.characters += value.length;
     }
-    if (this.calls.length >= STATEMENTS || this.characters >= CHARACTERS) await this.send();
+    if (this.calls.length >= MAX_BATCH_STATEMENTS || this.characters >= MAX_BATCH_CHARACTERS) await this.send();
     return 0;
   }
 
@@ -82,17 +81,17 @@ export class FillingTransaction implements Transaction {
     return this.logs.appendSelected(select, rows);
   }
 
-  async fillFast(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
-    await this.ask({ kind: 'suspend', tables });
+  async beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
+    await this.request({ kind: 'suspend', tables });
     return {
       restore: async () => {
-        await this.ask({ kind: 'restore' });
+        await this.request({ kind: 'restore' });
       },
     };
   }
 
-  /** A statement as it can be sent: its text is made by a getter, which would be left behind. */
-  private noted({ sql, values }: Statement): Pick<Statement, 'sql' | 'values'> {
+  /** A statement as it can be sent to a thread: its text comes from a getter, which would not be copied. */
+  private tracked({ sql, values }: Statement): Pick<Statement, 'sql' | 'values'> {
     for (const table of writtenTables(sql)) this.written.add(table);
     return { sql, values };
   }
@@ -106,7 +105,7 @@ export class FillingTransaction implements Transaction {
     return number;
   }
 
-  /** Sends what waits, and waits itself where too much is on its way. */
+  /** Sends the batch; waits when too many are pending. */
   private async send(): Promise<void> {
     const sent = this.dispatch().then(
       () => {},
@@ -114,24 +113,49 @@ export class FillingTransaction implements Transaction {
         this.fault ??= { error };
       },
     );
-    if (this.underWay.push(sent) >= UNDER_WAY) await this.underWay.shift();
+    if (this.pending.push(sent) >= MAX_PENDING_BATCHES) await this.pending.shift();
   }
 
-  private async ask(question: Question): Promise<unknown> {
+  private async request(request: BatchRequest): Promise<unknown> {
     if (this.fault !== undefined) throw this.fault.error;
     try {
-      return await this.dispatch(question);
+      return await this.dispatch(request);
     } catch (error) {
       this.fault ??= { error };
       throw this.fault.error;
     }
   }
 
-  private async dispatch(question?: Question): Promise<unknown> {
+  private async dispatch(request?: BatchRequest): Promise<unknown> {
     const { texts, calls, values } = this;
     [this.texts, this.calls, this.values, this.characters] = [[], [], [], 0];
-    const answer = await this.port.send({ texts, calls, values, ...(question && { question }) });
-    if ('fault' in answer) throw Object.assign(new Error(answer.fault.message), answer.fault);
-    return answer.found;
+    const reply = await this.port.send({ texts, calls, values, ...(request && { request }) });
+    if ('fault' in reply) throw Object.assign(new Error(reply.fault.message), reply.fault);
+    return reply.found;
+  }
+}
+
+/**
+ * Runs a bulk load in a transaction on a connection of its own; a failed one leaves nothing. `begun` is called when it has
+ * the write lock. Resolves, when it is on disk, with the value of the work and the tables it wrote to.
+ */
+export async function bulkLoad<T>(
+  file: string,
+  place: LoaderThread,
+  work: (tx: Transaction) => Promise<T>,
+  begun: () => void,
+): Promise<{ readonly value: T; readonly written: ReadonlySet<string> }> {
+  // In a bundle of its own, which finds that of the thread beside it.
+  const { openPort } = await import('./bulkloadport.ts');
+  const port = openPort(file, place);
+  try {
+    const tx = new BulkLoadTransaction(port);
+    await tx.begin();
+    begun();
+    const value = await work(tx);
+    await tx.commit();
+    return { value, written: tx.written };
+  } finally {
+    await port.close();
   }
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnusable } from '../store.ts';
 import { type Connection, isBusy, openConnection } from './open.ts';
 
 /**
  * Keeps a data folder for one server. The lock is the operating system's own lock on a small database file, so it
- * is gone the moment the process is, however it died. Returns how to let go.
+ * is gone the moment the process is, however it died. Returns how to release it.
  */
 export function lockFolder(folder: string): () => void {
   let connection: Connection | undefined;
@@ -28,4 +29,62 @@ export function lockFolder(folder: string): () => void {
 function release(connection: Connection): void {
   connection.exec('ROLLBACK');
   connection.close();
+}
+
+/** Maximum time that a write waits for another process, such as an import. */
+const MAX_WAIT_MS = 50_000;
+
+/** Takes the write lock with `begin`, again and again while another process holds it. */
+export async function takeLock(begin: () => unknown): Promise<void> {
+  const until = Date.now() + MAX_WAIT_MS;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
+    try {
+      await begin();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > until) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
+/**
+ * The lock of the database file that every read takes and releases: two system calls, which take longer than finding a
+ * record. Connections of one process share it, so while this one holds it the others make no such calls, and each of their
+ * reads still sees all that is committed when it begins. It is released at the end of the event-loop turn, and before a
+ * commit: the journal is not reset while anybody holds it, and would grow without end.
+ */
+export class ReadLock {
+  private readonly connection: Connection;
+  private readonly take: () => void;
+  private readonly leave: () => void;
+
+  /** `connection`: used by nothing else; whoever opened it closes it, after `release`. */
+  constructor(connection: Connection) {
+    this.connection = connection;
+    const [begin, look, end] = ['BEGIN', 'SELECT 1 FROM schema_migrations', 'COMMIT'].map((text) =>
+      connection.prepare(text),
+    );
+    this.take = () => {
+      begin?.run();
+      look?.get();
+    };
+    this.leave = () => end?.run();
+  }
+
+  /** Holds the lock until this turn of the event loop has read what came in. */
+  hold(): void {
+    if (this.connection.inTransaction) return;
+    try {
+      this.take();
+      setImmediate(() => this.release());
+    } catch {
+      // Then each read takes the lock by itself, or says why it cannot.
+      this.release();
+    }
+  }
+
+  release(): void {
+    if (this.connection.open && this.connection.inTransaction) this.leave();
+  }
 }

@@ -1,12 +1,12 @@
 import type { Sql } from 'sql-template-tag';
-import { type LogRow, writeLogs, writeSelected } from '../logs.ts';
-import type { Transaction } from '../store.ts';
+import { writeLogs, writeSelected } from '../logs.ts';
+import type { LogRow, Transaction } from '../store.ts';
 
-/** Rows that are kept back, at most. */
-const MOST = 200;
+/** Maximum buffered rows. */
+const MAX_BUFFERED_ROWS = 200;
 
-/** Rows of logs that a transaction appends: they are kept back, since many are written in one statement. */
-export class KeptRows {
+/** Buffers the rows of logs that a transaction appends, so that one statement writes many. */
+export class LogBuffer {
   private rows: LogRow[] = [];
   private readonly tx: Pick<Transaction, 'get' | 'run'>;
 
@@ -16,24 +16,24 @@ export class KeptRows {
 
   async append(row: LogRow): Promise<void> {
     this.rows.push(row);
-    if (this.rows.length >= MOST) await this.write();
+    if (this.rows.length >= MAX_BUFFERED_ROWS) await this.write();
   }
 
-  /** As `Transaction.appendSelected`, behind what is kept. */
+  /** As `Transaction.appendSelected`, after what is buffered. */
   async appendSelected(select: Sql, rows: number): Promise<void> {
     await this.write();
     await writeSelected(this.tx, select, rows);
   }
 
-  /** Writes what is kept: before the transaction ends, at the latest. */
+  /** Writes what is buffered; before the transaction ends at the latest. */
   async write(): Promise<void> {
     const { rows } = this;
     this.rows = [];
     if (rows.length > 0) await writeLogs(this.tx, rows);
   }
 
-  /** What is kept goes with the writes that appended it. */
-  forget(): void {
+  /** Drops what is buffered, with the writes that appended it. */
+  clear(): void {
     this.rows = [];
   }
 }

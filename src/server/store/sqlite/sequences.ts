@@ -9,8 +9,8 @@ interface Sequence {
 }
 
 /**
- * The ids that the writes of one transaction give out. This is the only writer, so where a sequence stands is read once,
- * and written once, before the end of what gave its ids out.
+ * The ids that the writes of one transaction allocate. This is the only writer, so each sequence is read once and written
+ * once, before the transaction ends.
  */
 export class Sequences {
   private readonly raised = new Map<string, Sequence>();
@@ -31,18 +31,18 @@ export class Sequences {
     return ++sequence.last;
   }
 
-  /** The statements that write where the sequences stand now; they are read again after that. */
+  /** The statements that store the sequences, which are read again after that. */
   flush(): Statement[] {
     const statements = [...this.raised.values()].map(
       ({ org, type, last }) => statement`INSERT INTO sequences (org, type, last_id) VALUES (${org}, ${type}, ${last})
         ON CONFLICT (org, type) DO UPDATE SET last_id = excluded.last_id`,
     );
-    this.forget();
+    this.clear();
     return statements;
   }
 
-  /** The writes that gave the ids out are undone. */
-  forget(): void {
+  /** The writes that allocated the ids are undone. */
+  clear(): void {
     this.raised.clear();
   }
 }

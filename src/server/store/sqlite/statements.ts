@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
+import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
-import { boundValues } from '../values.ts';
 import type { Connection } from './open.ts';
 
-/** Prepared statements of one connection, kept by their text. */
+/** Prepared statements of one connection, cached by their text. */
 export class Statements {
-  private readonly kept = new Map<string, Database.Statement>();
+  private readonly cached = new Map<string, Database.Statement>();
   private readonly connection: Connection;
 
   constructor(connection: Connection) {
@@ -25,12 +25,12 @@ export class Statements {
   }
 
   private prepared(sql: string): Database.Statement {
-    const known = this.kept.get(sql);
+    const known = this.cached.get(sql);
     if (known !== undefined) return known;
-    // Filters make texts without end: the oldest ones are let go.
-    if (this.kept.size >= 500) this.kept.delete(this.kept.keys().next().value as string);
+    // Filters make texts without end: the oldest one is evicted.
+    if (this.cached.size >= 500) this.cached.delete(this.cached.keys().next().value as string);
     const prepared = this.connection.prepare(sql);
-    this.kept.set(sql, prepared);
+    this.cached.set(sql, prepared);
     return prepared;
   }
 }

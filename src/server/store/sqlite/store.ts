@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import { migrate } from '../migrations/migrate.ts';
+import { requireFingerprint } from '../schema/faults.ts';
+import { SCHEMA } from '../schema/schema.ts';
+import { FINGERPRINT_TEXT } from '../schema/state.ts';
+import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import type { Reader, Store, Transaction } from '../store.ts';
-import { lockFolder } from './lock.ts';
+import { TableCountCache } from './countcache.ts';
+import { writeStatistics } from './indexes.ts';
+import { lockFolder, ReadLock } from './lock.ts';
 import { type Connection, openConnection } from './open.ts';
-import { ReadLock } from './readlock.ts';
 import { Statements } from './statements.ts';
-import { writeStatistics } from './statistics.ts';
-import { TableNumbers } from './tablenumbers.ts';
 import { type CommitWatcher, GroupWriter } from './writer.ts';
 
 /**
@@ -19,37 +21,49 @@ const CHECKPOINT_PAGES = 4_000;
  * Opens the SQLite store of a data folder: WAL, FULL sync, migrated to this version. With `serving` the folder is
  * locked against a second server. Throws `StoreUnusable`.
  */
-export async function openSqliteStore(folder: string, options: { readonly serving: boolean }): Promise<Store> {
+export async function openSqliteStore(
+  folder: string,
+  options: UpgradeOptions & { readonly serving: boolean },
+): Promise<Store> {
   const unlock = options.serving ? lockFolder(folder) : () => {};
   try {
-    return await open(join(folder, 'molar.sqlite'), unlock);
+    return await open(join(folder, 'molar.sqlite'), options, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-async function open(file: string, unlock: () => void): Promise<Store> {
+async function open(file: string, options: UpgradeOptions, unlock: () => void): Promise<Store> {
   const writing = openConnection(file);
   try {
-    return await opened(writing, file, unlock);
+    return await opened(writing, file, options, unlock);
   } catch (error) {
     writing.close();
     throw error;
   }
 }
 
-async function opened(writing: Connection, file: string, unlock: () => void): Promise<Store> {
+async function opened(
+  writing: Connection,
+  file: string,
+  { schema = SCHEMA, ...options }: UpgradeOptions,
+  unlock: () => void,
+): Promise<Store> {
   writing.pragma('journal_mode = WAL');
-  await new GroupWriter(writing).submit(async (tx) => {
-    await migrate(tx, 'sqlite');
-    writeStatistics(writing);
+  const first = new GroupWriter(writing);
+  await upgrade({
+    ...options,
+    dialect: 'sqlite',
+    schema,
+    transact: (work) => first.submit(work),
+    completed: () => writeStatistics(writing, schema),
   });
   // A connection that was open before would go on planning with the statistics that it has read.
   const reading = openConnection(file, { readonly: true });
   const holding = openConnection(file, { readonly: true });
   const lock = new ReadLock(holding);
-  const tables = new TableNumbers(reading);
+  const tables = new TableCountCache(reading);
   const watcher: CommitWatcher = {
     begun: () => tables.begun(),
     committing: () => lock.release(),
@@ -69,7 +83,7 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
   let unchanged = { version: -1, known: new Map<string, number>() };
   return {
     read,
-    whileUnchanged(table) {
+    countCache(table) {
       if (table !== undefined) return tables.of(table);
       // Asked at the beginning of a request, which reads more in the same turn.
       lock.hold();
@@ -92,7 +106,8 @@ async function opened(writing: Connection, file: string, unlock: () => void): Pr
       writing.pragma('shrink_memory');
     },
     async ping() {
-      statements.get({ sql: 'SELECT 1', text: 'SELECT 1', values: [] });
+      const row = statements.get<{ value: string }>({ sql: FINGERPRINT_TEXT, text: FINGERPRINT_TEXT, values: [] });
+      requireFingerprint(schema, row?.value);
     },
     counts: writer.counts,
     async close() {

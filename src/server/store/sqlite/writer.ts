@@ -1,13 +1,13 @@
 import { fairTurn } from '../../fairscheduling.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
-import { fillTables } from './bulkloadtables.ts';
-import { takeLock } from './busy.ts';
+import { bulkLoad } from './bulkloadtransaction.ts';
+import { writtenTables } from './countcache.ts';
 import { isEmpty } from './indexes.ts';
-import { KeptRows } from './logbuffer.ts';
+import { takeLock } from './lock.ts';
+import { LogBuffer } from './logbuffer.ts';
 import type { Connection } from './open.ts';
 import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';
-import { writtenTables } from './tablenumbers.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
@@ -15,19 +15,19 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Hears of the transactions of a writer, whose lock keeps all others from writing meanwhile. */
+/** Callbacks for the transactions of a writer, whose lock keeps all others from writing meanwhile. */
 export interface CommitWatcher {
   begun(): void;
-  /** It is about to be committed, which may begin the journal anew: nobody should be reading. */
+  /** Before a commit, which may reset the journal: nobody should be reading. */
   committing(): void;
-  /** It is committed, and has written to these tables. */
+  /** After a commit of writes to these tables. */
   committed(tables: ReadonlySet<string>): void;
 }
 
-const GROUP_LIMIT = 256;
+const MAX_GROUP_JOBS = 256;
 
-/** A work fills tables: it is to be done again, in another kind of transaction. */
-class FillsTables extends Error {
+/** Thrown by a work that is a bulk load: it runs again, in another kind of transaction. */
+class NeedsBulkLoad extends Error {
   readonly tables: readonly string[];
 
   constructor(tables: readonly string[]) {
@@ -38,9 +38,8 @@ class FillsTables extends Error {
 
 /**
  * The single writer. All writes that arrive in one turn of the event loop share one transaction, so one disk sync
- * acknowledges them all. A savepoint for each would have the database copy every page they touch; so they run without,
- * and only when one of them fails is the whole group begun again, each under a savepoint of its own: then the failed
- * one leaves the others alone.
+ * acknowledges them all. A savepoint for each would copy every page they touch, so they run without one; only when a write
+ * fails does the group run again, each write under a savepoint of its own, so that the failed one harms no other.
  */
 export class GroupWriter {
   private queue: Job[] = [];
@@ -50,10 +49,10 @@ export class GroupWriter {
   private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
   private readonly watcher: CommitWatcher | undefined;
-  /** Tables that the writes that run now have written to. */
+  /** Tables written to by the group that runs now. */
   private written = new Set<string>();
-  /** Of the writes that run now. */
-  private readonly logs: KeptRows;
+  /** Of the group that runs now. */
+  private readonly logs: LogBuffer;
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -63,17 +62,17 @@ export class GroupWriter {
     this.statements = new Statements(connection);
     this.sequences = new Sequences(this.statements);
     this.transaction = {
-      all: async (statement) => this.statements.all(this.noted(statement)),
-      get: async (statement) => this.statements.get(this.noted(statement)),
-      run: async (statement) => this.statements.run(this.noted(statement)),
+      all: async (statement) => this.statements.all(this.tracked(statement)),
+      get: async (statement) => this.statements.get(this.tracked(statement)),
+      run: async (statement) => this.statements.run(this.tracked(statement)),
       nextId: async (org, type) => this.sequences.next(org, type),
       append: (row) => this.logs.append(row),
       appendSelected: (select, rows) => this.logs.appendSelected(select, rows),
-      fillFast: async (tables) => {
-        throw new FillsTables(tables);
+      beginBulkLoad: async (tables) => {
+        throw new NeedsBulkLoad(tables);
       },
     };
-    this.logs = new KeptRows(this.transaction);
+    this.logs = new LogBuffer(this.transaction);
   }
 
   submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -89,7 +88,7 @@ export class GroupWriter {
     return () => this.listeners.delete(listener);
   }
 
-  /** Resolves when everything submitted so far has been answered. */
+  /** Resolves when everything submitted so far is settled. */
   async idle(): Promise<void> {
     while (this.running !== undefined) await this.running;
   }
@@ -97,25 +96,25 @@ export class GroupWriter {
   private async drain(): Promise<void> {
     // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
     await fairTurn();
-    while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, GROUP_LIMIT));
+    while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
     this.running = undefined;
   }
 
   private async runGroup(group: readonly Job[]): Promise<void> {
     let failed = await this.tryGroup(group, (job) => this.runJob(job));
-    if (failed !== undefined && !(failed.error instanceof FillsTables)) {
+    if (failed !== undefined && !(failed.error instanceof NeedsBulkLoad)) {
       failed = await this.tryGroup(group, (job) => this.runApart(job));
     }
     if (failed === undefined) return;
     const { job, error } = failed;
     const others = group.filter((other) => other !== job);
     if (others.length > 0) await this.runGroup(others);
-    await this.runFilling(job, error instanceof FillsTables ? error.tables : []);
+    await this.runBulkLoad(job, error instanceof NeedsBulkLoad ? error.tables : []);
   }
 
   /**
-   * Runs a group in one transaction and answers its jobs. Returns the job that is reason to do it in another way;
-   * nothing is answered then.
+   * Runs a group in one transaction and settles its jobs. Returns the job because of which it has to run in another way;
+   * nothing is settled then.
    */
   private async tryGroup(group: readonly Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
     const answers: (() => void)[] = [];
@@ -123,15 +122,15 @@ export class GroupWriter {
       await takeLock(() => this.statements.run(BEGIN));
       this.watcher?.begun();
       for (const job of group) answers.push(await run(job));
-      await this.writeKept();
+      await this.writeBuffered();
       this.watcher?.committing();
       this.statements.run(COMMIT);
     } catch (error) {
-      this.forgetKept();
+      this.dropBuffered();
       const { inTransaction } = this.connection;
       if (inTransaction) this.statements.run(ROLLBACK);
-      // A full disk ends the whole transaction by itself: doing it again would not help.
-      const again = group.length > 1 || (error instanceof Failed && error.error instanceof FillsTables);
+      // A full disk ends the transaction by itself: a retry would not help.
+      const again = group.length > 1 || (error instanceof Failed && error.error instanceof NeedsBulkLoad);
       if (error instanceof Failed && again && inTransaction) return error;
       if (error instanceof Failed) this.counts.writes += group.length;
       for (const job of group) job.reject(error instanceof Failed ? error.error : error);
@@ -139,33 +138,33 @@ export class GroupWriter {
     }
     const { written } = this;
     this.written = new Set();
-    this.tell(answers, written);
+    this.settle(answers, written);
     return undefined;
   }
 
-  /** Tells everybody who waits for it that a transaction is on disk. */
-  private tell(answers: readonly (() => void)[], written: ReadonlySet<string>): void {
+  /** Settles the jobs of a transaction that is on disk. */
+  private settle(answers: readonly (() => void)[], written: ReadonlySet<string>): void {
     this.counts.writes += answers.length;
     this.counts.commits += 1;
-    // Before anybody hears that it is written, what was known of the tables is forgotten.
+    // Caches are cleared before any caller learns that it is written.
     this.watcher?.committed(written);
     for (const answer of answers) answer();
     for (const listener of this.listeners) listener();
   }
 
-  private async runFilling(job: Job, tables: readonly string[]): Promise<void> {
+  private async runBulkLoad(job: Job, tables: readonly string[]): Promise<void> {
     try {
-      // A work on tables that hold something reads much of it, and would wait for each answer of another thread.
+      // A load into tables with rows reads many of them, and would wait for each reply of another thread.
       const place = tables.every((table) => isEmpty(this.connection, table)) ? 'apart' : 'here';
-      const { value, written } = await fillTables(this.connection.name, place, job.work, () => this.watcher?.begun());
-      this.tell([() => job.resolve(value)], written);
+      const { value, written } = await bulkLoad(this.connection.name, place, job.work, () => this.watcher?.begun());
+      this.settle([() => job.resolve(value)], written);
     } catch (error) {
       this.counts.writes += 1;
       job.reject(error);
     }
   }
 
-  private noted(noted: Statement): Statement {
+  private tracked(noted: Statement): Statement {
     for (const table of writtenTables(noted.sql)) {
       this.written.add(table);
       if (table === 'sequences') this.writeSequences();
@@ -186,17 +185,17 @@ export class GroupWriter {
     }
   }
 
-  /** A job that leaves no trace when it fails; its rows of logs are written with it, to go with it. */
+  /** Runs a job so that it leaves no trace when it fails; its rows of logs are written, and undone, with it. */
   private async runApart(job: Job): Promise<() => void> {
     this.statements.run(SAVEPOINT);
     try {
       const value = await job.work(this.transaction);
-      await this.writeKept();
+      await this.writeBuffered();
       this.statements.run(RELEASE);
       return () => job.resolve(value);
     } catch (error) {
-      this.forgetKept();
-      if (error instanceof FillsTables) throw new Failed(job, error);
+      this.dropBuffered();
+      if (error instanceof NeedsBulkLoad) throw new Failed(job, error);
       if (!this.connection.inTransaction) throw error;
       this.statements.run(UNDO);
       this.statements.run(RELEASE);
@@ -204,15 +203,15 @@ export class GroupWriter {
     }
   }
 
-  /** This is the only writer, so rows may get their numbers before the works after them have run. */
-  private async writeKept(): Promise<void> {
+  /** This is the only writer, so rows may be numbered before the jobs after them have run. */
+  private async writeBuffered(): Promise<void> {
     this.writeSequences();
     await this.logs.write();
   }
 
-  private forgetKept(): void {
-    this.logs.forget();
-    this.sequences.forget();
+  private dropBuffered(): void {
+    this.logs.clear();
+    this.sequences.clear();
   }
 }
 

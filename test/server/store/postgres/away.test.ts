@@ -96,7 +96,7 @@ describe('a statement that takes too long', () => {
   postgresTest('does not end a write that fills tables', async (database) => {
     const store = await openPostgresStore(database.url, { timeoutMs: 1000 });
     await store.write(async (tx) => {
-      await tx.fillFast([]);
+      await tx.beginBulkLoad([]);
       await tx.get(sql`SELECT pg_sleep(1.5)`);
     });
     await store.close();

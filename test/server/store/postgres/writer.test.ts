@@ -162,7 +162,7 @@ describe('a write that fills tables', () => {
         release = resolve;
       });
       const filling = store?.write(async (tx) => {
-        const { restore } = await tx.fillFast(['patients']);
+        const { restore } = await tx.beginBulkLoad(['patients']);
         await held;
         await restore();
         order.push('filled');
@@ -179,7 +179,7 @@ describe('a write that fills tables', () => {
     withStores(1, database, async ([store]) => {
       await store?.write((tx) => tx.append(told(0)));
       await store?.write(async (tx) => {
-        await tx.fillFast([]);
+        await tx.beginBulkLoad([]);
         for (let n = 1; n <= 4_321; n++) await tx.append(told(n));
       });
       await store?.write((tx) => tx.append(told(4_322)));

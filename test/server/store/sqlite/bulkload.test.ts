@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as near from '../../../../src/server/store/sqlite/bulkloadport.ts';
-import { FillingTransaction } from '../../../../src/server/store/sqlite/bulkloadtransaction.ts';
+import { BulkLoadTransaction } from '../../../../src/server/store/sqlite/bulkloadtransaction.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 
 let folder: string;
@@ -38,11 +38,11 @@ describe.each([
   ['in a thread of its own', built],
 ])('a transaction that fills tables %s', (_, { openPort }) => {
   let port: near.Port;
-  let tx: FillingTransaction;
+  let tx: BulkLoadTransaction;
 
   beforeEach(async () => {
     port = openPort(file, 'apart');
-    tx = new FillingTransaction(port);
+    tx = new BulkLoadTransaction(port);
     await tx.begin();
   });
 
@@ -109,7 +109,7 @@ describe.each([
   });
 
   it('keeps its tables without indexes until it makes them again', async () => {
-    const { restore } = await tx.fillFast(['t']);
+    const { restore } = await tx.beginBulkLoad(['t']);
     await tx.run(insert('a'));
     const named = sql`SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE INDEX%'`;
     expect(await tx.all(named)).toEqual([]);
@@ -122,7 +122,7 @@ describe.each([
 
   it('waits for another process that is writing', async () => {
     const second = openPort(file, 'apart');
-    const after = new FillingTransaction(second);
+    const after = new BulkLoadTransaction(second);
     const begun = after.begin();
     await tx.run(insert('first'));
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -138,6 +138,6 @@ describe.each([
 
 it('a thread that cannot open the database says why', async () => {
   const port = built.openPort(join(folder, 'none', 'test.sqlite'), 'apart');
-  await expect(new FillingTransaction(port).begin()).rejects.toThrow(/none/);
+  await expect(new BulkLoadTransaction(port).begin()).rejects.toThrow(/none/);
   await port.close();
 });

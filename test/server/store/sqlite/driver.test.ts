@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDriverFault, sqlitePackage } from '../../../../src/server/store/sqlite/driver.ts';
-import { isSafeVersion } from '../../../../src/server/store/sqlite/open.ts';
+import { isDriverFault, isSafeVersion, sqlitePackage } from '../../../../src/server/store/sqlite/open.ts';
 
 test.each([
   ['v20.19.0', 'better-sqlite3'],

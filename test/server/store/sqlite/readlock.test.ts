@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReadLock } from '../../../../src/server/store/sqlite/lock.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
-import { ReadLock } from '../../../../src/server/store/sqlite/readlock.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 
 let folder: string;
@@ -78,7 +78,7 @@ it('a store that is read all the time begins its journal anew', async () => {
   for (let round = 0; round < 60; round++) {
     // As requests do that come in while others are written.
     await store.write(async (tx) => {
-      store.whileUnchanged();
+      store.countCache();
       await tx.run(sql`INSERT INTO settings (name, value) VALUES ('large', ${String(round % 10).repeat(1_000_000)})
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { raiseSequence } from '../../../../src/server/store/records.ts';
+import { raiseSequence } from '../../../../src/server/store/sequences.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
 

@@ -90,7 +90,7 @@ describe('GroupWriter', () => {
   it('runs a work that fills tables by itself, and once from there on', async () => {
     const runs: string[] = [];
     const filling = async (tx: Transaction) => {
-      const { restore } = await tx.fillFast([]);
+      const { restore } = await tx.beginBulkLoad([]);
       runs.push(`filling, others committed: ${stored()}`);
       await insert('filled')(tx);
       await restore();

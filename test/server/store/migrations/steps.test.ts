@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true }));
 function downgrade(): void {
   const connection = openConnection(join(folder, 'molar.sqlite'));
   connection.exec(
-    'DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE audit_entries; DROP TABLE log_heads; DROP TABLE stream_messages; DROP TABLE async_deliveries;',
+    'DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE audit_entries; DROP TABLE log_heads; DROP TABLE stream_messages; DROP TABLE async_deliveries; DROP TABLE schema_state; DROP TABLE schema_backfills;',
   );
   connection.exec('DELETE FROM schema_migrations WHERE version > 1;');
   connection.close();

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { RESOURCES } from '../../../../src/catalog/catalog.ts';
 import { tableOf } from '../../../../src/server/store/layout.ts';
+import { writtenTables } from '../../../../src/server/store/sqlite/countcache.ts';
 import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
-import { writtenTables } from '../../../../src/server/store/sqlite/tablenumbers.ts';
 
 test.each<[string, string[]]>([
   ['INSERT INTO patients (org, id) VALUES (?, ?)', ['patients']],
@@ -48,17 +48,17 @@ test('a commit of a store drops the numbers of the tables it wrote, and no other
   const store = await openSqliteStore(folder, { serving: true });
   const run = (sql: string) => store.write((tx) => tx.run({ sql, text: sql, values: [] }));
   try {
-    const [patients, events] = [store.whileUnchanged('patients'), store.whileUnchanged('sequences')];
+    const [patients, events] = [store.countCache('patients'), store.countCache('sequences')];
     await run("INSERT INTO sequences (org, type, last_id) VALUES (1, 'x', 1)");
-    expect(store.whileUnchanged('patients')).toBe(patients);
-    expect(store.whileUnchanged('sequences')).not.toBe(events);
-    const after = store.whileUnchanged('sequences');
+    expect(store.countCache('patients')).toBe(patients);
+    expect(store.countCache('sequences')).not.toBe(events);
+    const after = store.countCache('sequences');
     await expect(run("INSERT INTO sequences (org, type, last_id) VALUES (1, 'x', 1)")).rejects.toThrow();
     await run("UPDATE sequences SET last_id = 2 WHERE type = 'x'");
-    expect(store.whileUnchanged('sequences')).not.toBe(after);
-    expect(store.whileUnchanged('patients')).toBe(patients);
+    expect(store.countCache('sequences')).not.toBe(after);
+    expect(store.countCache('patients')).toBe(patients);
     await store.appendLogs([]);
-    expect(store.whileUnchanged('patients')).toBe(patients);
+    expect(store.countCache('patients')).toBe(patients);
   } finally {
     await store.close();
   }
@@ -71,13 +71,13 @@ test('what another process commits drops all numbers, also when a write of ours 
   const other = openConnection(join(folder, 'molar.sqlite'));
   const insert = (type: string) => `INSERT INTO sequences (org, type, last_id) VALUES (1, '${type}', 1)`;
   try {
-    const first = store.whileUnchanged('patients');
+    const first = store.countCache('patients');
     other.exec(insert('a'));
-    const second = store.whileUnchanged('patients');
+    const second = store.countCache('patients');
     expect(second).not.toBe(first);
     other.exec(insert('b'));
     await store.write((tx) => tx.run({ sql: insert('c'), text: insert('c'), values: [] }));
-    expect(store.whileUnchanged('patients')).not.toBe(second);
+    expect(store.countCache('patients')).not.toBe(second);
   } finally {
     other.close();
     await store.close();

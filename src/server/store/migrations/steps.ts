@@ -1,0 +1,116 @@
+import { type Migration, textFor } from './dialects.ts';
+
+const FIRST: Migration = {
+  name: 'first',
+  statements: [
+    // SQLite has it built in: where a text is found in another, from 1; 0 when it is not.
+    {
+      postgres: `CREATE FUNCTION instr(TEXT, TEXT) RETURNS INTEGER LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+        AS 'SELECT strpos($1, $2)'`,
+    },
+    'CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+    'CREATE TABLE organizations (org INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT, timezone TEXT NOT NULL, created_date TEXT NOT NULL)',
+    `CREATE TABLE access_tokens (hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, organizations TEXT NOT NULL, scopes TEXT NOT NULL,
+      label TEXT, created_at TEXT NOT NULL, expires_at TEXT)`,
+    'CREATE TABLE api_clients (client_id TEXT PRIMARY KEY, secret_hash TEXT NOT NULL, organizations TEXT NOT NULL, scopes TEXT NOT NULL)',
+    'CREATE TABLE sequences (org INTEGER NOT NULL, type TEXT NOT NULL, last_id INTEGER NOT NULL, PRIMARY KEY (org, type)) WITHOUT ROWID',
+    `CREATE TABLE reference_records (org INTEGER NOT NULL, type TEXT NOT NULL, id INTEGER NOT NULL, filed_under INTEGER, json TEXT NOT NULL,
+      PRIMARY KEY (org, type, id)) WITHOUT ROWID`,
+    'CREATE INDEX reference_records_by_filed_under ON reference_records (org, type, filed_under) WHERE filed_under IS NOT NULL',
+    'CREATE TABLE file_removals (name TEXT PRIMARY KEY)',
+    'CREATE TABLE document_tags (org INTEGER NOT NULL, fold TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (org, fold)) WITHOUT ROWID',
+    // What active credits actively distribute: cents of a credit on a charge.
+    `CREATE TABLE distributions (org INTEGER NOT NULL, charge_id INTEGER NOT NULL, credit_id INTEGER NOT NULL, cents INTEGER NOT NULL,
+      by_insurance INTEGER NOT NULL, PRIMARY KEY (org, charge_id, credit_id)) WITHOUT ROWID`,
+    'CREATE INDEX distributions_by_credit ON distributions (org, credit_id, charge_id, cents)',
+    // Active transactions as the aging report reads them: a page of a location lies together.
+    `CREATE TABLE ledger (org INTEGER NOT NULL, location_id INTEGER NOT NULL, guarantor_id INTEGER NOT NULL, id INTEGER NOT NULL,
+      transaction_date TEXT NOT NULL, is_charge INTEGER NOT NULL, open_cents INTEGER NOT NULL, insurance_cents INTEGER NOT NULL,
+      write_off_cents INTEGER NOT NULL, PRIMARY KEY (org, location_id, guarantor_id, id)) WITHOUT ROWID`,
+    'CREATE INDEX ledger_by_id ON ledger (org, id)',
+    'CREATE INDEX ledger_by_guarantor ON ledger (org, guarantor_id, open_cents)',
+    'CREATE TABLE ledger_changes (org INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (org, id)) WITHOUT ROWID',
+    'CREATE TABLE ledger_versions (org INTEGER PRIMARY KEY, version INTEGER NOT NULL)',
+    `CREATE TABLE idempotency_keys (org INTEGER NOT NULL, token TEXT NOT NULL, route TEXT NOT NULL, name TEXT NOT NULL,
+      body_hash TEXT NOT NULL, status INTEGER NOT NULL, answer TEXT NOT NULL, created_at TEXT NOT NULL,
+      PRIMARY KEY (org, token, route, name))`,
+    'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)',
+  ],
+};
+
+const STREAM: Migration = {
+  name: 'stream',
+  statements: [
+    // Numbers are never used again, not even when every message has been deleted.
+    `CREATE TABLE stream_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, org INTEGER NOT NULL, routing_key TEXT NOT NULL,
+      sent_at TEXT NOT NULL, correlation_id TEXT, payload TEXT NOT NULL)`,
+    'CREATE INDEX stream_messages_by_organization ON stream_messages (org, id)',
+    // What async endpoints still have to deliver, each with how far it has come.
+    `CREATE TABLE async_deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT, org INTEGER NOT NULL, correlation_id TEXT NOT NULL,
+      operation TEXT NOT NULL, filter TEXT, response_fields TEXT, after_id INTEGER NOT NULL, reached_id INTEGER,
+      total INTEGER NOT NULL, created_at TEXT NOT NULL)`,
+  ],
+};
+
+const LOGS: Migration = {
+  name: 'logs',
+  statements: [
+    // The last number of each log, and the hash of the last row where rows are chained.
+    `CREATE TABLE log_heads (name TEXT PRIMARY KEY, last_id INTEGER NOT NULL, hash TEXT NOT NULL)`,
+    {
+      sqlite: `INSERT INTO log_heads (name, last_id, hash)
+        SELECT 'stream', COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'stream_messages'), 0), ''`,
+      postgres: `INSERT INTO log_heads (name, last_id, hash) VALUES ('stream', 0, '')`,
+    },
+    `INSERT INTO log_heads (name, last_id, hash) VALUES ('audit', 0, '')`,
+    // Who read and wrote what: no values of records, none of filters. org is NULL for what concerns no single one.
+    `CREATE TABLE audit_entries (id INTEGER PRIMARY KEY, org INTEGER, at TEXT NOT NULL, who TEXT NOT NULL, address TEXT,
+      request_id TEXT, operation TEXT NOT NULL, ids TEXT, record_count INTEGER, filter_keys TEXT, hash TEXT NOT NULL)`,
+    'CREATE INDEX audit_entries_by_organization ON audit_entries (org, id)',
+  ],
+};
+
+/** What several servers on one database have to agree about; lost without harm, so not kept through a crash. */
+const TABLES = [
+  // What one server at a time does: until when, UTC milliseconds of the database's clock, and which one.
+  'CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)',
+  // Rate limits: requests that a caller has left at a time, and how many of them the last asking was given.
+  'CREATE TABLE rate_buckets (caller TEXT PRIMARY KEY, tokens DOUBLE PRECISION NOT NULL, at BIGINT NOT NULL, granted BIGINT NOT NULL)',
+];
+
+const SHARING: Migration = {
+  name: 'sharing',
+  statements: TABLES.map((table) => ({
+    sqlite: table,
+    postgres: textFor(table, 'postgres')?.replace('CREATE', 'CREATE UNLOGGED') ?? table,
+  })),
+};
+
+const AGING: Migration = {
+  name: 'aging',
+  statements: [
+    // Holds all that the aging report reads: the report of a whole organization never goes back to the rows.
+    'DROP INDEX ledger_by_guarantor',
+    `CREATE INDEX ledger_by_guarantor ON ledger
+      (org, guarantor_id, location_id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents)`,
+    // SQLite has it built in: the text at a path such as $.firstName of a record; null where there is none.
+    {
+      postgres: `CREATE OR REPLACE FUNCTION json_extract(TEXT, TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+        AS 'SELECT CAST($1 AS JSON) #>> string_to_array(substr($2, 3), ''.'')'`,
+    },
+  ],
+};
+
+const SCHEMA_STATE: Migration = {
+  name: 'schema',
+  statements: [
+    // What the tables of resources follow: the fingerprint of the whole, and a record of each table (store/schema).
+    'CREATE TABLE schema_state (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+    // Tables whose rows are being brought to a new form, and the key of the last row that has it.
+    `CREATE TABLE schema_backfills (table_name TEXT PRIMARY KEY, goal TEXT NOT NULL, org INTEGER NOT NULL, id INTEGER NOT NULL,
+      done INTEGER NOT NULL, total INTEGER NOT NULL)`,
+  ],
+};
+
+/** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
+export const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING, SCHEMA_STATE];

@@ -1,0 +1,54 @@
+import type { Index, Layout } from '../layout.ts';
+import type { Dialect } from '../migrations/dialects.ts';
+import { runText } from '../migrations/migrate.ts';
+import type { Transaction } from '../store.ts';
+import { refuseDuplicates, within } from './faults.ts';
+import { readSchema } from './introspection.ts';
+import { indexText, type Schema } from './schema.ts';
+import { readTableRecord } from './state.ts';
+
+/** What is to be done with the indexes of a table. */
+export interface IndexPlan {
+  readonly layout: Layout;
+  /** Declared no longer, or otherwise now. */
+  readonly undeclared: readonly string[];
+  readonly missing: readonly Index[];
+}
+
+/** Compares the indexes of a database with those that are declared. */
+export async function indexPlans(tx: Transaction, schema: Schema, dialect: Dialect): Promise<IndexPlan[]> {
+  const { indexes } = await readSchema(tx, dialect);
+  const plans: IndexPlan[] = [];
+  for (const layout of schema.layouts) {
+    const record = await readTableRecord(tx, layout.table);
+    // Before there were records, no other index had a name that begins like this.
+    const made =
+      record === undefined
+        ? indexes.filter((name) => name.startsWith(`${layout.table}_by_`))
+        : Object.keys(record.indexes);
+    const isKept = (index: Index) => {
+      const text = indexText(index);
+      return indexes.includes(index.name) && (record?.indexes[index.name] ?? text) === text;
+    };
+    const kept = new Set(layout.indexes.filter(isKept).map(({ name }) => name));
+    plans.push({
+      layout,
+      undeclared: made.filter((name) => !kept.has(name)),
+      missing: layout.indexes.filter(({ name }) => !kept.has(name)),
+    });
+  }
+  return plans;
+}
+
+/** Drops and builds what a plan says. Throws `StoreUnusable` where records do not allow a unique index. */
+export async function settleIndexes(
+  tx: Transaction,
+  { undeclared, missing }: IndexPlan,
+  dialect: Dialect,
+): Promise<void> {
+  for (const name of undeclared) await runText(tx, `DROP INDEX IF EXISTS ${name}`, dialect);
+  for (const index of missing) {
+    await refuseDuplicates(tx, index);
+    await within(`build the index ${index.name}`, () => runText(tx, indexText(index), dialect));
+  }
+}

@@ -1,0 +1,107 @@
+import sql, { raw } from 'sql-template-tag';
+import type { Dialect } from '../migrations/dialects.ts';
+import type { Reader, Transaction } from '../store.ts';
+import type { TableRecord } from './schema.ts';
+
+/** How far the backfill of a table has come: rows up to this key have been worked on. */
+export interface Backfill {
+  readonly table_name: string;
+  /** The form that rows are brought to (`rowForm`). */
+  readonly goal: string;
+  readonly org: number;
+  readonly id: number;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Rows of `schema_state`, by name. */
+const FINGERPRINT = 'fingerprint';
+const VERSION = 'molar';
+const STREAM_HEAD = 'stream head';
+
+/** The statement by which the fingerprint of the schema is read: `value`, or no row while an upgrade is not complete. */
+export const FINGERPRINT_TEXT = `SELECT value FROM schema_state WHERE name = '${FINGERPRINT}'`;
+
+/** The fingerprint of the schema that every table, row and index follows; undefined while an upgrade is not complete. */
+export function readFingerprint(read: Reader): Promise<string | undefined> {
+  return readState(read, FINGERPRINT);
+}
+
+/** Says that the schema is complete, or with undefined that it is not. */
+export async function writeFingerprint(tx: Transaction, fingerprint: string | undefined): Promise<void> {
+  if (fingerprint !== undefined) return writeState(tx, FINGERPRINT, fingerprint);
+  await tx.run(sql`DELETE FROM schema_state WHERE name = ${FINGERPRINT}`);
+}
+
+/** The version of the molar that completed the schema last. */
+export function readMolarVersion(read: Reader): Promise<string | undefined> {
+  return readState(read, VERSION);
+}
+
+export function writeMolarVersion(tx: Transaction, version: string): Promise<void> {
+  return writeState(tx, VERSION, version);
+}
+
+/** The number of the newest stream message when a pass over the rows began: every server adds to it with what it writes. */
+export async function readNotedHead(read: Reader): Promise<number | undefined> {
+  const value = await readState(read, STREAM_HEAD);
+  return value === undefined ? undefined : Number(value);
+}
+
+export function writeNotedHead(tx: Transaction, head: number): Promise<void> {
+  return writeState(tx, STREAM_HEAD, String(head));
+}
+
+/** What is known of a table's rows and indexes; undefined for a table of before such records. */
+export async function readTableRecord(read: Reader, table: string): Promise<TableRecord | undefined> {
+  const value = await readState(read, `table ${table}`);
+  return value === undefined ? undefined : (JSON.parse(value) as TableRecord);
+}
+
+export function writeTableRecord(tx: Transaction, table: string, record: TableRecord): Promise<void> {
+  return writeState(tx, `table ${table}`, JSON.stringify(record));
+}
+
+/** The backfills that are not complete, by table. */
+export async function readBackfills(read: Reader): Promise<ReadonlyMap<string, Backfill>> {
+  const rows = await read.all<Backfill>(sql`SELECT table_name, goal, org, id, done, total FROM schema_backfills`);
+  return new Map(rows.map((row) => [row.table_name, row]));
+}
+
+/** How far the backfill of a table has come; no other server works on it until this transaction ends. */
+export function lockBackfill(tx: Transaction, table: string, dialect: Dialect): Promise<Backfill | undefined> {
+  return tx.get<Backfill>(
+    sql`SELECT table_name, goal, org, id, done, total FROM schema_backfills
+      WHERE table_name = ${table}${raw(dialect === 'postgres' ? ' FOR UPDATE' : '')}`,
+  );
+}
+
+export async function writeBackfill(
+  tx: Transaction,
+  { table_name, goal, org, id, done, total }: Backfill,
+): Promise<void> {
+  await tx.run(sql`INSERT INTO schema_backfills (table_name, goal, org, id, done, total)
+    VALUES (${table_name}, ${goal}, ${org}, ${id}, ${done}, ${total})
+    ON CONFLICT (table_name) DO UPDATE SET goal = excluded.goal, org = excluded.org, id = excluded.id,
+      done = excluded.done, total = excluded.total`);
+}
+
+/** Starts every backfill over: rows may have been written behind it. */
+export async function restartBackfills(tx: Transaction): Promise<void> {
+  await tx.run(sql`UPDATE schema_backfills SET org = 0, id = 0, done = 0`);
+}
+
+/** Every table has its form, or a new upgrade begins. */
+export async function deleteBackfills(tx: Transaction): Promise<void> {
+  await tx.run(sql`DELETE FROM schema_backfills`);
+}
+
+async function readState(read: Reader, name: string): Promise<string | undefined> {
+  const row = await read.get<{ value: string }>(sql`SELECT value FROM schema_state WHERE name = ${name}`);
+  return row?.value;
+}
+
+async function writeState(tx: Transaction, name: string, value: string): Promise<void> {
+  await tx.run(sql`INSERT INTO schema_state (name, value) VALUES (${name}, ${value})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+}

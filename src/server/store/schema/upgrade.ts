@@ -1,0 +1,215 @@
+import sql, { raw } from 'sql-template-tag';
+import { isAbove, molarVersion } from '../../version.ts';
+import type { Layout } from '../layout.ts';
+import type { Dialect } from '../migrations/dialects.ts';
+import { migrate, runText } from '../migrations/migrate.ts';
+import { StoreUnusable, type Transaction } from '../store.ts';
+import { backfillPage } from './backfill.ts';
+import { within } from './faults.ts';
+import { indexPlans, settleIndexes } from './indexes.ts';
+import { type DatabaseSchema, readSchema } from './introspection.ts';
+import { addColumnText, indexText, rowForm, type Schema, sideText, tableRecord, tableText } from './schema.ts';
+import * as state from './state.ts';
+
+/** How far a backfill has come: rows done of all rows of a table. */
+export interface BackfillProgress {
+  readonly table: string;
+  readonly done: number;
+  readonly rows: number;
+}
+
+/** How a store is brought to a schema when it is opened. */
+export interface UpgradeOptions {
+  /** Called every few seconds of a backfill. */
+  readonly progress?: ((progress: BackfillProgress) => void) | undefined;
+  /** `SCHEMA` when not given. */
+  readonly schema?: Schema;
+  /** Rows of one transaction of a backfill; 1000 when not given. */
+  readonly pageRows?: number;
+}
+
+/** What brings a store to a schema. */
+export interface Upgrade extends UpgradeOptions {
+  readonly dialect: Dialect;
+  readonly schema: Schema;
+  /** Runs a work in a transaction of its own, with no time limit; again after a conflict with another server. */
+  transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Called in the transaction in which the schema is found, or made, complete. */
+  readonly completed?: () => void;
+}
+
+/** Milliseconds between two calls of `progress`. */
+const PROGRESS_MS = 3000;
+
+/** Passes over the rows during which other servers may write; the one after them keeps them waiting. */
+const FREE_PASSES = 3;
+
+/**
+ * Brings a store to this version: hand-written migrations first, then the tables of resources to what follows from the
+ * catalog. Where they follow it already that is one read. Otherwise tables and columns are added, rows are brought to their
+ * form in pages, each in a transaction that also notes how far it got, and indexes are built. An upgrade that was
+ * interrupted, at whatever point, is resumed by the next start; servers that start together share the pages.
+ *
+ * An older server may go on writing to the same PostgreSQL meanwhile: what is added to its tables is nullable or has a
+ * default. What it writes before the end is backfilled, since the passes start over when the stream has grown, and the
+ * transaction that ends them holds the stream's head, without which nobody can commit a change. What it writes after the
+ * end lacks the new columns and fields: it is not ready from then on (`Store.ping`) and should get no more requests.
+ * Throws `StoreUnusable`.
+ */
+export async function upgrade(work: Upgrade): Promise<void> {
+  const pending = await within('bring the tables to this version', () => work.transact((tx) => begin(tx, work)));
+  if (!pending) return;
+  for (let pass = 1; ; pass++) {
+    for (const layout of work.schema.layouts) await backfill(work, layout);
+    if (await within('complete the tables', () => work.transact((tx) => finish(tx, work, pass)))) return;
+  }
+}
+
+/** Adds what tables lack, and notes which rows are to be backfilled. False when the schema is complete. */
+async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
+  const { dialect, schema } = work;
+  await migrate(tx, dialect);
+  if ((await state.readFingerprint(tx)) === schema.fingerprint) {
+    work.completed?.();
+    return false;
+  }
+  await refuseNewer(tx);
+  await state.writeFingerprint(tx, undefined);
+  const found = await readSchema(tx, dialect);
+  const noted = await state.readBackfills(tx);
+  await state.deleteBackfills(tx);
+  const backfills: state.Backfill[] = [];
+  for (const layout of schema.layouts) {
+    const added = await addMissing(tx, layout, found, dialect);
+    const backfill = await backfillOf(tx, layout, noted.get(layout.table), added);
+    if (backfill !== undefined) backfills.push(backfill);
+  }
+  for (const backfill of backfills) await state.writeBackfill(tx, backfill);
+  const head = await streamHead(tx, dialect);
+  // A resumed pass began with the head that is noted already: what was written since is behind it.
+  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHead(tx, head);
+  return backfills.length > 0 || !(await finish(tx, work, 0));
+}
+
+async function refuseNewer(tx: Transaction): Promise<void> {
+  const [theirs, own] = [await state.readMolarVersion(tx), molarVersion()];
+  if (theirs === undefined || !isAbove(theirs, own)) return;
+  throw new StoreUnusable(
+    `The data was written by a newer molar (${theirs}; this one is ${own}).`,
+    'Update molar, or use another data folder.',
+  );
+}
+
+/** Adds a table, or the columns and side tables that it lacks; true when rows have to be brought to them. */
+async function addMissing(tx: Transaction, layout: Layout, found: DatabaseSchema, dialect: Dialect): Promise<boolean> {
+  const { table, columns, sides, indexes } = layout;
+  const there = found.tables.find(({ name }) => name === table);
+  const missing = there === undefined ? [] : columns.filter(({ name }) => !there.columns.includes(name));
+  const missingSides = sides.filter((side) => found.tables.every(({ name }) => name !== side.table));
+  const written = new Set(['json', ...columns.map(({ name }) => name)]);
+  const texts = [
+    ...(there === undefined ? [tableText(layout)] : []),
+    ...missing.map((column) => addColumnText(table, column)),
+    ...missingSides.map(sideText),
+    // By which a backfill compares what a record has.
+    ...indexes.filter((index) => missingSides.some((side) => side.table === index.table)).map(indexText),
+    // What an earlier molar wrote and this one does not must not be in the way of its inserts.
+    ...(there?.needed ?? [])
+      .filter((name) => !written.has(name))
+      .map((name) => `ALTER TABLE ${table} ALTER COLUMN ${name} DROP NOT NULL`),
+  ];
+  await within(`change the table ${table}`, async () => {
+    for (const text of texts) await runText(tx, text, dialect);
+  });
+  return missing.length + missingSides.length > 0;
+}
+
+/** The backfill that a table needs: the one that was interrupted where its goal is still the same, or one from the start. */
+async function backfillOf(
+  tx: Transaction,
+  layout: Layout,
+  interrupted: state.Backfill | undefined,
+  added: boolean,
+): Promise<state.Backfill | undefined> {
+  const { table } = layout;
+  const goal = rowForm(tableRecord(layout));
+  if (!added && interrupted?.goal === goal) return interrupted;
+  const record = await state.readTableRecord(tx, table);
+  if (!added && interrupted === undefined && record !== undefined && rowForm(record) === goal) return undefined;
+  const row = await tx.get<{ total: number }>(sql`SELECT COUNT(*) AS total FROM ${raw(table)}`);
+  const total = row?.total ?? 0;
+  return total === 0 ? undefined : { table_name: table, goal, org: 0, id: 0, done: 0, total };
+}
+
+/** Works on the pages of a table until none is left. */
+async function backfill(work: Upgrade, layout: Layout): Promise<void> {
+  let reported = performance.now();
+  for (;;) {
+    const page = await within(`backfill the table ${layout.table}`, () =>
+      work.transact((tx) => nextPage(tx, layout, work)),
+    );
+    if (page === undefined) return;
+    if (performance.now() - reported < PROGRESS_MS) continue;
+    reported = performance.now();
+    work.progress?.({ table: layout.table, done: Math.min(page.done, page.total), rows: page.total });
+  }
+}
+
+/** One page and, with it, how far it got; undefined when the table needs no more. */
+async function nextPage(
+  tx: Transaction,
+  layout: Layout,
+  { dialect, pageRows = 1000 }: Upgrade,
+): Promise<state.Backfill | undefined> {
+  const at = await state.lockBackfill(tx, layout.table, dialect);
+  if (at === undefined) return undefined;
+  if (at.goal !== rowForm(tableRecord(layout))) {
+    throw new StoreUnusable(
+      `Another version of molar is changing the table ${layout.table}.`,
+      'Start one version only; the newer one once the other has been stopped.',
+    );
+  }
+  const page = await backfillPage(tx, layout, at, pageRows, dialect);
+  if (page === undefined) return undefined;
+  const reached = { ...at, org: page.org, id: page.id, done: at.done + page.rows };
+  await state.writeBackfill(tx, reached);
+  return reached;
+}
+
+/**
+ * Builds the indexes and says that the schema is complete. False when other servers have written since the passes began,
+ * which then start over; after some of them the rest is done in this transaction, while others wait.
+ */
+async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boolean> {
+  const { dialect, schema } = work;
+  // A server that started together with this one may have been faster.
+  if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
+  const plans = await indexPlans(tx, schema, dialect);
+  const locked = plans.filter(({ missing }) => missing.length > 0).map(({ layout }) => layout.table);
+  // In the order in which whoever writes takes locks: a table's first, that of the stream's head last.
+  if (dialect === 'postgres' && locked.length > 0)
+    await tx.run(sql`LOCK TABLE ${raw(locked.join(', '))} IN SHARE MODE`);
+  const head = await streamHead(tx, dialect);
+  if (head !== (await state.readNotedHead(tx))) {
+    await state.writeNotedHead(tx, head);
+    await state.restartBackfills(tx);
+    if (pass < FREE_PASSES) return false;
+    for (const layout of schema.layouts) while ((await nextPage(tx, layout, work)) !== undefined);
+  }
+  for (const plan of plans) {
+    await settleIndexes(tx, plan, dialect);
+    await state.writeTableRecord(tx, plan.layout.table, tableRecord(plan.layout));
+  }
+  await state.deleteBackfills(tx);
+  await state.writeMolarVersion(tx, molarVersion());
+  await state.writeFingerprint(tx, schema.fingerprint);
+  work.completed?.();
+  return true;
+}
+
+/** Number of the newest stream message. In PostgreSQL no server can commit a change until this transaction ends. */
+async function streamHead(tx: Transaction, dialect: Dialect): Promise<number> {
+  const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
+  const row = await tx.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'${locked}`);
+  return row?.last_id ?? 0;
+}
