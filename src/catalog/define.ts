@@ -1,8 +1,8 @@
+import type { Fields } from './fields/kind.ts';
 import type { FilterKey, FilterKeys, Shortcut } from './filter/check.ts';
 import type { FilterValue } from './filter/values.ts';
 import type { Operator } from './operators.ts';
 import { ASYNC_PAGING, type Paging } from './paging.ts';
-import type { Fields } from './record.ts';
 import type { Scope } from './scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';

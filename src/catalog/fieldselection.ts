@@ -1,6 +1,7 @@
 import { MOST_PROBLEMS, type Problem, Refusal } from './failures.ts';
+import type { Fields } from './fields/kind.ts';
 import { shown } from './fields/kind.ts';
-import { emittedFields, type Fields } from './record.ts';
+import { emittedFields } from './record.ts';
 
 /** Every name that `responseFields` and `--fields` take: fields, and `field.id` of links (D19). */
 export function selectableNames(fields: Fields): string[] {

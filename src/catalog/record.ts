@@ -1,21 +1,5 @@
 import { MOST_PROBLEMS } from './failures.ts';
-import { fail, type Kind, type ReadContext, shown } from './fields/kind.ts';
-
-/**
- * Who may write a field. `readOnly`: the server only, a body that sends it gets a warning (D44). `createOnly`: POST
- * only, in a PUT it counts as read-only. `input`: accepted in a POST body, never emitted.
- */
-export type Access = 'readWrite' | 'readOnly' | 'createOnly' | 'input';
-
-export interface Field<T = unknown> {
-  readonly kind: Kind<T>;
-  readonly access: Access;
-  /** POST must have it; a PUT may leave it out but not clear it. */
-  readonly required: boolean;
-  readonly about: string;
-}
-
-export type Fields = Readonly<Record<string, Field>>;
+import { type Field, type Fields, fail, type Kind, type ReadContext, shown } from './fields/kind.ts';
 
 /** The values of a record whose fields are `F`, null where it has none. */
 export type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T | null : never };

@@ -1,7 +1,7 @@
 import sql, { join, raw } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../catalog/catalog.ts';
 import type { Problem } from '../catalog/failures.ts';
-import type { Fields } from '../catalog/record.ts';
+import type { Fields } from '../catalog/fields/kind.ts';
 import { tableOf } from './store/layout.ts';
 import { statement } from './store/statement.ts';
 import type { Reader } from './store/store.ts';

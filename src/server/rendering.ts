@@ -1,5 +1,6 @@
 import type { Resource } from '../catalog/define.ts';
-import { emittedFields, type Fields } from '../catalog/record.ts';
+import type { Fields } from '../catalog/fields/kind.ts';
+import { emittedFields } from '../catalog/record.ts';
 import type { JsonRecord } from './store/layout.ts';
 
 const blanks = new WeakMap<Resource, Readonly<Record<string, unknown>>>();

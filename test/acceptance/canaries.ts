@@ -1,5 +1,4 @@
-import type { Kind } from '../../src/catalog/fields/kind.ts';
-import type { Fields } from '../../src/catalog/record.ts';
+import type { Fields, Kind } from '../../src/catalog/fields/kind.ts';
 import type { WireRecord } from '../support/calls.ts';
 import type { ResourceFixture } from '../support/fixture.ts';
 import { line, organizationRecords, referenceRecords, tokenRecords } from '../support/practice.ts';

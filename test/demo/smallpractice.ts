@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../src/catalog/catalog.ts';
 import type { Problem } from '../../src/catalog/failures.ts';
-import type { Kind } from '../../src/catalog/fields/kind.ts';
-import { type Fields, readFields } from '../../src/catalog/record.ts';
+import type { Fields, Kind } from '../../src/catalog/fields/kind.ts';
+import { readFields } from '../../src/catalog/record.ts';
 import { ORGANIZATION_FIELDS, REFERENCES } from '../../src/catalog/resources/references.ts';
 import type { DemoRecord } from '../../src/demo/practice.ts';
 import { demoActivity, demoRecords } from '../../src/demo/records.ts';

@@ -1,5 +1,6 @@
 import { MOST_PROBLEMS } from '../failures.ts';
-import { type Fields, readFields } from '../record.ts';
+import { readFields } from '../record.ts';
+import type { Fields } from './kind.ts';
 import { describe, fail, isPlainObject, type Kind, shown } from './kind.ts';
 import { asId } from './numbers.ts';
 

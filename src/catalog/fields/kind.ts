@@ -1,5 +1,4 @@
 import type { FailureCode, Problem, Warning } from '../failures.ts';
-import type { Fields } from '../record.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -54,6 +53,22 @@ export interface Kind<T = unknown> {
   wire?(value: T): unknown;
   readonly fromText: (text: string) => unknown;
 }
+
+/**
+ * Who may write a field. `readOnly`: the server only, a body that sends it gets a warning (D44). `createOnly`: POST
+ * only, in a PUT it counts as read-only. `input`: accepted in a POST body, never emitted.
+ */
+export type Access = 'readWrite' | 'readOnly' | 'createOnly' | 'input';
+
+export interface Field<T = unknown> {
+  readonly kind: Kind<T>;
+  readonly access: Access;
+  /** POST must have it; a PUT may leave it out but not clear it. */
+  readonly required: boolean;
+  readonly about: string;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
 
 /** Reports one problem and returns undefined, so that a kind can `return fail(...)`. */
 export function fail(context: ReadContext, code: FailureCode, source: string, description: string): undefined {

@@ -1,12 +1,13 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, list, object } from '../fields/composites.ts';
+import type { Field, Fields } from '../fields/kind.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
 import { anyWord, choice, text } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue } from '../filter/values.ts';
 import { EQUALS_IN, RANGE } from '../operators.ts';
 import { STANDARD_PAGING } from '../paging.ts';
-import { type Field, type Fields, readOnly } from '../record.ts';
+import { readOnly } from '../record.ts';
 
 const CATEGORIES = ['basic', 'preventive', 'major', 'ortho'] as const;
 const SPANS = ['Lifetime', 'Annual'] as const;

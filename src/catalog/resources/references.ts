@@ -1,8 +1,9 @@
 import { link, list } from '../fields/composites.ts';
+import type { Fields } from '../fields/kind.ts';
 import { id, yesNo } from '../fields/numbers.ts';
 import { choice, text } from '../fields/text.ts';
 import { date, dateTime, timeOfDay, timeZone } from '../fields/times.ts';
-import { type Fields, optional, readOnly, required } from '../record.ts';
+import { optional, readOnly, required } from '../record.ts';
 
 /** Kinds that have no endpoint of their own and come in by import only (contract §7). */
 export const REFERENCES = {

@@ -1,5 +1,6 @@
 import { asyncOperation, filterKeys, key, reportOperation, resource } from '../define.ts';
 import { list, object } from '../fields/composites.ts';
+import type { Fields } from '../fields/kind.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
 import { text } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
@@ -14,7 +15,7 @@ import {
   yesNoValue,
 } from '../filter/values.ts';
 import { EQUALS, EQUALS_IN, EQUALS_NOT_IN, IN } from '../operators.ts';
-import { type Fields, readOnly } from '../record.ts';
+import { readOnly } from '../record.ts';
 
 /** One scheduled appointment of the production report (specification, Production net schedule item; D33). */
 export const productionFields = {

@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { text } from '../../catalog/fields/text.ts';
-import { type Fields, readOnly } from '../../catalog/record.ts';
+import { readOnly } from '../../catalog/record.ts';
 import { localFailure } from '../../core/failure.ts';
 import type { Row } from '../../core/pages/page.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../catalog/failures.ts';
-import type { ReadContext } from '../../catalog/fields/kind.ts';
-import { type Fields, readFields } from '../../catalog/record.ts';
+import type { Fields, ReadContext } from '../../catalog/fields/kind.ts';
+import { readFields } from '../../catalog/record.ts';
 import {
   checkRecurrence,
   NAMES_OF_TYPE,

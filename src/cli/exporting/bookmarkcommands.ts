@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { dateTime } from '../../catalog/fields/times.ts';
-import { type Fields, readOnly } from '../../catalog/record.ts';
+import { readOnly } from '../../catalog/record.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { localFailure, usageFailure } from '../../core/failure.ts';
 import { outputFlags, rowFlags } from '../flags/output.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../catalog/failures.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { readFieldSelection, selectableNames } from '../../catalog/fieldselection.ts';
-import type { Fields } from '../../catalog/record.ts';
 import { didYouMean } from '../errors/nearest.ts';
 
 /** Refuses unknown field names and suggests the nearest known one. `source`: the flag that has them. Throws a Refusal. */

@@ -1,4 +1,4 @@
-import type { Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import type { Page } from './pages.ts';
 
 /** What a line of an import may hold, as the server knows it. */

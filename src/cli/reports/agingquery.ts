@@ -1,13 +1,14 @@
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { filterKeys, key } from '../../catalog/define.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { asId, integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { idValue, locationValue } from '../../catalog/filter/values.ts';
 import { EQUALS_IN, IN } from '../../catalog/operators.ts';
-import { type Fields, readOnly } from '../../catalog/record.ts';
+import { readOnly } from '../../catalog/record.ts';
 import { agingFields, agingFilters, agingRecordFields } from '../../catalog/resources/reports.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { commonFlags } from '../crud/resourcecommand.ts';

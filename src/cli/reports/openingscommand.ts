@@ -1,10 +1,11 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { list } from '../../catalog/fields/composites.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { date, dateTime } from '../../catalog/fields/times.ts';
-import { type Fields, readOnly } from '../../catalog/record.ts';
+import { readOnly } from '../../catalog/record.ts';
 import { openingFields, openings } from '../../catalog/resources/reports.ts';
 import { countText } from '../../core/count.ts';
 import { usageFailure } from '../../core/failure.ts';

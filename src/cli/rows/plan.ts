@@ -1,6 +1,6 @@
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { readFieldSelection } from '../../catalog/fieldselection.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
-import type { Fields } from '../../catalog/record.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { type Column, columnsOf, selectedNames } from '../../core/output/columns.ts';
 import { FORMATS, type OutputKind } from '../../core/output/formats.ts';

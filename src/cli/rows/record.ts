@@ -1,4 +1,4 @@
-import type { Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { type Column, columnsOf, valueAt } from '../../core/output/columns.ts';

@@ -1,4 +1,4 @@
-import type { Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { type Column, columnsOf } from '../../core/output/columns.ts';
 import type { RowPage } from '../../core/pages/page.ts';

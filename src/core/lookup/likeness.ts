@@ -1,7 +1,8 @@
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { isPlainObject, type Kind } from '../../catalog/fields/kind.ts';
 import { parseInstant, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { digitsOf, foldText } from '../../catalog/filter/values.ts';
-import { type Fields, isWritable } from '../../catalog/record.ts';
+import { isWritable } from '../../catalog/record.ts';
 
 /** Whether a stored value means what was sent. `unsure`: it may, like a time without a zone. */
 export type Likeness = 'same' | 'unsure' | 'other';

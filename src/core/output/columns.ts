@@ -1,4 +1,5 @@
-import { emittedFields, type Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
+import { emittedFields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
 
 /** One column: its header, and the path of its value in a record. */

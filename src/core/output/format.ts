@@ -1,4 +1,4 @@
-import type { Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import type { ScanFormat } from '../jsonscan/scanformats.ts';
 import type { Row } from '../pages/page.ts';
 import type { MessageFormatter } from '../stream/messageforms.ts';

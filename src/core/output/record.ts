@@ -1,5 +1,6 @@
 import type Table from 'cli-table3';
-import { emittedFields, type Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
+import { emittedFields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
 import { columnsOf, valueAt } from './columns.ts';
 import { fieldText } from './displaytext.ts';

@@ -1,8 +1,8 @@
 import { FAILURES } from '../../catalog/failures.ts';
-import type { Kind } from '../../catalog/fields/kind.ts';
+import type { Field, Fields, Kind } from '../../catalog/fields/kind.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import { OPERATOR_MEANINGS } from '../../catalog/operators.ts';
-import { emittedFields, type Field, type Fields } from '../../catalog/record.ts';
+import { emittedFields } from '../../catalog/record.ts';
 import { keyNote } from '../openapi/parameters.ts';
 import { type Html, html } from './markup.ts';
 

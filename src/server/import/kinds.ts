@@ -1,10 +1,11 @@
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { isOrganizationId, list, object } from '../../catalog/fields/composites.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { dollars } from '../../catalog/fields/numbers.ts';
 import { choice, text } from '../../catalog/fields/text.ts';
 import { dateTime } from '../../catalog/fields/times.ts';
-import { type Fields, optional, readOnly, required } from '../../catalog/record.ts';
+import { optional, readOnly, required } from '../../catalog/record.ts';
 import { ORGANIZATION_FIELDS, REFERENCES } from '../../catalog/resources/references.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
 

@@ -1,9 +1,10 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { type FailureCode, wireError } from '../../catalog/failures.ts';
+import type { Field, Fields } from '../../catalog/fields/kind.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
-import { emittedFields, type Field, type Fields, isWritable } from '../../catalog/record.ts';
+import { emittedFields, isWritable } from '../../catalog/record.ts';
 import { dataForm } from './envelopes.ts';
 import { bodyName, type Json, recordName } from './names.ts';
 import { namedSample, sampleId, sampleOf } from './samples.ts';

@@ -1,6 +1,6 @@
 import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
-import type { Fields } from '../../catalog/record.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 
 /** A JSON object of the document: schemas, parameters, responses. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import type { Operation } from '../../catalog/define.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
 import { selectableNames } from '../../catalog/fieldselection.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../catalog/paging.ts';
-import type { Fields } from '../../catalog/record.ts';
 import { filterExample } from './examples.ts';
 import { type Json, ref } from './names.ts';
 

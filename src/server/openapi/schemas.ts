@@ -1,7 +1,7 @@
 import { allOperations, RESOURCES } from '../../catalog/catalog.ts';
 import { FAILURES } from '../../catalog/failures.ts';
-import type { Kind } from '../../catalog/fields/kind.ts';
-import { emittedFields, type Field, type Fields, isWritable } from '../../catalog/record.ts';
+import type { Field, Fields, Kind } from '../../catalog/fields/kind.ts';
+import { emittedFields, isWritable } from '../../catalog/record.ts';
 import { envelopeName, envelopeSchema } from './envelopes.ts';
 import { bodyName, type Json, NAMED_FIELDS, objectOf, ref } from './names.ts';
 

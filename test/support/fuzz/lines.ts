@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Fields } from '../../../src/catalog/record.ts';
+import type { Fields } from '../../../src/catalog/fields/kind.ts';
 import { GLOBAL_KINDS, RECORD_KINDS } from '../../../src/server/import/kinds.ts';
 import { ORGANIZATION, TOKENS } from '../ids.ts';
 import { allRecords } from '../practice.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import type { Fields } from '../../../catalog/record.ts';
+import type { Fields } from '../../../catalog/fields/kind.ts';
 import { existingIds, linksOf } from '../../references.ts';
 import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
