@@ -1,12 +1,23 @@
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { misplaced, unfinished } from './tidiness.ts';
-import { filesBelow } from './tree.ts';
+import { filesBelow, pathsBelow } from './tree.ts';
 
 const files = ['src', 'test', 'bin'].flatMap((folder) => filesBelow(folder, /\.m?[jt]s$/));
 
 describe('the tree', () => {
   it('has small files in shallow folders', () => {
     expect(files.map(misplaced).filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  it('says in one sentence what lives in each folder', () => {
+    // Folders of commands are named for what is typed, and hold nothing else.
+    const sources = pathsBelow('src').filter((path) => path.endsWith('.ts') && !path.startsWith('src/commands/'));
+    const folders = [...new Set(sources.map((path) => posix.dirname(path)))];
+    const sentences = new Map(filesBelow('src', /README\.md$/).map(({ path, text }) => [posix.dirname(path), text]));
+    expect(folders.length).toBeGreaterThan(50);
+    expect(folders.filter((folder) => !/^\S[^\n]{10,250}\.\n$/.test(sentences.get(folder) ?? ''))).toEqual([]);
+    expect([...sentences.keys()].filter((folder) => !folders.includes(folder))).toEqual([]);
   });
 
   it('has nothing unfinished', () => {

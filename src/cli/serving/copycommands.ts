@@ -12,7 +12,7 @@ const { text } = flagGroup();
 
 type BackupReport = import('../../server/maintenance/backup/backup.ts').BackupReport;
 type RestoreReport = import('../../server/maintenance/restore.ts').RestoreReport;
-type MigrationReport = import('../../server/maintenance/migrate/migrate.ts').MigrationReport;
+type MigrationReport = import('../../server/maintenance/migrate.ts').MigrationReport;
 
 /** `molar server backup`: a copy of the data while the server runs. */
 export abstract class BackupCommand extends MaintenanceCommand {
@@ -69,7 +69,7 @@ export abstract class MigrateCommand extends MaintenanceCommand {
     const { env } = this.context;
     const [from, to] = [sideOf(flags, 'from', env), sideOf(flags, 'to', env)];
     requireFolder(from);
-    const { migrate } = await import('../../server/maintenance/migrate/migrate.ts');
+    const { migrate } = await import('../../server/maintenance/migrate.ts');
     return outcomeOf(await migrate(from, to, task), flags, migrationText);
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseUnfinished } from '../../../src/server/maintenance/copy/state.ts';
-import { migrate } from '../../../src/server/maintenance/migrate/migrate.ts';
+import { migrate } from '../../../src/server/maintenance/migrate.ts';
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { openConnection } from '../../../src/server/store/sqlite/open.ts';
 import { LOCATIONS } from '../../support/ids.ts';

@@ -1,10 +1,10 @@
-import { StoreUnusable } from '../../store/store.ts';
-import { completeCopy, copyDatabase, type TableCounts } from '../copy/database.ts';
-import { type TransferredFiles, transferFiles } from '../copy/files.ts';
-import { isServedBy, type OpenTarget, openTarget } from '../copy/target.ts';
-import { tellingDamage } from '../damage.ts';
-import { type OpenPlace, openPlace, type Place } from '../place.ts';
-import type { Work } from '../work.ts';
+import { StoreUnusable } from '../store/store.ts';
+import { completeCopy, copyDatabase, type TableCounts } from './copy/database.ts';
+import { type TransferredFiles, transferFiles } from './copy/files.ts';
+import { isServedBy, type OpenTarget, openTarget } from './copy/target.ts';
+import { tellingDamage } from './damage.ts';
+import { type OpenPlace, openPlace, type Place } from './place.ts';
+import type { Work } from './work.ts';
 
 /** What a migration has carried over, as it is printed. */
 export interface MigrationReport {
