@@ -52,9 +52,9 @@ export interface Operation {
   readonly rateLimited?: boolean;
   /** A date filter that our server applies when none of `limiting` is sent (D13). */
   readonly defaultDate?: DefaultDate;
-  /** How any service may limit the answer by date on its own, and what asks for everything (D48). */
+  /** How any service may limit the response by date on its own, and what requests everything (D48). */
   readonly dateLimit?: DateLimit;
-  /** The specification shows no paging for it: a service may answer with everything and ignore `lastId` and `pageSize`. */
+  /** The specification shows no paging for it: a service may return everything and ignore `lastId` and `pageSize`. */
   readonly unpaged?: boolean;
   /** Filtering by one of these without `lastId` answers newest first, by the first of them that is filtered by (D16). */
   readonly newestFirst?: readonly string[];
@@ -76,7 +76,7 @@ export interface DefaultDate {
  * What a request has to say to get records of any age from a service that limits by date (specification, Endpoints):
  * a lower bound on `key`, unless the filter has one on a key of `limiting`. `parts`, where no key is a date: terms that
  * together hold for every record, each enough to turn the limit off. `undated`: records may lack the key's value, so
- * that what the bound leaves out has to be asked for as well.
+ * that what the bound leaves out has to be requested as well.
  */
 export type DateLimit =
   | { readonly key: string; readonly limiting: readonly string[]; readonly undated?: boolean }
@@ -156,12 +156,12 @@ export function resource(
   return Object.freeze({ ...draft, operations: Object.freeze(operations) });
 }
 
-interface Reading extends Pick<Operation, 'parameters' | 'rateLimited' | 'unlisted'> {
+interface ReadOptions extends Pick<Operation, 'parameters' | 'rateLimited' | 'unlisted'> {
   readonly summary: string;
   readonly scope?: Scope;
 }
 
-type Bulk = Reading & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate' | 'dateLimit'>;
+type Bulk = ReadOptions & Pick<Operation, 'filters' | 'filterRequired' | 'defaultDate' | 'dateLimit'>;
 
 export function listOperation(
   path: string,
@@ -201,21 +201,21 @@ export function reportOperation(path: string, draft: Bulk & Pick<Operation, 'fie
   return { shape: 'report', method: 'GET', path, scope: 'model:read', success: 200, rateLimited: true, ...draft };
 }
 
-export function getOperation(path: string, draft: Reading & Pick<Operation, 'fields'>): Draft {
+export function getOperation(path: string, draft: ReadOptions & Pick<Operation, 'fields'>): Draft {
   return { shape: 'get', method: 'GET', path, scope: 'model:read', success: 200, selectable: true, ...draft };
 }
 
 export function createOperation(
   path: string,
-  draft: Reading & Pick<Operation, 'fields' | 'body' | 'largeBody'>,
+  draft: ReadOptions & Pick<Operation, 'fields' | 'body' | 'largeBody'>,
 ): Draft {
   return { shape: 'create', method: 'POST', path, scope: 'model:write', success: 201, ...draft };
 }
 
-export function updateOperation(path: string, draft: Reading & Pick<Operation, 'fields' | 'body'>): Draft {
+export function updateOperation(path: string, draft: ReadOptions & Pick<Operation, 'fields' | 'body'>): Draft {
   return { shape: 'update', method: 'PUT', path, scope: 'model:write', success: 200, selectable: true, ...draft };
 }
 
-export function deleteOperation(path: string, draft: Reading): Draft {
+export function deleteOperation(path: string, draft: ReadOptions): Draft {
   return { shape: 'delete', method: 'DELETE', path, scope: 'model:write', success: 200, ...draft };
 }

@@ -1,5 +1,5 @@
 /**
- * The failure table: one row a stable code (D5). Servers answer with `status`, commands exit with the code that
+ * The failure table: one row per stable code (D5). Servers respond with `status`, commands exit with the code that
  * `exitCodeOf` gives for it, and every row names a next step for the person who sees it.
  */
 interface Failure {
@@ -159,14 +159,14 @@ export function wireError(problem: Problem): WireError {
 }
 
 /** Problems that one refusal tells of: a body can hold many thousands, and nobody mends more at once. */
-export const MOST_PROBLEMS = 100;
+export const MAX_PROBLEMS = 100;
 
 /** Refuses a request or a local input with all its problems at once, the first hundred of them. */
 export class Refusal extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    const told = problems.slice(0, MOST_PROBLEMS);
+    const told = problems.slice(0, MAX_PROBLEMS);
     super(told.map((problem) => problem.description).join(' '));
     this.name = 'Refusal';
     this.problems = told;

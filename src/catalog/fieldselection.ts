@@ -1,4 +1,4 @@
-import { MOST_PROBLEMS, type Problem, Refusal } from './failures.ts';
+import { MAX_PROBLEMS, type Problem, Refusal } from './failures.ts';
 import type { Fields } from './fields/kind.ts';
 import { shown } from './fields/kind.ts';
 import { emittedFields } from './record.ts';
@@ -12,7 +12,7 @@ export function selectableNames(fields: Fields): string[] {
 }
 
 /**
- * Reads `responseFields`: undefined for all fields, else the top-level names asked for, `id` and `type` included, in
+ * Reads `responseFields`: undefined for all fields, else the requested top-level names, `id` and `type` included, in
  * the resource's own order. Throws a Refusal that lists the known names (D19).
  */
 export function readFieldSelection(text: string | undefined, fields: Fields, source: string): string[] | undefined {
@@ -25,7 +25,7 @@ export function readFieldSelection(text: string | undefined, fields: Fields, sou
   const known = selectableNames(fields);
   const problems: Problem[] = asked
     .filter((name) => name !== 'ALL' && !known.includes(name))
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map((name) => ({
       code: 'query.fields',
       source,

@@ -9,7 +9,7 @@ export const MAX_PAGE_SIZE = 500;
 export interface Paging {
   readonly style: 'cursor' | 'pages';
   readonly meta?: (page: PageFacts) => Record<string, number>;
-  /** Whether the meta holds a real count, so that the server has to count: never, always, or while no page is asked for. */
+  /** Whether the meta holds a real count, so that the server has to count: never, always, or unless a page is requested. */
   readonly counts: 'never' | 'always' | 'without a page';
   /** Largest page; larger ones are refused, or cut to it where `capped` says so (D14). */
   readonly max?: number;
@@ -68,12 +68,12 @@ export const TRANSACTION_PAGING: Paging = {
   }),
 };
 
-/** Appointment histories know no cursor; their total is told until a page is asked for. */
+/** Appointment histories know no cursor; they have a total unless a page is requested. */
 export const HISTORY_PAGING: Paging = {
   style: 'pages',
   counts: 'without a page',
   meta: (page) => ({ limit: page.limit, offset: page.offset, ...(page.page === undefined && { total: page.total }) }),
 };
 
-/** Async endpoints answer ten records at most and no pagination (specification, Async endpoints; D14). */
+/** Async endpoints return at most ten records and no pagination (specification, Async endpoints; D14). */
 export const ASYNC_PAGING: Paging = { style: 'cursor', counts: 'never', max: 10, capped: true };

@@ -1,4 +1,4 @@
-import { MOST_PROBLEMS } from './failures.ts';
+import { MAX_PROBLEMS } from './failures.ts';
 import { type Field, type Fields, fail, type Kind, type ReadContext, shown } from './fields/kind.ts';
 
 /** The values of a record whose fields are `F`, null where it has none. */
@@ -52,7 +52,7 @@ export function readFields(
   const values: Record<string, unknown> = {};
   const { byName } = lookupOf(fields);
   for (const name of Object.keys(body)) {
-    if (context.problems.length >= MOST_PROBLEMS) break;
+    if (context.problems.length >= MAX_PROBLEMS) break;
     if (besides?.has(name) === true) continue;
     const input = body[name];
     const field = byName.get(name);

@@ -31,19 +31,16 @@ export class Connections {
   onToken: TokenListener | undefined;
   /** Called with the headers of each response. */
   onHeaders: ((headers: Readonly<Record<string, string>>) => void) | undefined;
-  private readonly context: Context;
-  private readonly flags: FlagValues;
-  private readonly userAgent: string;
-  private readonly notes: Notes;
   private readonly pacer: Pacer;
   private opened: Promise<Network> | undefined;
 
   /** Warnings of the server go to `notes`. */
-  constructor(context: Context, flags: FlagValues, userAgent: string, notes: Notes) {
-    this.context = context;
-    this.flags = flags;
-    this.userAgent = userAgent;
-    this.notes = notes;
+  constructor(
+    private readonly context: Context,
+    private readonly flags: FlagValues,
+    private readonly userAgent: string,
+    private readonly notes: Notes,
+  ) {
     this.pacer = new Pacer(context.clock);
   }
 

@@ -60,7 +60,7 @@ export async function holdLock(path: string, what: string, owner: LockOwner, tim
 async function hold(path: string, owner: LockOwner, depth: number): Promise<Release | Holding> {
   for (let step = 0; ; step++) {
     const id = create(path, owner);
-    if (id !== undefined) return () => letGo(path, id);
+    if (id !== undefined) return () => release(path, id);
     const holding = await read(path, owner.clock);
     if (holding === undefined) continue;
     if (isLiving(holding, owner) || depth >= MAX_DEPTH || step >= MAX_STEPS) return holding;
@@ -152,7 +152,7 @@ function taken(path: string, what: string, { pid, host, startedAt }: Holding, ow
   });
 }
 
-async function letGo(path: string, id: string): Promise<void> {
+async function release(path: string, id: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const value = jsonOf(text);
   if (isPlainObject(value) && value.id === id) await unlink(path).catch(() => undefined);

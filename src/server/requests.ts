@@ -100,7 +100,7 @@ export function readSelection(request: OperationRequest, operation: Operation): 
   return operation.selectable ? readFieldSelection(text, operation.fields ?? {}, 'responseFields') : undefined;
 }
 
-/** Runs a reader and collects its problems with those of others, so that a request is told of all at once. */
+/** Runs a reader and collects its problems with those of others, so that all are reported at once. */
 export function gather<T>(problems: Problem[], read: () => T): T | undefined {
   try {
     return read();

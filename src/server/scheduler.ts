@@ -10,16 +10,13 @@ const NOW = raw('CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)');
  * store that only one server can open it is always granted.
  */
 export class Lease {
-  private readonly store: Store;
-  private readonly name: string;
-  private readonly milliseconds: number;
   private readonly holder = randomUUID();
 
-  constructor(store: Store, name: string, milliseconds: number) {
-    this.store = store;
-    this.name = name;
-    this.milliseconds = milliseconds;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly name: string,
+    private readonly milliseconds: number,
+  ) {}
 
   /** Whether other servers compete for it. */
   get isShared(): boolean {
@@ -51,14 +48,16 @@ const LEASE_MS = HOUR_MS / 2;
 /** A task on a store that runs now and every hour until it is closed. A run that fails, as on a busy store, is skipped. */
 export class HourlyTask {
   private readonly lease: Lease;
-  private readonly work: (signal: AbortSignal) => Promise<void>;
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, name: string, work: (signal: AbortSignal) => Promise<void>) {
+  constructor(
+    store: Store,
+    name: string,
+    private readonly work: (signal: AbortSignal) => Promise<void>,
+  ) {
     this.lease = new Lease(store, `hourly ${name}`, LEASE_MS);
-    this.work = work;
   }
 
   start(): void {

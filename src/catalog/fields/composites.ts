@@ -1,4 +1,4 @@
-import { MOST_PROBLEMS } from '../failures.ts';
+import { MAX_PROBLEMS } from '../failures.ts';
 import { readFields } from '../record.ts';
 import type { Fields } from './kind.ts';
 import { describe, fail, isPlainObject, type Kind, shown } from './kind.ts';
@@ -79,7 +79,7 @@ export function list<T>(item: Kind<T>): Kind<readonly T[]> {
         return fail(context, 'field.type', at, `${at} must be an array, not ${describe(input)}.`);
       const values: (T | undefined)[] = [];
       for (const [index, entry] of input.entries()) {
-        if (context.problems.length >= MOST_PROBLEMS) return undefined;
+        if (context.problems.length >= MAX_PROBLEMS) return undefined;
         values.push(item.read(entry, `${at}[${index}]`, context));
       }
       return values.includes(undefined) ? undefined : (values as T[]);

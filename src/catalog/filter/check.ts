@@ -13,12 +13,12 @@ export interface FilterKey {
   readonly shortcuts: readonly Shortcut[];
   /** The endpoint answers only when the filter has this key. */
   readonly required: boolean;
-  /** What a request without a required key is told. */
+  /** The message for a request without a required key. */
   readonly missing?: string;
   /** The announced change makes this location key required; a setting of the server already does (D12). */
   readonly willBeRequired?: boolean;
   readonly index: KeyIndex;
-  /** Many records share each value, as those of a location do: the server's query planner is told. */
+  /** Many records share each value, as those of a location do: passed on to the server's query planner. */
   readonly fewValues: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Term {
   readonly key: FilterKey;
   readonly operator: Operator;
   readonly values: readonly FilterScalar[];
-  /** All locations were asked for: the term limits nothing. */
+  /** All locations were requested: the term limits nothing. */
   readonly all: boolean;
 }
 

@@ -104,11 +104,8 @@ function readValue(reader: Reader, stops: string): string | undefined {
 
 class Reader {
   private at = 0;
-  private readonly text: string;
 
-  constructor(text: string) {
-    this.text = text;
-  }
+  constructor(private readonly text: string) {}
 
   atEnd(): boolean {
     return this.at >= this.text.length;

@@ -29,7 +29,7 @@ export interface FilterValue {
   /** Completes the sentence "the value must be …". */
   readonly expected: string;
   readonly values?: readonly string[];
-  /** All locations may be asked for by `ALL` or `*` (D12). */
+  /** All locations may be requested by `ALL` or `*` (D12). */
   readonly all?: boolean;
   readonly read: (text: string, operator: Operator, context: FilterContext) => FilterScalar | undefined;
   /** The form in which a value that `read` takes is sent (D50); as written where absent. */
@@ -59,7 +59,7 @@ export const textValue: FilterValue = {
   read: (text) => text.normalize('NFC'),
 };
 
-/** Text that is compared as it is (organization ids, group ids): no folded column is kept for it. */
+/** Text that is compared as it is (organization ids, group ids): it has no folded column. */
 export const exactTextValue: FilterValue = { ...textValue, match: 'exact' };
 
 export const dateValue: FilterValue = {
@@ -76,7 +76,7 @@ export const dateTimeValue: FilterValue = {
   read(text, operator, context) {
     const instant = isDate(text) ? midnight(text, context) : parseInstant(text, context);
     if (instant === undefined || instant === 'unresolved') return instant === undefined ? undefined : text;
-    // No record has an instant between two milliseconds; a finer digit keeps it unlike every one that is kept.
+    // No record has an instant between two milliseconds; a finer digit makes it differ from every stored one.
     if (operator === '==' && !Number.isInteger(instant)) return formatInstant(Math.floor(instant)).replace('Z', '5Z');
     // Records keep milliseconds: a bound between two of them is moved to the one that selects the same records.
     const bound = operator === '>=' || operator === '<' ? Math.ceil(instant) : Math.floor(instant);

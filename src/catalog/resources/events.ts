@@ -87,7 +87,7 @@ const recurrenceTarget = (needed: boolean) => ({
   },
 });
 
-/** A service may leave out what was last changed over a year ago, unless a start is asked for, which each event has. */
+/** A service may leave out what was last changed over a year ago, unless the request has a bound on the start, which each event has. */
 const dateLimit = { key: 'start', limiting: ['lastModified', 'start'] } as const;
 
 export const events = resource({

@@ -45,7 +45,7 @@ const LANGUAGES = [
   'Other',
 ] as const;
 
-/** `phones[]` (D20): `id` is kept when it names one of the patient's own phones, otherwise the server gives one. */
+/** `phones[]` (D20): `id` stays when it names one of the patient's own phones, otherwise the server gives one. */
 export const phoneFields = {
   id: optional(id(), 'Id of the phone within the patient'),
   phoneType: required(choice(['HOME', 'WORK', 'MOBILE', 'FAX', 'OTHER'], anyWord), 'Kind of phone'),

@@ -7,7 +7,7 @@ import { EQUALS } from '../operators.ts';
 import { STANDARD_PAGING } from '../paging.ts';
 import { readOnly } from '../record.ts';
 
-/** Reason for which a slot of a schedule template is kept (D31). */
+/** Reason that a slot of a schedule template is reserved for (D31). */
 export const scheduleTemplateReasonFields = {
   id: readOnly(id(), 'Reason id'),
   type: readOnly(typeName('ScheduleTemplateReasonV1'), 'Always ScheduleTemplateReasonV1'),

@@ -2,11 +2,11 @@ import { RESOURCES } from '../catalog.ts';
 import type { Resource } from '../define.ts';
 import type { LEDGER_TYPES } from '../resources/transactions.ts';
 
-/** What a message of the stream tells: a change of a record, or a record that an async endpoint was asked for (D40, D41). */
+/** What a message of the stream reports: a change of a record, or a record that an async endpoint delivers (D40, D41). */
 export const CHANGE_OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
 export const DELIVERY_OPERATIONS = ['READ', 'READ_COMPLETE'] as const;
 
-/** Tells a listener that messages it has not seen are no longer kept: it belongs to no record, so it is written unlike the others. */
+/** Tells a listener that messages it has not seen are gone: it belongs to no record, so it is written unlike the others. */
 export const RESYNC = 'resync';
 
 export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
@@ -20,7 +20,7 @@ export function domainTypeOf({ type }: Pick<Resource, 'type'>): string {
   return type === 'Transaction' ? 'TransactionV1' : type;
 }
 
-/** Every domain type there are messages of: records that are kept, and reports that an async endpoint delivers. */
+/** Every domain type with messages: stored records, and reports that an async endpoint delivers. */
 export const DOMAIN_TYPES: readonly string[] = RESOURCES.filter(
   ({ computed, operations }) => !computed || Object.values(operations).some(({ shape }) => shape === 'async'),
 ).map(domainTypeOf);
@@ -34,7 +34,7 @@ export function locationFieldOf({ fields }: Pick<Resource, 'fields'>): 'location
 type LedgerType = (typeof LEDGER_TYPES)[number];
 
 /**
- * Which changes of a transaction are told (specification, Events: transaction sub-types). Payments are changed by a
+ * Which changes of a transaction are published (specification, Events: transaction sub-types). Payments are changed by a
  * rebill, which is a CREATE of the new row. Sub-types that the table does not list have all three.
  */
 const LEDGER_OPERATIONS: Readonly<Partial<Record<LedgerType, readonly ChangeOperation[]>>> = {
@@ -45,7 +45,7 @@ const LEDGER_OPERATIONS: Readonly<Partial<Record<LedgerType, readonly ChangeOper
   PatientProcedureLedger: ['CREATE', 'DELETE'],
 };
 
-/** The changes that are told of a record with this `ledgerType`; all of them for a record that has none. */
-export function toldOperations(ledgerType: unknown): readonly ChangeOperation[] {
+/** The changes that are published of a record with this `ledgerType`; all of them for a record without one. */
+export function publishedOperations(ledgerType: unknown): readonly ChangeOperation[] {
   return LEDGER_OPERATIONS[ledgerType as LedgerType] ?? CHANGE_OPERATIONS;
 }

@@ -6,7 +6,7 @@ export const STREAM_PATH = '/stream';
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 export const NDJSON_TYPE = 'application/x-ndjson';
 
-/** The header of an async answer that names its delivery, and of an opened stream that tells where it begins. */
+/** The header of an async response that names its delivery, and of an opened stream that says where it begins. */
 export const CORRELATION_HEADER = 'X-Correlation-ID';
 export const POSITION_HEADER = 'X-Stream-Position';
 
@@ -26,7 +26,7 @@ export interface StreamMessage {
   readonly operation: StreamOperation;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly sendTime: string;
-  /** The async answer it belongs to; null for changes. */
+  /** The async response it belongs to; null for changes. */
   readonly correlationId: string | null;
   /**
    * CREATE and READ: the record. UPDATE: its id, its type where the record has one, and what changed. DELETE: its id.

@@ -1,7 +1,7 @@
 /** Longest pattern: what a topic exchange takes as a binding key, in bytes. */
 export const MAX_PATTERN_BYTES = 255;
 
-/** Tells whether a routing key is one of those asked for. */
+/** Whether a routing key matches the requested patterns. */
 export type RoutingKeyMatch = (routingKey: string) => boolean;
 
 /** What is wrong with a pattern, or undefined. Every text without an empty segment is a pattern. */

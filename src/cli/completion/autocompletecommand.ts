@@ -7,7 +7,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { type Completion, completionOf } from './model.ts';
-import { answerLine, powershellScript, readAsked } from './powershell.ts';
+import { answerLine, powershellScript, readRequest } from './powershell.ts';
 import { suggestions } from './suggestions.ts';
 import { zshScript } from './zsh.ts';
 
@@ -41,7 +41,7 @@ export abstract class AutocompleteCommand extends MolarCommand {
     const completion = completionOf(this.config);
     const line = textFlag(flags, 'line');
     if (line === undefined) return this.print(script(completion));
-    const { typed, kept } = readAsked(line);
+    const { typed, kept } = readRequest(line);
     const profiles = () => Object.keys(readConfig(configPath(this.context.env)).profiles);
     const lines = suggestions(completion, typed, profiles).map((each) => `${answerLine(each, kept)}\n`);
     if (lines.length > 0) await this.print(lines.join(''));

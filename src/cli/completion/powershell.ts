@@ -22,14 +22,14 @@ Register-ArgumentCompleter -Native -CommandName molar -ScriptBlock {
 }
 
 /** What PowerShell asks about: the line up to the cursor, and the part of it that a completion replaces. */
-interface Asked {
+interface CompletionRequest {
   readonly typed: Typed;
   /** Part of the word at the cursor that PowerShell keeps: it takes `id,last` for two words. */
   readonly kept: string;
 }
 
 /** Reads what the script sends: base64 of the line, a line feed, and the word that PowerShell would replace. */
-export function readAsked(encoded: string): Asked {
+export function readRequest(encoded: string): CompletionRequest {
   const text = Buffer.from(encoded, 'base64').toString();
   const end = text.lastIndexOf('\n');
   const words = wordsOf(end < 0 ? text : text.slice(0, end));

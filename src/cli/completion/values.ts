@@ -70,13 +70,13 @@ function apiPaths(): readonly string[] {
   return [...new Set(paths)].filter((path) => !path.includes('{')).sort();
 }
 
-interface Place {
+interface OperationOf {
   readonly resource: Resource;
   readonly operation: Operation;
 }
 
 /** The operation behind a command id: `patients:billingtypes:list` is `billingtypesList` of patients. */
-function placeOf(id: string): Place | undefined {
+function placeOf(id: string): OperationOf | undefined {
   const [name, ...verbs] = id.split(':');
   const resource = RESOURCES.find((known) => known.name === name);
   const verb = verbs.map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('');
@@ -84,7 +84,7 @@ function placeOf(id: string): Place | undefined {
   return resource && operation && { resource, operation };
 }
 
-function listedValues({ resource, operation }: Place, flag: string): Values | undefined {
+function listedValues({ resource, operation }: OperationOf, flag: string): Values | undefined {
   for (const key of Object.values(operation.filters ?? {})) {
     const shortcut = key.shortcuts.find((known) => known.flag === flag);
     if (shortcut === undefined) continue;

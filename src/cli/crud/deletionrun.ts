@@ -6,7 +6,7 @@ import { CircuitBreaker, notTried } from '../../core/circuitbreaker.ts';
 import { exitCodeOfRun } from '../../core/documents/outcome.ts';
 import { Failure } from '../../core/failure.ts';
 
-/** What became of one record; `missing`: there was none of that id. */
+/** The outcome for one record; `missing`: there was none of that id. */
 export interface Deletion {
   readonly id: number;
   readonly status: 'deleted' | 'missing' | 'failed';

@@ -73,16 +73,14 @@ interface LocalTime {
 
 /** Reads dates and times without a zone in the zone of the command line (`readZone`), looked up when first needed. */
 export class LocalTimes {
-  private readonly flags: FlagValues;
-  private readonly env: Environment;
   private found: { readonly clock: LocalClock; readonly isComputers: boolean } | undefined;
   /** What the zone was used for, which the note says. */
   private readonly taken = new Set<'times' | 'series'>();
 
-  constructor(flags: FlagValues, env: Environment) {
-    this.flags = flags;
-    this.env = env;
-  }
+  constructor(
+    private readonly flags: FlagValues,
+    private readonly env: Environment,
+  ) {}
 
   /** UTC milliseconds of a wall-clock time. Throws a Failure (exit 9) when the configuration cannot be read. */
   readonly instantOf = (wall: WallClock): number => {

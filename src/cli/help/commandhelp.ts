@@ -72,15 +72,16 @@ class MolarCommandHelp extends CommandHelp {
   }
 }
 
-/** oclif's help, kept instead of printed, with our sections. */
+/** oclif's help, collected instead of printed, with our sections. */
 class MolarHelp extends Help {
   readonly lines: string[] = [];
   protected override CommandHelpClass = MolarCommandHelp;
-  private readonly isLeaf: boolean;
 
-  constructor(isLeaf: boolean, ...given: ConstructorParameters<typeof Help>) {
+  constructor(
+    private readonly isLeaf: boolean,
+    ...given: ConstructorParameters<typeof Help>
+  ) {
     super(...given);
-    this.isLeaf = isLeaf;
     this.render = withoutTemplates(this.render);
   }
 
@@ -105,7 +106,7 @@ function withoutTemplates(render: Render): Render {
   return (text: string | undefined) => (text === undefined || text.includes('<%') ? render(text as string) : text);
 }
 
-/** What is asked for, then what is sent, then what the command does besides, then its output and its connection. */
+/** What is requested, what is sent, what the command does besides, then its output and its connection. */
 const ORDER = [
   ...['FILTER', 'MESSAGES', 'FIELDS', 'RECURRENCE', 'BODY', 'DOCUMENT', 'BATCH', 'FORWARDING'],
   ...['', 'OUTPUT', 'EXPORT', 'CONNECTION', 'BROKER'],

@@ -64,7 +64,7 @@ export function literal(lines: readonly string[]): string {
   return ['.RS 4', '.nf', ...lines.map((line) => guarded(broken(escaped(line)))), '.fi', '.RE'].join('\n');
 }
 
-/** A long line goes on in the source after a `\c`-like join that the reader does not see. */
+/** A long line continues in the source after a `\c`-like join that the reader does not see. */
 function broken(line: string): string {
   if (line.length <= WIDTH) return line;
   const at = line.lastIndexOf(' ', WIDTH - 1);

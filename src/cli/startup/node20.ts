@@ -52,19 +52,17 @@ const WRAPPER = '(function (exports, require, module, __filename, __dirname) { '
  * intact, compiled from the very same text, and in a file that nobody else can write.
  */
 export class CodeCache {
-  private readonly root: string;
-  private readonly file: string;
-  private readonly outside: NodeJS.Require;
   private readonly cached: ReadonlyMap<string, CachedCode>;
   private readonly modules = new Map<string, { exports: Exports }>();
   private readonly scripts = new Map<string, { script: Script; checksum: number }>();
   private isComplete = true;
 
   /** `root` is the folder of the modules, `file` the cache, `outside` loads what is not below `root`. */
-  constructor(root: string, file: string, outside: NodeJS.Require) {
-    this.root = root;
-    this.file = file;
-    this.outside = outside;
+  constructor(
+    private readonly root: string,
+    private readonly file: string,
+    private readonly outside: NodeJS.Require,
+  ) {
     // Flags are part of what V8 compares: setting one later would make it reject what was loaded before.
     delayOptimizedParser();
     this.cached = readCache(file);

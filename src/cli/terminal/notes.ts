@@ -6,12 +6,13 @@ import type { OutStream } from './streams.ts';
  * failure is the only object there (contract §4).
  */
 export class Notes {
-  private readonly stderr: OutStream;
   private readonly isBuffered: boolean;
   private buffer: string[] = [];
 
-  constructor(stderr: OutStream, asJson: boolean) {
-    this.stderr = stderr;
+  constructor(
+    private readonly stderr: OutStream,
+    asJson: boolean,
+  ) {
     this.isBuffered = asJson && !stderr.isTTY;
   }
 

@@ -10,15 +10,16 @@ const WINDOW = 10_000;
 
 /** One line on the terminal that says how far a command is. */
 export class ProgressLine {
-  protected readonly context: Context;
   protected readonly started: number;
   /** Whether anybody sees it. */
   readonly isShown: boolean;
   private progress: Promise<Progress> | undefined;
   private isStopped = false;
 
-  constructor(context: Context, quiet = false) {
-    this.context = context;
+  constructor(
+    protected readonly context: Context,
+    quiet = false,
+  ) {
     this.started = context.clock.now();
     this.isShown = !quiet && context.streams.startProgress !== undefined;
   }
@@ -48,12 +49,14 @@ export class ProgressLine {
 export class RowProgress extends ProgressLine {
   /** Records there are in all, once known. */
   total: number | undefined;
-  private readonly many: string;
   private first: number | undefined;
 
-  constructor(context: Context, quiet: boolean, many: string) {
+  constructor(
+    context: Context,
+    quiet: boolean,
+    private readonly many: string,
+  ) {
     super(context, quiet);
-    this.many = many;
   }
 
   readonly at = (rows: number): void => {

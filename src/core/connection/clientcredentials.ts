@@ -59,12 +59,9 @@ export function clientCredentialToken(
 
 /** Work that several callers need at the same time and that runs once for all of them. */
 export class SingleFlight<T> {
-  private readonly start: (signal: AbortSignal) => Promise<T>;
   private flight: { readonly result: Promise<T>; readonly abort: AbortController; callers: number } | undefined;
 
-  constructor(start: (signal: AbortSignal) => Promise<T>) {
-    this.start = start;
-  }
+  constructor(private readonly start: (signal: AbortSignal) => Promise<T>) {}
 
   /**
    * Joins the work that runs, or starts it. A caller whose signal is aborted leaves with the signal's reason; the

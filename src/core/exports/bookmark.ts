@@ -34,11 +34,7 @@ export interface Bookmark extends BookmarkKey {
 
 /** Bookmarks in a folder, a file each. All methods throw a Failure with exit code 9 when the disk fails. */
 export class Bookmarks {
-  readonly folder: string;
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
+  constructor(readonly folder: string) {}
 
   /** Undefined where there is none yet. */
   read(key: BookmarkKey): Promise<Bookmark | undefined> {

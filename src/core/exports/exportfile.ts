@@ -32,15 +32,18 @@ export class ExportFile {
   readonly earlier: Journal | undefined;
   /** Why it starts over although another run had begun, where that is so. */
   readonly restart: string | undefined;
-  private readonly target: string;
   private readonly handle: FileHandle;
   private readonly hash: Hash;
   private bytes: number;
   /** The part up to the last complete page: what a later run can resume. */
   private settled: PartMark;
 
-  private constructor(target: string, { handle, hash, bytes }: OpenPart, earlier?: Journal, restart?: string) {
-    this.target = target;
+  private constructor(
+    private readonly target: string,
+    { handle, hash, bytes }: OpenPart,
+    earlier?: Journal,
+    restart?: string,
+  ) {
     this.handle = handle;
     this.hash = hash;
     this.bytes = bytes;

@@ -8,19 +8,13 @@ import { ByteToken, Code } from './tokens.ts';
 
 /** The text of a record in the output: a part of the text of its page. */
 export class RecordText {
-  /** As the server sent it. */
-  readonly id: unknown;
-  /** UTF-8 text of all records of its page, one after another. */
-  readonly page: Uint8Array;
-  readonly start: number;
-  readonly end: number;
-
-  constructor(id: unknown, page: Uint8Array, start: number, end: number) {
-    this.id = id;
-    this.page = page;
-    this.start = start;
-    this.end = end;
-  }
+  constructor(
+    /** As the server sent it. */
+    readonly id: unknown /** UTF-8 text of all records of its page, one after another. */,
+    readonly page: Uint8Array,
+    readonly start: number,
+    readonly end: number,
+  ) {}
 }
 
 /** The text of records; not copied where they follow each other in a page, as they usually do. */

@@ -51,7 +51,6 @@ export class RecordBytes {
   readonly found: Uint8Array;
   /** All of that record is written as JSON.stringify would write it. */
   plain = true;
-  private readonly columns: readonly Column[];
   /** No column shows a part of what another one shows or of the id, or a part of a part. */
   private readonly isSimple: boolean;
   private steps: readonly Step[] = [];
@@ -59,8 +58,7 @@ export class RecordBytes {
   private layouts = 0;
   private idSlot = NONE;
 
-  constructor(columns: readonly Column[]) {
-    this.columns = columns;
+  constructor(private readonly columns: readonly Column[]) {
     const whole = new Set(columns.flatMap(({ path }) => (path.length === 1 ? path : [])));
     this.isSimple = columns.every(
       ({ path: [field = '', ...parts] }) =>

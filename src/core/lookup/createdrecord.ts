@@ -18,7 +18,7 @@ const GRAIN = 2000;
  */
 const SKEW = 2 * 60_000;
 
-/** How records of a resource are told apart. */
+/** How records of a resource are distinguished. */
 interface Identity {
   /** Filter keys specified with `==`, none of which a service could store in other words, as it may a name. */
   readonly keys: readonly string[];

@@ -19,14 +19,11 @@ export interface LocalTime {
 
 /** The clocks of one time zone (D56). */
 export class LocalClock {
-  /** IANA name. */
-  readonly zone: string;
   private readonly format: Intl.DateTimeFormat;
   /** By UTC day: its offset, undefined where it may change. */
   private readonly steady = new Map<number, number | undefined>();
 
-  constructor(zone: string) {
-    this.zone = zone;
+  constructor(/** IANA name. */ readonly zone: string) {
     this.format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
   }
 

@@ -56,9 +56,6 @@ export function readComplete(
 type Counts = readonly (number | undefined)[];
 
 class CompleteRead {
-  private readonly client: ApiClient;
-  private readonly operation: Operation;
-  private readonly options: CompleteOptions;
   private readonly service: ServiceWalk;
   /** Ids that arrived, where `service` does not remember them. */
   private readonly ids: IdLog;
@@ -67,10 +64,11 @@ class CompleteRead {
   /** The counts before the first of numbered pages. */
   private before: Counts = [];
 
-  constructor(client: ApiClient, operation: Operation, options: CompleteOptions) {
-    this.client = client;
-    this.operation = operation;
-    this.options = options;
+  constructor(
+    private readonly client: ApiClient,
+    private readonly operation: Operation,
+    private readonly options: CompleteOptions,
+  ) {
     this.position = options.from ?? START;
     this.rows = this.position.fetched;
     this.service = new ServiceWalk(client, operation, options, this.position);

@@ -56,12 +56,14 @@ class RangeWalk {
   private readonly waiting: IdRange[] = [];
   private reading = 0;
   private ended = false;
-  /** Where the next range begins, and how many ids it has. */
-  private start: bigint;
   private width = 1n;
 
-  constructor(client: ApiClient, operation: Operation, options: ParallelOptions, start: bigint) {
-    this.start = start;
+  constructor(
+    client: ApiClient,
+    operation: Operation,
+    options: ParallelOptions /** Where the next range begins, and how many ids it has. */,
+    private start: bigint,
+  ) {
     this.parallel = options.parallel;
     this.link = new LinkedAbort(options.signal);
     this.size = new PageSize(options.pageSize);
@@ -158,20 +160,17 @@ class IdRange {
   failure: { readonly cause: unknown } | undefined;
   /** Rows received, and from how many ids they came: how dense the ids are here. */
   readonly seen = { rows: 0, ids: 0n };
-  readonly after: bigint;
-  readonly to: bigint;
-  private readonly walk: RangeWalk;
   private readonly pages: Page[] = [];
   private finished = false;
   private isReleased = false;
   private wake = () => {};
   private onRoom = () => {};
 
-  constructor(walk: RangeWalk, after: bigint, to: bigint) {
-    this.walk = walk;
-    this.after = after;
-    this.to = to;
-  }
+  constructor(
+    private readonly walk: RangeWalk,
+    readonly after: bigint,
+    readonly to: bigint,
+  ) {}
 
   /** Reads the range; never rejects, `take` throws what went wrong. */
   async read(): Promise<void> {

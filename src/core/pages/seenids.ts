@@ -7,12 +7,9 @@ const MAX_SET_SIZE = 2 ** 24 - 1;
 export class SeenIds {
   private readonly full: Set<number | bigint>[] = [];
   private ids = new Set<number | bigint>();
-  private readonly floor: bigint;
 
   /** Every id up to `floor` counts as seen: an earlier walk in ascending order has brought them. */
-  constructor(floor = 0n) {
-    this.floor = floor;
-  }
+  constructor(private readonly floor = 0n) {}
 
   /** The page without the rows that were seen before; its rows count as seen from now on. */
   fresh<P extends Page>(page: P): P {
@@ -43,11 +40,9 @@ export class IdLog {
   private bytes = new Uint8Array(INITIAL_BYTES);
   private length = 0;
   private last: bigint;
-  private readonly floor: bigint;
 
   /** Every id up to `floor` counts as logged. */
-  constructor(floor: bigint) {
-    this.floor = floor;
+  constructor(private readonly floor: bigint) {
     this.last = floor;
   }
 

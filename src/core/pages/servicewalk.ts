@@ -41,23 +41,15 @@ export class ServiceWalk {
   unread: string | null = null;
   /** Ids that arrived, remembered where rows may be repeated. */
   seen: SeenIds | undefined;
-  private readonly client: ApiClient;
-  private readonly operation: Operation;
-  private readonly options: ServiceWalkOptions;
-  private readonly behaviour: Behaviour;
 
   /** `from`: rows up to there have arrived already. */
   constructor(
-    client: ApiClient,
-    operation: Operation,
-    options: ServiceWalkOptions,
+    private readonly client: ApiClient,
+    private readonly operation: Operation,
+    private readonly options: ServiceWalkOptions,
     from: WalkPosition,
-    behaviour: Behaviour = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
+    private readonly behaviour: Behaviour = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
   ) {
-    this.client = client;
-    this.operation = operation;
-    this.options = options;
-    this.behaviour = behaviour;
     const mayRepeat = operation.newestFirst !== undefined || !isByCursor(operation);
     if (mayRepeat) this.seen = new SeenIds(BigInt(from.lastId));
   }

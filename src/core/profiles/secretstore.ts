@@ -23,11 +23,7 @@ interface SecretContext {
 
 /** The secrets of profiles: in the keyring of the system where that works, else in the config file. */
 export class SecretStore {
-  private readonly context: SecretContext;
-
-  constructor(context: SecretContext) {
-    this.context = context;
-  }
+  constructor(private readonly context: SecretContext) {}
 
   /**
    * Stores a profile under a name and puts it in use. The new secret is stored and read back before the config names

@@ -74,11 +74,8 @@ async function* batchesOf(spool: RecordSpool, start: number, end: number, order:
 class Run {
   private batch: readonly Keyed[] = [];
   private at = 0;
-  private readonly batches: AsyncGenerator<readonly Keyed[]>;
 
-  constructor(batches: AsyncGenerator<readonly Keyed[]>) {
-    this.batches = batches;
-  }
+  constructor(private readonly batches: AsyncGenerator<readonly Keyed[]>) {}
 
   /** The next row; undefined when `fill` has to be awaited for it. */
   get head(): Keyed | undefined {

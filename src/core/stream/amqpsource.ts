@@ -31,13 +31,10 @@ const CLOSE_TIMEOUT = 2000;
 
 /** The stream as a broker has it, from a topic exchange. A message is acknowledged once it is handled. */
 export class AmqpSource implements StreamSource {
-  private readonly options: AmqpStreamOptions;
   /** This listener was connected before: what blocks it may be its own broken connection. */
   private wasConnected = false;
 
-  constructor(options: AmqpStreamOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: AmqpStreamOptions) {}
 
   async *connect(signal: AbortSignal): AsyncGenerator<StreamItem, void> {
     const queue = new AsyncQueue<ConsumeMessage>();

@@ -30,13 +30,12 @@ const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 /** The stream of the API as Server-Sent Events (D42). Buffers no more than one chunk of the connection. */
 export class HttpSource implements StreamSource {
-  private readonly client: Pick<ApiClient, 'open' | 'baseUrl'>;
-  private readonly options: HttpStreamOptions;
   private position: number | undefined;
 
-  constructor(client: Pick<ApiClient, 'open' | 'baseUrl'>, options: HttpStreamOptions) {
-    this.client = client;
-    this.options = options;
+  constructor(
+    private readonly client: Pick<ApiClient, 'open' | 'baseUrl'>,
+    private readonly options: HttpStreamOptions,
+  ) {
     this.position = options.after;
   }
 

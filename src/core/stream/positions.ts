@@ -27,11 +27,7 @@ export interface NamedPosition extends PositionKey {
 
 /** Named positions in a folder, a file each. */
 export class PositionStore {
-  readonly folder: string;
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
+  constructor(readonly folder: string) {}
 
   /** Undefined where there is none yet. Throws a Failure with exit code 9 when it cannot be read. */
   async read(key: PositionKey): Promise<NamedPosition | undefined> {
@@ -83,18 +79,16 @@ function isNamedPosition(value: unknown): value is NamedPosition {
 
 /** Saves how far a listener has come, at most every `pause` milliseconds, one save at a time and the newest last. */
 export class PositionSaver {
-  private readonly save: (position: number) => Promise<void>;
-  private readonly pause: number;
   private position: number | undefined;
   private saved: number | undefined;
   private saving: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private problem: { readonly cause: unknown } | undefined;
 
-  constructor(save: (position: number) => Promise<void>, pause: number) {
-    this.save = save;
-    this.pause = pause;
-  }
+  constructor(
+    private readonly save: (position: number) => Promise<void>,
+    private readonly pause: number,
+  ) {}
 
   /** The start of a listener without a position: saved immediately, since the next start would begin elsewhere. */
   async start(position: number): Promise<void> {

@@ -13,16 +13,14 @@ const LINE_FEED = 10;
  */
 export class RecordSpool {
   count = 0;
-  private readonly file: FileHandle;
-  private readonly doing: string;
   private size = 0;
   private pending: string[] = [];
   private pendingLength = 0;
 
-  private constructor(file: FileHandle, doing: string) {
-    this.file = file;
-    this.doing = doing;
-  }
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly doing: string,
+  ) {}
 
   /** A spool in a folder. */
   static async open(folder: string, newId: () => string): Promise<RecordSpool> {

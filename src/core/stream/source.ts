@@ -29,15 +29,16 @@ export interface StreamSource {
 
 /** A connection that could not be made or broke; another attempt may help. */
 export class ConnectionLost extends Error {
-  /** What to report without another attempt. */
-  readonly failure: Failure;
   /** Milliseconds that the other side asks to wait. */
   readonly retryAfter: number | undefined;
 
-  constructor(failure: Failure, retryAfter?: number) {
+  constructor(
+    /** What to report without another attempt. */
+    readonly failure: Failure,
+    retryAfter?: number,
+  ) {
     super(failure.message, { cause: failure });
     this.name = 'ConnectionLost';
-    this.failure = failure;
     this.retryAfter = retryAfter;
   }
 }

@@ -7,10 +7,12 @@ export const WITHOUT_ROUTE: readonly number[] = [404, 405, 501];
 /** A response of the server other than success (D5). */
 export class ApiFailure extends Failure {
   declare readonly status: number;
-  /** Entries of the envelope's `errors`. */
-  readonly problems: readonly FailureItem[];
 
-  constructor(status: number, problems: readonly FailureItem[], requestId: string | null) {
+  constructor(
+    status: number /** Entries of the envelope's `errors`. */,
+    readonly problems: readonly FailureItem[],
+    requestId: string | null,
+  ) {
     const code = problems[0]?.code ?? `http.${status}`;
     super(messageOf(status, problems), {
       code,
@@ -21,7 +23,6 @@ export class ApiFailure extends Failure {
       hint: hintOf(code, status),
     });
     this.name = 'ApiFailure';
-    this.problems = problems;
   }
 }
 

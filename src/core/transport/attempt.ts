@@ -141,13 +141,14 @@ export function targetOf(address: string): string {
 class Deadline {
   passed = false;
   private readonly link: LinkedAbort;
-  private readonly milliseconds: number;
   private readonly timer: NodeJS.Timeout;
   private allSent = true;
   private ended = false;
 
-  constructor(milliseconds: number, outer: AbortSignal | undefined) {
-    this.milliseconds = milliseconds;
+  constructor(
+    private readonly milliseconds: number,
+    outer: AbortSignal | undefined,
+  ) {
     // Any number of requests may run at once under one signal.
     if (outer !== undefined) setMaxListeners(0, outer);
     this.link = new LinkedAbort(outer);

@@ -38,7 +38,7 @@ export interface ClientOptions {
   /** Milliseconds from the last byte sent to the end of the response (D43). */
   readonly timeout?: number;
   readonly userAgent?: string;
-  /** Called once with each different warning, of the server or about what became of a request. */
+  /** Called once with each different warning, of the server or about the outcome of a request. */
   readonly onWarning?: (warning: Warning) => void;
   readonly onRetry?: ExchangeContext['onRetry'];
   /** Called for every attempt, for `--verbose`: no values of the query, no bodies, no headers. */
@@ -87,15 +87,13 @@ export interface ApiResponse {
 export class ApiClient {
   readonly baseUrl: string;
   readonly organization: string;
-  private readonly options: ClientOptions;
   private readonly context: ExchangeContext;
   private readonly newId: () => string;
   private readonly warned = new Set<string>();
 
-  constructor(options: ClientOptions) {
+  constructor(private readonly options: ClientOptions) {
     const { send, retry: policy, clock = systemClock, onRetry, onAttempt } = options;
     const { pacer = new Pacer(clock), random = Math.random, timeout = 90_000, newId = randomUUID } = options;
-    this.options = options;
     this.context = { send, policy, pacer, clock, random, timeout, onRetry, onAttempt };
     this.baseUrl = options.baseUrl;
     this.organization = options.organization;

@@ -74,7 +74,7 @@ export async function exchange<T>(deps: ExchangeContext, request: ExchangeReques
       await write.checkDuplicates();
       return concluded(result, afterUnknown);
     }
-    // A server that asked for a pause is queried after it.
+    // A server that requested a pause is queried after it.
     if (isLast || !throttled) await write.lookUp();
     if (write.isSettled || (isLast && !decision.outcomeUnknown)) return concluded(result, afterUnknown, write);
     const reason = result.failure?.message ?? `HTTP ${result.notice.status}`;

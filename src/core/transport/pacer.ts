@@ -32,7 +32,6 @@ const MAX_GAP = 1000;
  * spaces them: half the rate seen so far, which slowly grows again. Memory use is constant.
  */
 export class Pacer {
-  private readonly clock: Clock;
   private readonly bucket = new ServerTokenBucket();
   private latest = 0;
   private sent = 0;
@@ -48,9 +47,7 @@ export class Pacer {
   private pausedSince = 0;
   private pausedFor = 0;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   get statistics(): TransferStatistics {
     const running = this.pausing === 0 ? 0 : this.now() - this.pausedSince;

@@ -29,12 +29,14 @@ export class UncertainWrite {
   /** It cannot be found out; `lookup` is why a lookup failed, undefined where there is none. */
   unknown: { readonly lookup: Failure | undefined } | undefined;
   private isOpen = false;
-  private readonly lookups: WriteLookups;
   private readonly post: PostAttempt;
 
-  constructor(clock: Clock, lookups: WriteLookups, signal: AbortSignal | undefined) {
+  constructor(
+    clock: Clock,
+    private readonly lookups: WriteLookups,
+    signal: AbortSignal | undefined,
+  ) {
     const began = clock.now();
-    this.lookups = lookups;
     this.post = { elapsed: () => clock.now() - began, signal };
   }
 

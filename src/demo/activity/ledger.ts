@@ -72,9 +72,6 @@ const PAY_STYLES = weightedNames({ prompt: 68, billed: 27, late: 4, never: 1 });
 
 /** The ledger of one household over the last two years: its rows, claims, and what it is still to pay. */
 export class HouseholdLedger {
-  readonly practice: Practice;
-  readonly household: Household;
-  readonly coverages: Coverages;
   readonly random: Random;
   readonly style: (typeof PAY_STYLES)['values'][number];
   /** Last day on which anything can have been entered. */
@@ -83,10 +80,11 @@ export class HouseholdLedger {
   readonly dues: Due[] = [];
   readonly #entries: Entry[] = [];
 
-  constructor(practice: Practice, household: Household, coverages: Coverages) {
-    this.practice = practice;
-    this.household = household;
-    this.coverages = coverages;
+  constructor(
+    readonly practice: Practice,
+    readonly household: Household,
+    readonly coverages: Coverages,
+  ) {
     this.random = new Random(practice.seed, 8, household.index);
     this.style = this.random.weighted(PAY_STYLES);
     this.lastDay = practice.today - 1;

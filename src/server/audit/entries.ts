@@ -57,7 +57,6 @@ const MAX_BUFFERED = 10_000;
  * entries of its last quarter of a second, one that shuts down loses none. Changes are written by `appendAudit` instead.
  */
 export class ReadTrail {
-  private readonly store: Store;
   private buffered: LogRow[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
@@ -65,9 +64,7 @@ export class ReadTrail {
   /** Called when entries could not be written; they are tried again. */
   onFault: (error: unknown) => void = () => {};
 
-  constructor(store: Store) {
-    this.store = store;
-  }
+  constructor(private readonly store: Store) {}
 
   /** Throws a Refusal (503) while the buffer is full. Call it before a read. */
   admit(): void {

@@ -7,16 +7,11 @@ import { JsonSplitter, type StringSink } from './jsonsplit.ts';
 
 /** The body of POST `/documents`: its JSON with `file.content` emptied, and the content decoded and staged. */
 export class DocumentBody {
-  readonly json: unknown;
-  readonly content: StagedFile | undefined;
-  /** Why the content could not be taken, when it could not. */
-  readonly problem: Problem | undefined;
-
-  constructor(json: unknown, content: StagedFile | undefined, problem: Problem | undefined) {
-    this.json = json;
-    this.content = content;
-    this.problem = problem;
-  }
+  constructor(
+    readonly json: unknown,
+    readonly content: StagedFile | undefined /** Why the content could not be taken, when it could not. */,
+    readonly problem: Problem | undefined,
+  ) {}
 }
 
 /** Maximum bytes of a complete body: base64 takes four for three, and encoders may break its lines. */
@@ -74,15 +69,12 @@ class ContentSink implements StringSink {
   private tail = '';
   /** Decoded bytes are stored before the next piece arrives. */
   private buffer: Buffer | undefined;
-  private readonly files: Files;
-  private readonly name: string;
-  private readonly maxBytes: number;
 
-  constructor(files: Files, name: string, maxBytes: number) {
-    this.files = files;
-    this.name = name;
-    this.maxBytes = maxBytes;
-  }
+  constructor(
+    private readonly files: Files,
+    private readonly name: string,
+    private readonly maxBytes: number,
+  ) {}
 
   async piece(bytes: Buffer): Promise<void> {
     if (this.problem !== undefined || bytes.length === 0) return;

@@ -26,8 +26,6 @@ export class JsonSplitter {
   restBytes = 0;
   /** Number of strings found at the path. */
   found = 0;
-  private readonly path: readonly string[];
-  private readonly sink: StringSink;
   private readonly containers: ('object' | 'array')[] = [];
   /** Containers open below MAX_DEPTH. */
   private deeper = 0;
@@ -37,10 +35,10 @@ export class JsonSplitter {
   private state: 'outside' | 'string' | 'value' = 'outside';
   private escaped = false;
 
-  constructor(path: readonly string[], sink: StringSink) {
-    this.path = path;
-    this.sink = sink;
-  }
+  constructor(
+    private readonly path: readonly string[],
+    private readonly sink: StringSink,
+  ) {}
 
   async push(chunk: Buffer): Promise<void> {
     let at = 0;

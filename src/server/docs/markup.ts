@@ -3,11 +3,7 @@ import type { ExampleRequest } from '../openapi/examples.ts';
 
 /** Text that is HTML already. */
 export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+  constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | undefined | readonly Part[];

@@ -66,13 +66,13 @@ export interface Files {
 
 /** The file storage is away, or refuses this server: 503. `code` is the storage's error code, for the log. */
 export class FilesUnavailable extends Refusal {
-  readonly code: string;
-
-  constructor(code: string, cause: unknown) {
+  constructor(
+    readonly code: string,
+    cause: unknown,
+  ) {
     const description = 'The file storage of this server cannot be used now. Try again in a moment.';
     super([{ code: 'server.unavailable', source: null, description }]);
     this.name = 'FilesUnavailable';
-    this.code = code;
     this.cause = cause;
   }
 }

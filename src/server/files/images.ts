@@ -14,12 +14,13 @@ export interface Crop {
 
 /** The image or its crop cannot be used; the message is for the caller, `source` the field at fault. */
 export class ImageUnusable extends Error {
-  readonly source: string;
-
-  constructor(source: string, message: string, cause?: unknown) {
+  constructor(
+    readonly source: string,
+    message: string,
+    cause?: unknown,
+  ) {
     super(message, { cause });
     this.name = 'ImageUnusable';
-    this.source = source;
   }
 }
 

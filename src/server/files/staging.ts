@@ -106,8 +106,6 @@ function acquireBuffer(): Buffer {
 
 /** A file on the local disk while its bytes arrive, at most 256 KiB of them in memory. */
 class DiskStage implements Stage {
-  private readonly name: string;
-  private readonly path: string;
   /** Hash of what was written before the end; a document that fits the buffer is hashed at once. */
   private sum: Hash | undefined;
   private readonly head = Buffer.alloc(HEAD_BYTES);
@@ -117,10 +115,10 @@ class DiskStage implements Stage {
   private descriptor: number | undefined;
   private ended = false;
 
-  constructor(name: string, path: string) {
-    this.name = name;
-    this.path = path;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly path: string,
+  ) {}
 
   async write(chunk: Uint8Array): Promise<void> {
     if (this.size < HEAD_BYTES) this.head.set(chunk.subarray(0, HEAD_BYTES - this.size), this.size);

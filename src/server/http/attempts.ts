@@ -11,12 +11,9 @@ const COST = { token: 1, client: 10 } as const;
 
 /** Refuses an address that failed too often (429); `seconds` until it may try again. */
 export class TooManyAttempts extends Refusal {
-  readonly seconds: number;
-
-  constructor(seconds: number) {
+  constructor(readonly seconds: number) {
     const description = `Too many rejected credentials from this address: wait ${seconds} s.`;
     super([{ code: 'limit.rate', source: null, description }]);
-    this.seconds = seconds;
   }
 }
 
@@ -26,12 +23,13 @@ export class Attempts {
   private readonly accepted = new Map<string, true>();
   /** The latest entry of `accepted`. */
   private latest: string | undefined;
-  private readonly limit: number;
 
   /** `limit` failures at once; 0 limits nothing. */
-  constructor(limit: number, clock: Clock) {
+  constructor(
+    private readonly limit: number,
+    clock: Clock,
+  ) {
     this.buckets = new TokenBuckets(limit, 1, clock);
-    this.limit = limit;
   }
 
   /** Counts a failure until the function it returns is called, since many run at once. Throws `TooManyAttempts`. */

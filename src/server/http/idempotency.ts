@@ -45,13 +45,10 @@ export class IdempotencyKeys {
   private readonly running = new Set<string>();
   /** When the expired keys of an organization were last deleted, in UTC milliseconds. */
   private readonly swept = new Map<number, number>();
-  private readonly service: Service;
   /** Keys created before this time have expired, as of `at`: formatted once for all requests of a millisecond. */
   private limit = { at: Number.NaN, text: '' };
 
-  constructor(service: Service) {
-    this.service = service;
-  }
+  constructor(private readonly service: Service) {}
 
   /** Locks a key and looks for an earlier response. Throws a Refusal for another body, or while a request is in progress. */
   async claim(scope: KeyScope, bodyHash: string): Promise<Claim> {

@@ -57,15 +57,12 @@ export interface Bucket {
 /** Token buckets in memory. The least recently used is evicted, which only refills it. */
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
-  private readonly capacity: number;
-  private readonly perSecond: number;
-  private readonly clock: Clock;
 
-  constructor(capacity: number, perSecond: number, clock: Clock) {
-    this.capacity = capacity;
-    this.perSecond = perSecond;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly capacity: number,
+    private readonly perSecond: number,
+    private readonly clock: Clock,
+  ) {}
 
   /** The bucket of a key, refilled for the time that has passed. */
   get(key: string): Bucket {
@@ -89,11 +86,12 @@ export function setLatest<T>(map: Map<string, T>, key: string, value: T): void {
 /** Rate limit of one server, in memory. */
 export class OwnRateLimit implements RateLimit {
   private readonly buckets: TokenBuckets;
-  private readonly rate: number;
 
-  constructor(rate: number, clock: Clock) {
+  constructor(
+    private readonly rate: number,
+    clock: Clock,
+  ) {
     this.buckets = new TokenBuckets(rate * 2, rate, clock);
-    this.rate = rate;
   }
 
   take(caller: string): Taken {
@@ -107,7 +105,7 @@ export class OwnRateLimit implements RateLimit {
 interface Share {
   /** Requests this server may still admit without asking the database. */
   mine: number;
-  /** What was left in the bucket when the database was last asked. */
+  /** What was left in the bucket at the last query of the database. */
   rest: number;
 }
 

@@ -36,7 +36,6 @@ interface NotedChange {
 
 /** Records as they were before an import; `settle` publishes each that differs once, in the order of the lines. */
 export class ChangeLog {
-  private readonly tx: Transaction;
   /** Published changes by organization and operation: each is one entry of the audit log. */
   private readonly published = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
   private noted = 0;
@@ -46,8 +45,7 @@ export class ChangeLog {
   private readonly runs: Run[] = [];
   private readonly organizations = new Map<number, Organization | undefined>();
 
-  constructor(tx: Transaction) {
-    this.tx = tx;
+  constructor(private readonly tx: Transaction) {
     this.fresh = new RowBuffer(tx, 'INSERT INTO import_changes (seq, org, type, id)', 4);
   }
 

@@ -19,11 +19,8 @@ export class ImportedFiles {
   private staged: string[] = [];
   /** Files of documents that the import replaced or deleted. */
   readonly replaced: string[] = [];
-  readonly files: Files;
 
-  constructor(files: Files) {
-    this.files = files;
-  }
+  constructor(readonly files: Files) {}
 
   /** Stages base64 text; undefined when it is not base64, or empty. */
   async stage(content: string): Promise<StagedFile | undefined> {

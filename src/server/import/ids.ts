@@ -14,11 +14,8 @@ interface TypeIds {
 /** The ids that the lines of an import name, by organization and type. */
 export class ImportedIds {
   private readonly organizations = new Map<number, Map<string, TypeIds>>();
-  private readonly tx: Transaction;
 
-  constructor(tx: Transaction) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Transaction) {}
 
   /**
    * Notes an id; true when it must be new: no record of the type existed, and each line so far named a lower id.

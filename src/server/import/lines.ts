@@ -26,14 +26,12 @@ export const MAX_LISTED_PROBLEMS = 50;
 
 /** An import that was refused: nothing of it is in the store. */
 export class ImportRefused extends Error {
-  readonly problems: readonly ImportProblem[];
-  readonly total: number;
-
-  constructor(problems: readonly ImportProblem[], total: number) {
+  constructor(
+    readonly problems: readonly ImportProblem[],
+    readonly total: number,
+  ) {
     super(`The import has ${total === 1 ? 'one problem' : `${total} problems`}; nothing was imported.`);
     this.name = 'ImportRefused';
-    this.problems = problems;
-    this.total = total;
   }
 }
 
@@ -150,12 +148,9 @@ const PAGE_SIZE = 200;
 /** Lines that can only be read after all others: stored in the database, since they may be many, with ids in memory. */
 export class DeferredLines {
   private readonly ids = new Map<string, Set<unknown>>();
-  private readonly tx: Transaction;
   private count = 0;
 
-  constructor(tx: Transaction) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Transaction) {}
 
   /** Whether a deferred line is about the same record. */
   includes({ record }: ImportLine): boolean {

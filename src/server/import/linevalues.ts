@@ -15,11 +15,8 @@ const MAX_CACHED = 10_000;
 /** Caches locations and operatories as the import has left them so far: most lines refer to one of a few. */
 export class LocationCache implements LocationFinder {
   private readonly cache = new Map<string, ReferenceRecord | undefined>();
-  private readonly tx: Transaction;
 
-  constructor(tx: Transaction) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Transaction) {}
 
   async find(
     org: number,

@@ -27,11 +27,8 @@ export class LinkBook {
   /** Links still to be looked up, by kind. */
   private readonly pending = new Map<string, NotedLink[]>();
   private readonly statements = new Map<string, Statement>();
-  private readonly tx: Transaction;
 
-  constructor(tx: Transaction) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Transaction) {}
 
   async open(): Promise<void> {
     await this.tx.run(

@@ -20,13 +20,11 @@ export class Organizations {
   private readonly found = new Map<string, KnownOrganization>();
   private readonly firstLine = new Map<string, number>();
   private readonly removals = new Map<string, number>();
-  private readonly tx: Transaction;
-  private readonly now: string;
 
-  constructor(tx: Transaction, now: string) {
-    this.tx = tx;
-    this.now = now;
-  }
+  constructor(
+    private readonly tx: Transaction,
+    private readonly now: string,
+  ) {}
 
   /** The organization by its id, if a line has referred to it. */
   known(id: string): KnownOrganization | undefined {

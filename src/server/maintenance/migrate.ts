@@ -2,8 +2,8 @@ import { StoreUnusable } from '../store/store.ts';
 import { completeCopy, copyDatabase, type TableCounts } from './copy/database.ts';
 import { type TransferredFiles, transferFiles } from './copy/files.ts';
 import { isServedBy, type OpenTarget, openTarget } from './copy/target.ts';
-import { tellingDamage } from './damage.ts';
-import { type OpenPlace, openPlace, type Place } from './place.ts';
+import { reportingDamage } from './damage.ts';
+import { type DataLocation, type OpenDataLocation, openDataLocation } from './datalocation.ts';
 import type { Work } from './work.ts';
 
 /** What a migration has carried over, as it is printed. */
@@ -21,23 +21,23 @@ export interface MigrationReport {
 
 /**
  * Copies all that a server keeps to another database, and back. No server may run on either side. One that was
- * interrupted goes on where it was. Throws `StoreUnusable`.
+ * interrupted resumes. Throws `StoreUnusable`.
  */
-export async function migrate(from: Place, to: Place, work: Work): Promise<MigrationReport> {
+export async function migrate(from: DataLocation, to: DataLocation, work: Work): Promise<MigrationReport> {
   if (from.database === undefined && to.database === undefined) {
     throw new StoreUnusable(
       'Both sides are folders.',
       'Copy a folder with molar server backup and molar server restore.',
     );
   }
-  const source = await openPlace(from);
+  const source = await openDataLocation(from);
   try {
     if (source.served) throw isServedBy(source.name);
     const release = await source.hold();
     try {
       const target = await openTarget(to);
       try {
-        const report = await tellingDamage(() => carryOver(source, target, work));
+        const report = await reportingDamage(() => carryOver(source, target, work));
         await target.part?.finish();
         return report;
       } finally {
@@ -51,7 +51,7 @@ export async function migrate(from: Place, to: Place, work: Work): Promise<Migra
   }
 }
 
-async function carryOver(source: OpenPlace, target: OpenTarget, work: Work): Promise<MigrationReport> {
+async function carryOver(source: OpenDataLocation, target: OpenTarget, work: Work): Promise<MigrationReport> {
   const snapshot = await source.snapshot();
   const opened = await target.store();
   try {

@@ -11,8 +11,8 @@ import { hashOf } from './check/files.ts';
 import { completeCopy, copyDatabase } from './copy/database.ts';
 import { transferFiles } from './copy/files.ts';
 import { type OpenTarget, openTarget } from './copy/target.ts';
-import { tellingDamage } from './damage.ts';
-import type { Place } from './place.ts';
+import { reportingDamage } from './damage.ts';
+import type { DataLocation } from './datalocation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase } from './snapshot.ts';
 import { ownSchema } from './tables.ts';
@@ -31,9 +31,9 @@ export interface RestoreReport {
 
 /**
  * Restores a backup into an empty place: its hashes are verified before, and what was restored is compared with it and
- * checked. A folder takes its name only then. One that was interrupted goes on. Throws `StoreUnusable`.
+ * checked. A folder takes its name only then. An interrupted one resumes. Throws `StoreUnusable`.
  */
-export async function restore(backup: string, to: Place, work: Work): Promise<RestoreReport> {
+export async function restore(backup: string, to: DataLocation, work: Work): Promise<RestoreReport> {
   const folder = resolve(backup);
   const manifest = await readManifest(folder);
   await verifyBackup(folder, manifest, to, work);
@@ -41,7 +41,7 @@ export async function restore(backup: string, to: Place, work: Work): Promise<Re
   try {
     const target = await openTarget(to);
     try {
-      const problems = await tellingDamage(() => fill(folder, manifest, snapshot, target, work));
+      const problems = await reportingDamage(() => fill(folder, manifest, snapshot, target, work));
       await target.part?.finish();
       const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
       const { takenAt, files } = manifest;
@@ -55,7 +55,7 @@ export async function restore(backup: string, to: Place, work: Work): Promise<Re
 }
 
 /** The backup is what its manifest says, and of a schema that can be restored. */
-async function verifyBackup(folder: string, { schema, database, files }: Manifest, to: Place, work: Work) {
+async function verifyBackup(folder: string, { schema, database, files }: Manifest, to: DataLocation, work: Work) {
   const own = (await ownSchema()).version;
   if (schema > own) {
     throw new StoreUnusable(

@@ -1,6 +1,6 @@
 /** How a long work tells where it is, and hears that it is to end. */
 export interface Work {
-  /** Told how many more of what are done. */
+  /** Called with what was done, and how many more of it. */
   readonly progress: (what: string, count: number) => void;
   readonly signal: AbortSignal;
   /** UTC milliseconds. */

@@ -28,7 +28,7 @@ export interface Draft {
   readonly row: StoredRecord | undefined;
   /** The whole record as it will be. */
   readonly after: Record<string, unknown> & { id: number };
-  /** An import has told for certain that nothing of a record with this id is there. */
+  /** An import knows for certain that there is no record with this id. */
   readonly fresh?: boolean;
   /** Names that the body or the import line gave. */
   readonly given: ReadonlySet<string>;

@@ -23,7 +23,7 @@ import type { Draft } from './behaviour.ts';
 import { checkName, type DocumentRow, documentBehaviour } from './documents.ts';
 import { dropUnusedTags } from './documenttags.ts';
 
-/** POST `/documents`: the file is where it lasts before the record commits, and the record before the answer (D38). */
+/** POST `/documents`: the file is where it lasts before the record commits, and the record before the response is sent (D38). */
 const createDocument: Handler = async (request) => {
   const { body } = request;
   // A request without a body is not even read by the parser of bodies.

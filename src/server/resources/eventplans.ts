@@ -66,7 +66,7 @@ export async function planCreation(
 
 /**
  * A changed event with what that does to its series (D39). Throws a Refusal with every problem; a body that is wrong
- * is told before a record that is missing (D2).
+ * is reported before a record that is missing (D2).
  */
 export async function planUpdate(
   read: Reader,

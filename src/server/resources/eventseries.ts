@@ -81,7 +81,7 @@ export function changedRecurrence(before: RecurrenceFields, values: EventValues)
   });
 }
 
-/** A type without the days, or week and day, that must come with it: no update of nothing, so that they are asked for. */
+/** A type without the days, or week and day, that must come with it: not an update of nothing, so that they are required. */
 function isHalf({ recurrenceType: type, ...values }: EventValues): boolean {
   const needed: readonly RecurrenceName[] = type ? NAMES_OF_TYPE[type] : [];
   return needed.some((name) => !Object.hasOwn(values, name));

@@ -7,7 +7,7 @@ import { gather, readSelection, readTerms } from '../requests.ts';
 import type { Handler, OperationRequest } from '../service.ts';
 import { localDate } from '../zones.ts';
 
-/** GET `/patients/calculated`: the last visit date of each patient asked for, null where there was no visit (D21). */
+/** GET `/patients/calculated`: the last visit date of each requested patient, null where there was no visit (D21). */
 export const calculatedHandler: Handler = async (request) => {
   const operation = operationOf(patients, 'calculated');
   const problems: Problem[] = [];

@@ -5,7 +5,7 @@ import { noteTransaction } from '../reports/aging/ledger.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { Behaviour } from './behaviour.ts';
 
-interface Kept {
+interface StoredEstimates {
   readonly estimated_insurance_cents: number | null;
   readonly estimated_write_off_cents: number | null;
 }
@@ -25,7 +25,7 @@ export const transactionBehaviour: Behaviour = {
   },
   ownValues({ imported, row }) {
     const estimate = imported?.estimate as { insurance?: number | null; writeOff?: number | null } | null | undefined;
-    const kept = row as unknown as Kept | undefined;
+    const kept = row as unknown as StoredEstimates | undefined;
     return {
       estimated_insurance_cents: estimate ? cents(estimate.insurance) : (kept?.estimated_insurance_cents ?? null),
       estimated_write_off_cents: estimate ? cents(estimate.writeOff) : (kept?.estimated_write_off_cents ?? null),

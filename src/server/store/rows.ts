@@ -11,13 +11,15 @@ type Values = readonly (string | number | null)[];
  */
 export class RowBuffer {
   private waiting: Values[] = [];
-  private readonly tx: Transaction;
   private readonly textsOf: (rows: number) => Texts;
   private readonly many: Texts;
 
   /** `head`: `INSERT INTO table (columns)`; `columns`: how many those are. */
-  constructor(tx: Transaction, head: string, columns: number) {
-    this.tx = tx;
+  constructor(
+    private readonly tx: Transaction,
+    head: string,
+    columns: number,
+  ) {
     this.textsOf = (rows) => manyRows(head, columns, rows);
     this.many = this.textsOf(ROWS_PER_STATEMENT);
   }

@@ -99,11 +99,12 @@ export interface StoreCounts {
 
 /** The store cannot be used as it is: locked by another server, of a newer version, or damaged. */
 export class StoreUnusable extends Error {
-  readonly next: string;
-
-  constructor(message: string, next: string, cause?: unknown) {
+  constructor(
+    message: string,
+    readonly next: string,
+    cause?: unknown,
+  ) {
     super(message, { cause });
     this.name = 'StoreUnusable';
-    this.next = next;
   }
 }

@@ -5,7 +5,7 @@ import {
   domainTypeOf,
   locationFieldOf,
   NO_LOCATION,
-  toldOperations,
+  publishedOperations,
 } from '../../catalog/stream/domains.ts';
 import type { Organization } from '../organizations.ts';
 import type { JsonRecord } from '../store/layout.ts';
@@ -32,7 +32,7 @@ export function messageOf({ organization, resource, before, after, json, at }: C
   const record = after ?? before;
   if (record === undefined) return undefined;
   const operation = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : 'UPDATE';
-  if (!toldOperations(record.ledgerType).includes(operation)) return undefined;
+  if (!publishedOperations(record.ledgerType).includes(operation)) return undefined;
   const payload = payloadOf(operation, before, record, at);
   if (payload === undefined) return undefined;
   const domainType = domainTypeOf(resource);

@@ -37,8 +37,6 @@ export class Deliveries {
   delivered = 0;
   /** Deliveries completed since the start. */
   completed = 0;
-  private readonly store: Store;
-  private readonly clock: Clock;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private isPending = false;
@@ -47,10 +45,10 @@ export class Deliveries {
   private computed: ComputedReaders = () => undefined;
   private onFault: ((error: unknown) => void) | undefined;
 
-  constructor(store: Store, clock: Clock) {
-    this.store = store;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
 
   /** Starts delivering; `onFault` is called with the error of each chunk that failed and will be retried. */
   start(computed: ComputedReaders, onFault: (error: unknown) => void): void {

@@ -105,11 +105,9 @@ async function sendPage(
 
 /** The connection of a listener, with back-pressure: a slow one occupies no more than the response's own buffer. */
 export class ListenerSocket {
-  private readonly response: ServerResponse;
   private full = false;
 
-  constructor(response: ServerResponse) {
-    this.response = response;
+  constructor(private readonly response: ServerResponse) {
     response.on('drain', () => {
       this.full = false;
     });

@@ -17,9 +17,6 @@ interface Waiter {
  * serves all of them, and the cost of a waiter does not depend on how much is written.
  */
 export class OutboxHead {
-  /** Number of the newest message that is known; it may lag behind the store by a few milliseconds. */
-  newest: number;
-  private readonly store: Store;
   private readonly waiters = new Set<Waiter>();
   private readonly unsubscribe: () => void;
   private poll: NodeJS.Timeout | undefined;
@@ -29,9 +26,10 @@ export class OutboxHead {
   /** Callback that runs before waiters are woken. */
   onAdvance: () => void = () => {};
 
-  constructor(store: Store, newest: number) {
-    this.store = store;
-    this.newest = newest;
+  constructor(
+    private readonly store: Store /** Number of the newest message that is known; it may lag behind the store by a few milliseconds. */,
+    public newest: number,
+  ) {
     this.unsubscribe = store.onCommit(() => this.schedule());
   }
 

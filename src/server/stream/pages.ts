@@ -21,15 +21,12 @@ interface CachedPage {
 
 /** A cache of the pages that listeners are reading: each is read and framed once for all listeners at that position. */
 export class SharedPages {
-  private readonly read: (org: number, after: number) => Promise<readonly StoredMessage[]>;
   /** The least recently used come first. */
   private readonly pages = new Map<string, CachedPage>();
   private cachedBytes = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
-  constructor(read: (org: number, after: number) => Promise<readonly StoredMessage[]>) {
-    this.read = read;
-  }
+  constructor(private readonly read: (org: number, after: number) => Promise<readonly StoredMessage[]>) {}
 
   /** Messages of an organization after a number; it may end before the newest one, and is empty only when there are none. */
   page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {

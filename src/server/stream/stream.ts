@@ -25,8 +25,6 @@ const PAGE_MESSAGES = 500;
 export class Stream {
   /** Listeners that are being served now. */
   listeners = 0;
-  private readonly store: Store;
-  private readonly clock: Clock;
   private readonly retentionMs: number;
   private readonly head: OutboxHead;
   private deletedUpTo: number;
@@ -34,9 +32,13 @@ export class Stream {
   private readonly pages: SharedPages;
   private readonly tidying: HourlyTask;
 
-  private constructor(store: Store, clock: Clock, retentionDays: number, floor: number, newest: number) {
-    this.store = store;
-    this.clock = clock;
+  private constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    retentionDays: number,
+    floor: number,
+    newest: number,
+  ) {
     this.retentionMs = retentionDays * DAY_MS;
     this.deletedUpTo = floor;
     this.began = newest;

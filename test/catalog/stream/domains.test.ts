@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LEDGER_TYPES } from '../../../src/catalog/resources/transactions.ts';
-import { DOMAIN_TYPES, toldOperations } from '../../../src/catalog/stream/domains.ts';
+import { DOMAIN_TYPES, publishedOperations } from '../../../src/catalog/stream/domains.ts';
 
 describe('domain types', () => {
   it('are those of the specification and of D40', () => {
@@ -33,10 +33,10 @@ describe('what is told of transactions (specification, Events: transaction sub-t
     ['PatientCreditCardVoid', ['CREATE', 'UPDATE', 'DELETE']],
   ])('%s: %j', (ledgerType, operations) => {
     expect(LEDGER_TYPES).toContain(ledgerType);
-    expect(toldOperations(ledgerType)).toEqual(operations);
+    expect(publishedOperations(ledgerType)).toEqual(operations);
   });
 
   it('does not limit other records', () => {
-    expect(toldOperations(undefined)).toEqual(['CREATE', 'UPDATE', 'DELETE']);
+    expect(publishedOperations(undefined)).toEqual(['CREATE', 'UPDATE', 'DELETE']);
   });
 });

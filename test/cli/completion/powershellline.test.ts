@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answerLine, readAsked } from '../../../src/cli/completion/powershell.ts';
+import { answerLine, readRequest } from '../../../src/cli/completion/powershell.ts';
 
-const asked = (line: string, word: string) => readAsked(Buffer.from(`${line}\n${word}`).toString('base64'));
+const asked = (line: string, word: string) => readRequest(Buffer.from(`${line}\n${word}`).toString('base64'));
 
 describe('readAsked', () => {
   it.each([

@@ -2,7 +2,7 @@ import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
-import type { Place } from '../../../src/server/maintenance/place.ts';
+import type { DataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
 import { type Connection, openConnection } from '../../../src/server/store/sqlite/open.ts';
 import { rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
@@ -157,7 +157,7 @@ export async function spoil(data: string, table: string): Promise<void> {
   await file.close();
 }
 
-export function check(place: Place, options: { deep?: boolean; repair?: boolean } = {}): Promise<CheckReport> {
+export function check(place: DataLocation, options: { deep?: boolean; repair?: boolean } = {}): Promise<CheckReport> {
   return checkPlace(place, { ...WORK, deep: options.deep ?? false, repair: options.repair ?? false });
 }
 

@@ -52,18 +52,16 @@ export async function* downloadAll(
 }
 
 class DownloadRun {
-  private readonly target: DownloadTarget;
-  private readonly downloading: Downloading;
-  private readonly journal: DownloadJournal | undefined;
   private readonly names: FileNames;
   private readonly breaker = new CircuitBreaker();
   /** Names are allocated in the order of the documents, whichever response arrives first. */
   private naming: Promise<void> = Promise.resolve();
 
-  constructor(target: DownloadTarget, downloading: Downloading, journal: DownloadJournal | undefined) {
-    this.target = target;
-    this.downloading = downloading;
-    this.journal = journal;
+  constructor(
+    private readonly target: DownloadTarget,
+    private readonly downloading: Downloading,
+    private readonly journal: DownloadJournal | undefined,
+  ) {
     this.names = new FileNames(downloading.variant, journal?.names ?? []);
   }
 

@@ -16,11 +16,12 @@ const PART = /\.part(\.json)?$/i;
  */
 export class FileNames {
   private readonly taken: Set<string>;
-  private readonly variant: string;
 
   /** `taken`: names that belong to other documents already. */
-  constructor(variant: string, taken: readonly string[]) {
-    this.variant = variant;
+  constructor(
+    private readonly variant: string,
+    taken: readonly string[],
+  ) {
     this.taken = new Set(taken.map(folded));
   }
 

@@ -23,13 +23,11 @@ export class PartFile {
   validator: Validator | undefined;
   private file: FileHandle | undefined;
   private hash: Hash = createHash('sha256');
-  private readonly target: LabelledPath;
-  private readonly key: PartKey;
 
-  private constructor(target: LabelledPath, key: PartKey) {
-    this.target = target;
-    this.key = key;
-  }
+  private constructor(
+    private readonly target: LabelledPath,
+    private readonly key: PartKey,
+  ) {}
 
   /** Opens what an earlier run left of this very file, if it did; creates nothing yet. */
   static async open(target: LabelledPath, key: PartKey): Promise<PartFile> {

@@ -46,15 +46,13 @@ export function hasLinks(document: Row): boolean {
 
 /** The link to a document's file, renewed when it has expired. */
 export class DocumentLink {
-  private document: Row;
-  private readonly downloading: Downloading;
   /** Set while a renewed link has not worked yet: a second refusal is final. */
   private renewed = false;
 
-  constructor(document: Row, downloading: Downloading) {
-    this.document = document;
-    this.downloading = downloading;
-  }
+  constructor(
+    private document: Row,
+    private readonly downloading: Downloading,
+  ) {}
 
   /** Throws a Failure: NoVariant, or exit 8 for a link that must not be followed. */
   url(): URL {

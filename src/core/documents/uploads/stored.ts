@@ -27,17 +27,15 @@ const MAX_DOWNLOADS = 10;
  * all documents of the owner, since their ids need not come from one sequence (D49).
  */
 export class StoredDocuments {
-  private readonly client: ApiClient;
-  private readonly fetching: LinkFetching;
   private readonly claimed = new Map<string, SoughtDocument | undefined>();
   private readonly listings = new Map<string, () => Promise<readonly ListedDocument[]>>();
   /** Documents whose bytes are known to differ: content never changes (specification, Documents). */
   private readonly different = new Set<string>();
 
-  constructor(client: ApiClient, fetching: LinkFetching) {
-    this.client = client;
-    this.fetching = fetching;
-  }
+  constructor(
+    private readonly client: ApiClient,
+    private readonly fetching: LinkFetching,
+  ) {}
 
   /** Records that a document is that of one file, so that no other file can be taken for it. */
   claim(id: string, by?: SoughtDocument): void {

@@ -66,11 +66,12 @@ class FileUpload {
   private refused = false;
   private readonly target: ReadyUpload;
   private readonly key: string;
-  private readonly uploading: Uploading;
 
-  constructor(upload: ReadyUpload, uploading: Uploading) {
+  constructor(
+    upload: ReadyUpload,
+    private readonly uploading: Uploading,
+  ) {
     this.target = upload;
-    this.uploading = uploading;
     this.body = countedBody(upload.fields, upload, uploading.onBytes);
     this.key = journalKeyOf(upload, uploading.client);
     this.attempts = upload.row.earlier?.attempts ?? 0;

@@ -23,12 +23,13 @@ export class UploadJournal {
   /** Whether an earlier run wrote it: then what it does not know of was never sent. */
   readonly isContinued: boolean;
   private readonly entries: Map<string, JournalEntry>;
-  private readonly append: AppendLine;
 
-  constructor(entries: ReadonlyMap<string, JournalEntry> | undefined, append: AppendLine) {
+  constructor(
+    entries: ReadonlyMap<string, JournalEntry> | undefined,
+    private readonly append: AppendLine,
+  ) {
     this.isContinued = entries !== undefined;
     this.entries = new Map(entries);
-    this.append = append;
   }
 
   entryOf(key: string): JournalEntry | undefined {

@@ -73,13 +73,14 @@ async function uploadParts(client: S3Client, object: ObjectKey, file: LocalFile,
 
 /** Reads a file part by part into one buffer, and hashes what it reads. */
 class PartReader {
-  private readonly handle: FileHandle;
   private readonly buffer: Buffer;
   private readonly hash = createHash('sha256');
   private size = 0;
 
-  constructor(handle: FileHandle, bytes: number) {
-    this.handle = handle;
+  constructor(
+    private readonly handle: FileHandle,
+    bytes: number,
+  ) {
     this.buffer = Buffer.allocUnsafe(bytes);
   }
 

@@ -10,9 +10,9 @@ import { checkPlace } from '../check/check.ts';
 import { orphans } from '../check/files.ts';
 import type { TableCounts } from '../copy/database.ts';
 import { copyFiles, hashedFiles } from '../copy/files.ts';
-import { tellingDamage } from '../damage.ts';
+import { reportingDamage } from '../damage.ts';
+import { type DataLocation, type OpenDataLocation, openDataLocation } from '../datalocation.ts';
 import { openPartFolder } from '../partfolder.ts';
-import { type OpenPlace, openPlace, type Place } from '../place.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
@@ -48,12 +48,12 @@ const ROUNDS = 10;
  * database in a SQLite file, the files of its documents, and a manifest. The folder takes its name when the copy has
  * been checked. Throws `StoreUnusable`.
  */
-export async function backUp(place: Place, target: string, options: BackupOptions): Promise<BackupReport> {
-  const opened = await openPlace(place);
+export async function backUp(place: DataLocation, target: string, options: BackupOptions): Promise<BackupReport> {
+  const opened = await openDataLocation(place);
   try {
     const part = await openPartFolder(resolve(target));
     try {
-      const report = await tellingDamage(() => fill(opened, part.path, options));
+      const report = await reportingDamage(() => fill(opened, part.path, options));
       await part.finish();
       return { backup: resolve(target), ...report };
     } finally {
@@ -64,7 +64,11 @@ export async function backUp(place: Place, target: string, options: BackupOption
   }
 }
 
-async function fill(opened: OpenPlace, folder: string, options: BackupOptions): Promise<Omit<BackupReport, 'backup'>> {
+async function fill(
+  opened: OpenDataLocation,
+  folder: string,
+  options: BackupOptions,
+): Promise<Omit<BackupReport, 'backup'>> {
   const files = await openDiskFiles(join(folder, 'files'));
   // Most files come first, without a state held open: a database that is written to keeps all since an open state.
   await copyFiles(opened.live, opened.files, files, options);
@@ -122,7 +126,7 @@ function rowsOf(tables: TableCounts): number {
  * and that nobody has.
  */
 async function completeState(
-  { snapshot: take, live, files: source }: OpenPlace,
+  { snapshot: take, live, files: source }: OpenDataLocation,
   files: Files,
   options: BackupOptions,
 ): Promise<{ snapshot: Snapshot; takenAt: string; lost: readonly string[] }> {

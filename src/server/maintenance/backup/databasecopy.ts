@@ -9,7 +9,7 @@ import type { Snapshot } from '../snapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase, type SqliteSnapshot } from '../snapshot.ts';
 import type { Work } from '../work.ts';
 
-/** Pages of a SQLite database that are copied at once: some milliseconds, after which signals are heard. */
+/** Pages of a SQLite database copied at once: some milliseconds, after which signals are handled. */
 const PAGES = 1000;
 
 /** Rows of these tables are of no use in a copy: the files to be removed are not in it, and no server runs on it. */

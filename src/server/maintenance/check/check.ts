@@ -1,7 +1,7 @@
 import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import { layoutOf, tableOf } from '../../store/layout.ts';
 import { damageOf } from '../damage.ts';
-import { type OpenPlace, openPlace, type Place } from '../place.ts';
+import { type DataLocation, type OpenDataLocation, openDataLocation } from '../datalocation.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
@@ -49,8 +49,8 @@ export interface CheckReport {
 }
 
 /** Checks a server's data, and on request repairs what can be repaired safely. Throws `StoreUnusable`. */
-export async function checkPlace(place: Place, options: CheckOptions): Promise<CheckReport> {
-  const opened = await openPlace(place);
+export async function checkPlace(place: DataLocation, options: CheckOptions): Promise<CheckReport> {
+  const opened = await openDataLocation(place);
   try {
     const first = await inSnapshot(opened, options, runChecks);
     if (!options.repair) return reportOf(opened, first, null);
@@ -62,7 +62,7 @@ export async function checkPlace(place: Place, options: CheckOptions): Promise<C
   }
 }
 
-async function repairPlace(opened: OpenPlace, options: CheckOptions, book: CheckFindings): Promise<Repaired[]> {
+async function repairPlace(opened: OpenDataLocation, options: CheckOptions, book: CheckFindings): Promise<Repaired[]> {
   // Another schema is not for this molar to mend, and opening the store would change it; damaged pages get no better.
   if (book.of('schema').problems > 0 || book.of('database').problems > 0) return [];
   const store = await opened.store();
@@ -74,7 +74,7 @@ async function repairPlace(opened: OpenPlace, options: CheckOptions, book: Check
 }
 
 async function inSnapshot<T>(
-  opened: OpenPlace,
+  opened: OpenDataLocation,
   options: CheckOptions,
   work: (context: CheckContext) => Promise<T>,
 ): Promise<T> {
@@ -87,7 +87,7 @@ async function inSnapshot<T>(
 }
 
 async function contextOf(
-  { live, files, served, keepsYoung }: OpenPlace,
+  { live, files, served, keepsYoung }: OpenDataLocation,
   { read, dialect }: Snapshot,
   options: CheckOptions,
 ): Promise<CheckContext> {
@@ -108,7 +108,11 @@ async function contextOf(
   };
 }
 
-function reportOf({ name, served }: OpenPlace, book: CheckFindings, repaired: readonly Repaired[] | null): CheckReport {
+function reportOf(
+  { name, served }: OpenDataLocation,
+  book: CheckFindings,
+  repaired: readonly Repaired[] | null,
+): CheckReport {
   return {
     ok: book.problems === 0,
     place: name,

@@ -41,16 +41,13 @@ const MAX_LISTED = 1000;
 
 /** What one check has counted and found. */
 class Findings {
-  readonly check: string;
   checked = 0;
   problems = 0;
   readonly listed: CheckProblem[] = [];
   /** Why it was not made, where it was not. */
   skipped: string | null = null;
 
-  constructor(check: string) {
-    this.check = check;
-  }
+  constructor(readonly check: string) {}
 
   counted(count: number): void {
     this.checked += count;

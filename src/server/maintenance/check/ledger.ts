@@ -46,8 +46,8 @@ export async function checkLedger(context: CheckContext, book: CheckFindings): P
         findings.report({ table, organization, id, message: lacks ?? 'does not agree with transactions' });
       }
     };
-    compare('distributions', distributionTexts(distributionsOf(page.rows)), await keptDistributions(context, page));
-    compare('ledger', await ledgerOf(context, page), await keptLedger(context, page));
+    compare('distributions', distributionTexts(distributionsOf(page.rows)), await storedDistributions(context, page));
+    compare('ledger', await ledgerOf(context, page), await storedLedger(context, page));
     findings.counted(page.rows.length);
     await context.turn('transactions', page.rows.length);
   }
@@ -95,7 +95,7 @@ function distributionTexts(rows: readonly DistributionRow[]): Map<string, string
   return new Map(rows.map((row) => [`${row.credit_id} → ${row.charge_id}`, `${row.cents} ${row.by_insurance}`]));
 }
 
-async function keptDistributions({ read }: CheckContext, page: RecordPage<TransactionRow>) {
+async function storedDistributions({ read }: CheckContext, page: RecordPage<TransactionRow>) {
   const rows = await read.all<DistributionRow>(
     sql`SELECT credit_id, charge_id, cents, by_insurance FROM distributions
       WHERE org = ${page.org} AND ${within('credit_id', page)}`,
@@ -155,7 +155,7 @@ interface LedgerRow {
   readonly write_off_cents: number;
 }
 
-async function keptLedger({ read }: CheckContext, page: RecordPage<TransactionRow>): Promise<Map<string, string>> {
+async function storedLedger({ read }: CheckContext, page: RecordPage<TransactionRow>): Promise<Map<string, string>> {
   const rows = await read.all<LedgerRow & { id: number }>(
     sql`SELECT id, location_id, guarantor_id, transaction_date, is_charge, open_cents, insurance_cents, write_off_cents
       FROM ledger WHERE org = ${page.org} AND ${within('id', page)}`,

@@ -6,8 +6,8 @@ import { openPostgresStore } from '../../store/postgres/store.ts';
 import { readSchema } from '../../store/schema/introspection.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
+import type { DataLocation } from '../datalocation.ts';
 import { openPartFolder, type PartFolder } from '../partfolder.ts';
-import type { Place } from '../place.ts';
 import { isDatabaseServed, openPostgresSource } from '../postgressnapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase } from '../snapshot.ts';
 import type { Target } from './database.ts';
@@ -18,7 +18,7 @@ export interface OpenTarget {
   /** For people, without a password. */
   readonly name: string;
   /** Where it is until it is complete. */
-  readonly place: Place;
+  readonly place: DataLocation;
   readonly part: PartFolder | undefined;
   /** Where files are to go; undefined when they are to stay where they are. */
   readonly files: Files | undefined;
@@ -28,11 +28,11 @@ export interface OpenTarget {
 }
 
 /** Opens the target of a copy. Throws `StoreUnusable`, for instance when a server runs on it. */
-export async function openTarget(place: Place): Promise<OpenTarget> {
+export async function openTarget(place: DataLocation): Promise<OpenTarget> {
   return place.database === undefined ? openFolderTarget(place) : openDatabaseTarget(place, place.database);
 }
 
-async function openFolderTarget({ data, files: target }: Place): Promise<OpenTarget> {
+async function openFolderTarget({ data, files: target }: DataLocation): Promise<OpenTarget> {
   const name = resolve(data);
   const part = await openPartFolder(name);
   try {
@@ -66,7 +66,7 @@ async function forgetComplete(folder: string): Promise<void> {
   await removeDatabase(folder);
 }
 
-async function openDatabaseTarget(place: Place, database: string): Promise<OpenTarget> {
+async function openDatabaseTarget(place: DataLocation, database: string): Promise<OpenTarget> {
   const source = await openPostgresSource(database);
   const { name } = source;
   const served = await isDatabaseServed(source.live, database).finally(() => source.close());

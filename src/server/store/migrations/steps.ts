@@ -70,7 +70,7 @@ const LOGS: Migration = {
   ],
 };
 
-/** What several servers on one database have to agree about; lost without harm, so not kept through a crash. */
+/** What several servers on one database have to agree about; it may be lost in a crash. */
 const TABLES = [
   // What one server at a time does: until when, UTC milliseconds of the database's clock, and which one.
   'CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)',

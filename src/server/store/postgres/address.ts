@@ -10,7 +10,7 @@ export interface DatabaseAddress {
   readonly readers: number;
   readonly writers: number;
   /**
-   * Statements are prepared, settings kept and notices heard on connections that stay. Off for a pooler that gives
+   * Prepared statements, settings and notifications rely on connections that stay. Off for a pooler that gives
    * each transaction another connection, such as PgBouncer in transaction mode.
    */
   readonly sessions: boolean;

@@ -1,6 +1,6 @@
 import { StoreFault } from '../faults.ts';
 
-/** What the driver throws: an answer of the database with its SQLSTATE, or a fault of the connection. */
+/** What the driver throws: a response of the database with its SQLSTATE, or a fault of the connection. */
 interface DriverError extends Error {
   readonly code?: string;
   readonly constraint?: string;

@@ -12,7 +12,7 @@ const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()
 
 const MAX_ATTEMPTS = 10;
 
-/** Oldest release of PostgreSQL itself; others that speak its protocol are told by their name. */
+/** Oldest release of PostgreSQL itself; others that speak its protocol are recognized by their name. */
 const OLDEST = 14;
 
 /** Checks the database and brings it to this version. Throws `StoreUnusable`. */

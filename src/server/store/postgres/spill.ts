@@ -21,14 +21,11 @@ interface Writing {
  * when all are known.
  */
 export class Spill {
-  private readonly tx: Writing;
   private waiting: LogValues[] = [];
   private spilled = 0;
   private opened = false;
 
-  constructor(tx: Writing) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Writing) {}
 
   async add(values: LogValues): Promise<void> {
     this.waiting.push(values);

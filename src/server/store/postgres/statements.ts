@@ -16,8 +16,6 @@ interface Prepared {
 
 /** One connection that runs statements, prepared by their text unless a pooler gives them to other connections. */
 export class Connection {
-  readonly client: PoolClient;
-  private readonly prepares: boolean;
   private readonly names = new Map<string, string>();
   private made = 0;
   /**
@@ -26,10 +24,10 @@ export class Connection {
    */
   patienceMs = 0;
 
-  constructor(client: PoolClient, prepares: boolean) {
-    this.client = client;
-    this.prepares = prepares;
-  }
+  constructor(
+    readonly client: PoolClient,
+    private readonly prepares: boolean,
+  ) {}
 
   /** Runs a statement; may be called before the previous one has been replied to. Throws what `storeFault` makes. */
   async run(statement: Statement): Promise<QueryResult> {

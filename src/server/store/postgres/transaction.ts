@@ -21,8 +21,6 @@ export class NeedsOwnTransaction extends Error {}
  * end.
  */
 export class PostgresTransaction implements Transaction {
-  private readonly connection: Connection;
-  private readonly alone: boolean;
   private readonly spill: Spill;
   private appended: LogRow[] = [];
   private bulkLoading = false;
@@ -32,9 +30,10 @@ export class PostgresTransaction implements Transaction {
   private fault: { readonly error: unknown } | undefined;
 
   /** `alone`: the transaction is this work's only, so it has no time limit and may be a bulk load. */
-  constructor(connection: Connection, alone: boolean) {
-    this.connection = connection;
-    this.alone = alone;
+  constructor(
+    private readonly connection: Connection,
+    private readonly alone: boolean,
+  ) {
     this.spill = new Spill(this);
   }
 

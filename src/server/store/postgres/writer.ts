@@ -40,16 +40,14 @@ export interface WriterOptions {
  * its own, and hold the organization's row, so that other processes wait. Organizations do not wait for each other.
  */
 export class LaneWriter {
-  private readonly pool: Pool;
-  private readonly options: WriterOptions;
   private readonly lanes = new Map<number | 'none' | 'logs', Lane>();
   private readonly running = new Set<Promise<void>>();
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
-  constructor(pool: Pool, options: WriterOptions) {
-    this.pool = pool;
-    this.options = options;
-  }
+  constructor(
+    private readonly pool: Pool,
+    private readonly options: WriterOptions,
+  ) {}
 
   submit<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T> {
     return this.enqueue(work, org ?? 'none');
@@ -208,10 +206,7 @@ interface Failure {
 
 /** Thrown for a job of a group that has to run by itself. */
 class RunAlone extends Error {
-  readonly job: Job;
-
-  constructor(job: Job) {
+  constructor(readonly job: Job) {
     super();
-    this.job = job;
   }
 }

@@ -19,7 +19,6 @@ const MAX_PENDING_BATCHES = 4;
  * thrown by a later one, or by the commit.
  */
 export class BulkLoadTransaction implements Transaction {
-  private readonly port: Port;
   private readonly known = new Map<string, number>();
   private texts: BatchText[] = [];
   private calls: number[] = [];
@@ -31,9 +30,7 @@ export class BulkLoadTransaction implements Transaction {
   /** Tables written to so far. */
   readonly written = new Set<string>();
 
-  constructor(port: Port) {
-    this.port = port;
-  }
+  constructor(private readonly port: Port) {}
 
   /** Takes the write lock; waits for another process that holds it. */
   begin(): Promise<void> {

@@ -55,13 +55,11 @@ export async function takeLock(begin: () => unknown): Promise<void> {
  * commit: the journal is not reset while anybody holds it, and would grow without end.
  */
 export class ReadLock {
-  private readonly connection: Connection;
   private readonly take: () => void;
   private readonly leave: () => void;
 
   /** `connection`: used by nothing else; whoever opened it closes it, after `release`. */
-  constructor(connection: Connection) {
-    this.connection = connection;
+  constructor(private readonly connection: Connection) {
     const [begin, look, end] = ['BEGIN', 'SELECT 1 FROM schema_migrations', 'COMMIT'].map((text) =>
       connection.prepare(text),
     );

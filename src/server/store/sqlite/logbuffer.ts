@@ -8,11 +8,8 @@ const MAX_BUFFERED_ROWS = 200;
 /** Buffers the rows of logs that a transaction appends, so that one statement writes many. */
 export class LogBuffer {
   private rows: LogRow[] = [];
-  private readonly tx: Pick<Transaction, 'get' | 'run'>;
 
-  constructor(tx: Pick<Transaction, 'get' | 'run'>) {
-    this.tx = tx;
-  }
+  constructor(private readonly tx: Pick<Transaction, 'get' | 'run'>) {}
 
   async append(row: LogRow): Promise<void> {
     this.rows.push(row);

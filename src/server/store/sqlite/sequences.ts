@@ -14,11 +14,8 @@ interface Sequence {
  */
 export class Sequences {
   private readonly raised = new Map<string, Sequence>();
-  private readonly statements: Statements;
 
-  constructor(statements: Statements) {
-    this.statements = statements;
-  }
+  constructor(private readonly statements: Statements) {}
 
   next(org: number, type: string): number {
     const name = `${org} ${type}`;

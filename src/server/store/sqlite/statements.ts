@@ -6,11 +6,8 @@ import type { Connection } from './open.ts';
 /** Prepared statements of one connection, cached by their text. */
 export class Statements {
   private readonly cached = new Map<string, Database.Statement>();
-  private readonly connection: Connection;
 
-  constructor(connection: Connection) {
-    this.connection = connection;
-  }
+  constructor(private readonly connection: Connection) {}
 
   all<T>(statement: Statement): T[] {
     return this.prepared(statement.sql).all(...boundValues(statement.values)) as T[];

@@ -28,11 +28,8 @@ const MAX_GROUP_JOBS = 256;
 
 /** Thrown by a work that is a bulk load: it runs again, in another kind of transaction. */
 class NeedsBulkLoad extends Error {
-  readonly tables: readonly string[];
-
-  constructor(tables: readonly string[]) {
+  constructor(readonly tables: readonly string[]) {
     super();
-    this.tables = tables;
   }
 }
 
@@ -46,7 +43,6 @@ export class GroupWriter {
   private running: Promise<void> | undefined;
   private readonly statements: Statements;
   private readonly sequences: Sequences;
-  private readonly connection: Connection;
   private readonly listeners = new Set<() => void>();
   private readonly watcher: CommitWatcher | undefined;
   /** Tables written to by the group that runs now. */
@@ -56,8 +52,10 @@ export class GroupWriter {
   readonly transaction: Transaction;
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
-  constructor(connection: Connection, watcher?: CommitWatcher) {
-    this.connection = connection;
+  constructor(
+    private readonly connection: Connection,
+    watcher?: CommitWatcher,
+  ) {
     this.watcher = watcher;
     this.statements = new Statements(connection);
     this.sequences = new Sequences(this.statements);
@@ -217,13 +215,11 @@ export class GroupWriter {
 
 /** The job of a group that failed, and why. */
 class Failed extends Error {
-  readonly job: Job;
-  readonly error: unknown;
-
-  constructor(job: Job, error: unknown) {
+  constructor(
+    readonly job: Job,
+    readonly error: unknown,
+  ) {
     super();
-    this.job = job;
-    this.error = error;
   }
 }
 

@@ -35,26 +35,22 @@ export class Relay {
   /** Connections that ended or failed. */
   failures = 0;
   connected = false;
-  private readonly service: Relayed;
-  private readonly target: RelayTarget;
-  private readonly events: RelayEvents;
-  private readonly open: OpenBroker;
   private readonly lease: Lease;
   private readonly stopping = new AbortController();
   /** Aborts the connection. */
   private readonly cutting = new AbortController();
   private readonly running: Promise<void>;
-  private position: number;
   private savedPosition: number;
   private saving: Promise<void> = Promise.resolve();
   private savedAt = 0;
 
-  private constructor(service: Relayed, target: RelayTarget, events: RelayEvents, open: OpenBroker, position: number) {
-    this.service = service;
-    this.target = target;
-    this.events = events;
-    this.open = open;
-    this.position = position;
+  private constructor(
+    private readonly service: Relayed,
+    private readonly target: RelayTarget,
+    private readonly events: RelayEvents,
+    private readonly open: OpenBroker,
+    private position: number,
+  ) {
     this.savedPosition = position;
     this.lease = new Lease(service.store, nameOf(target), LEASE_MS);
     this.running = this.run();

@@ -25,10 +25,6 @@ interface Confirmed {
 
 /** One connection of a relay: sends from a position on, and reports what has been confirmed without a gap. */
 export class Session {
-  private readonly service: Relayed;
-  private readonly broker: Broker;
-  private readonly stopping: AbortSignal;
-  private readonly onConfirmed: (confirmed: Confirmed) => void;
   private readonly window: ConfirmWindow;
   /** The connection broke, the broker refused a message, or the relay stops. */
   private readonly ending: AbortSignal;
@@ -36,16 +32,12 @@ export class Session {
   private wake = () => {};
 
   constructor(
-    service: Relayed,
-    broker: Broker,
+    private readonly service: Relayed,
+    private readonly broker: Broker,
     after: number,
-    stopping: AbortSignal,
-    onConfirmed: (confirmed: Confirmed) => void,
+    private readonly stopping: AbortSignal,
+    private readonly onConfirmed: (confirmed: Confirmed) => void,
   ) {
-    this.service = service;
-    this.broker = broker;
-    this.stopping = stopping;
-    this.onConfirmed = onConfirmed;
     this.window = new ConfirmWindow(after);
     this.ending = AbortSignal.any([stopping, broker.broken, this.refusing.signal]);
     this.ending.addEventListener('abort', () => this.wake(), { once: true });

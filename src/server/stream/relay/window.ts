@@ -3,17 +3,13 @@
  * is no gap: a relay that starts over begins after that.
  */
 export class ConfirmWindow {
-  /** Everything up to this message number has been confirmed. */
-  confirmed: number;
   /** Numbers of the messages from index `first` on, in the order in which they were sent. */
   private sent: number[] = [];
   private first = 0;
   private next = 0;
   private readonly done = new Set<number>();
 
-  constructor(confirmed: number) {
-    this.confirmed = confirmed;
-  }
+  constructor(/** Everything up to this message number has been confirmed. */ public confirmed: number) {}
 
   /** Unsettled messages: those in flight, and those confirmed after one in flight. */
   get size(): number {

@@ -10,8 +10,8 @@ import type { Reader, Store } from '../store/store.ts';
 import { isDatabaseServed, isWrittenTo, openPostgresSource } from './postgressnapshot.ts';
 import { DATABASE, openSqliteSnapshot, type Snapshot } from './snapshot.ts';
 
-/** Where a server keeps its data, as `molar serve` is told. */
-export interface Place {
+/** Where a server stores its data, as given to `molar serve`. */
+export interface DataLocation {
   /** Data folder; of its files where `files` says nothing, and of what is on the way to a bucket. */
   readonly data: string;
   /** `postgres://…` instead of the database of the folder. */
@@ -20,8 +20,8 @@ export interface Place {
   readonly files?: string | undefined;
 }
 
-/** A place opened for looking at it; nothing in it is changed unless `store` is asked for. */
-export interface OpenPlace {
+/** A location opened for reading; nothing in it changes unless `store` is called. */
+export interface OpenDataLocation {
   /** For people, without a password. */
   readonly name: string;
   readonly served: boolean;
@@ -39,11 +39,11 @@ export interface OpenPlace {
 }
 
 /** Opens a place with or without a server on it. Throws `StoreUnusable`. */
-export async function openPlace(place: Place): Promise<OpenPlace> {
+export async function openDataLocation(place: DataLocation): Promise<OpenDataLocation> {
   return place.database === undefined ? openSqlitePlace(place) : openPostgresPlace(place, place.database);
 }
 
-async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlace> {
+async function openSqlitePlace({ data, files: target }: DataLocation): Promise<OpenDataLocation> {
   const folder = resolve(data);
   // Refuses a folder without a database before anything is made in it.
   await (await openSqliteSnapshot(folder)).close();
@@ -75,7 +75,7 @@ async function openSqlitePlace({ data, files: target }: Place): Promise<OpenPlac
   }
 }
 
-async function openPostgresPlace({ data, files: target }: Place, database: string): Promise<OpenPlace> {
+async function openPostgresPlace({ data, files: target }: DataLocation, database: string): Promise<OpenDataLocation> {
   const source = await openPostgresSource(database);
   try {
     const served = await isDatabaseServed(source.live, database);
