@@ -1,4 +1,4 @@
-/** Rooms of src and what each may import; docs/architecture.md says why. Run by `npm run lint`. */
+/** Rooms of src and what each may import; docs/architecture.md describes them. Run by `npm run lint`. */
 const MAY_IMPORT = {
   catalog: [],
   core: ['catalog'],

@@ -7,7 +7,7 @@ import {
 export default class Autocomplete extends AutocompleteCommand {
   static override summary = 'Print a script that completes commands, flags and values in your shell';
   static override description =
-    `The script holds every command, flag, listed value and field name and starts no process; only names of profiles are asked for when they are needed. Print it again after an update. That of PowerShell asks molar each time instead.
+    `The script holds every command, flag, listed value and field name and starts no process; only profile names are looked up when needed. Print it again after an update. The PowerShell script runs molar each time instead.
 bash: add source <(molar autocomplete bash) to ~/.bashrc. zsh: add source <(molar autocomplete zsh) to ~/.zshrc, after compinit. fish: save it as ~/.config/fish/completions/molar.fish. PowerShell: add molar autocomplete powershell | Out-String | Invoke-Expression to $PROFILE.`;
   static override examples = [
     '<%= config.bin %> autocomplete bash > ~/.molar-completion.bash',

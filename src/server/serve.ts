@@ -9,7 +9,7 @@ import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';
-import { relayReadings } from './stream/gauges.ts';
+import { relayMetrics } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { Relay } from './stream/relay/relay.ts';
 
@@ -81,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       ...(tls && { tls }),
-      ...(relay && { metrics: relayReadings(relay) }),
+      ...(relay && { metrics: relayMetrics(relay) }),
     });
     if (!hasImageLibrary())
       options.log.note('warn', 'images cannot be cropped: the optional package sharp is not installed');

@@ -270,6 +270,6 @@ describe('export verify', () => {
     const verified = await run('export', 'verify', file);
     expect(verified.code).toBe(code);
     expect(verified.stderr).toMatch(message);
-    expect(verified.stdout).toMatch(code === 0 ? /^verified\/p\.csv is whole: 1,234 rows/ : /^$/);
+    expect(verified.stdout).toMatch(code === 0 ? /^verified\/p\.csv is complete: 1,234 rows/ : /^$/);
   });
 });

@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
     args: ['patients', 'list', '--max-retries', '0'],
     exit: 8,
     env: (env) => ({ ...env, MOLAR_URL: served.url.replace('http:', 'https:') }),
-    says: /no https:\/\/ at 127/,
+    says: /Not an https:\/\/ server: 127/,
     next: /molar doctor/,
   },
   {

@@ -23,7 +23,7 @@ function secretFlags(flags: readonly string[]): string[] {
 }
 
 describe('SECURITY.md', () => {
-  const promises = rowsBelow(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8'), 'Kept by');
+  const promises = rowsBelow(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8'), 'Tested by');
 
   it('names a test for each of its promises', () => {
     expect(promises.length).toBeGreaterThan(25);
@@ -37,7 +37,7 @@ describe('SECURITY.md', () => {
 
 describe('docs/promises.md', () => {
   const page = readFileSync(join(ROOT, 'docs/promises.md'), 'utf8');
-  const kept = rowsBelow(page, 'Kept by');
+  const kept = rowsBelow(page, 'Tested by');
   const nameOf = (row: string) => row.split(' | ')[0];
 
   it('has every promise of molar help reliability, and no other', () => {
@@ -75,8 +75,8 @@ describe('the flags of all commands', () => {
 describe('the checks of promises', () => {
   it('read the tables that tell what keeps a promise, and no others', () => {
     const markdown =
-      '| The server | Kept by |\n| --- | --- |\n| a | `test/a.test.ts` |\n| b | hope |\n\n| What | Where |\n| --- | --- |\n| c | d |\n';
-    expect(rowsBelow(markdown, 'Kept by').map(testsIn)).toEqual([['test/a.test.ts'], []]);
+      '| The server | Tested by |\n| --- | --- |\n| a | `test/a.test.ts` |\n| b | hope |\n\n| What | Where |\n| --- | --- |\n| c | d |\n';
+    expect(rowsBelow(markdown, 'Tested by').map(testsIn)).toEqual([['test/a.test.ts'], []]);
   });
 
   it('find flags that take secrets', () => {

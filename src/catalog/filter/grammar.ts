@@ -77,7 +77,7 @@ function readTerm(reader: Reader): RawTerm {
   if (operator === '->') return { key, operator, values: readList(reader, key) };
   const value = readValue(reader, ',');
   if (value === undefined)
-    throw reader.stop(`a value after ${key}${operator} (${key}.absent asks for records without one)`, key);
+    throw reader.stop(`a value after ${key}${operator} (${key}.absent selects records without one)`, key);
   return { key, operator, values: [value] };
 }
 

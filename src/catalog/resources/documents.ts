@@ -89,7 +89,7 @@ export const documents = resource({
   type: 'DocumentV1',
   one: 'document',
   many: 'documents',
-  about: 'Files kept for the organization, a patient or a perio exam',
+  about: 'Files stored for the organization, a patient or a perio exam',
   fields: documentFields,
   filters: documentFilters,
   tableColumns: ['id', 'name', 'mimeType', 'ownerType', 'ownerPatient.id', 'tags', 'userDefinedDate'],

@@ -30,7 +30,7 @@ export const scheduleTemplateReasons = resource({
   type: 'ScheduleTemplateReasonV1',
   one: 'schedule template reason',
   many: 'schedule template reasons',
-  about: 'Reasons that slots of a schedule are kept for',
+  about: 'Reasons that schedule slots are reserved for',
   fields: scheduleTemplateReasonFields,
   filters: scheduleTemplateReasonFilters,
   tableColumns: ['id', 'reason', 'durationMinutes', 'location.id'],

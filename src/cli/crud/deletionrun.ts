@@ -16,7 +16,7 @@ export interface Deletion {
 /** `Deletion` as output knows it. */
 export const deletionFields = {
   id: readOnly(id(), 'Id of the record'),
-  status: readOnly(choice(['deleted', 'missing', 'failed']), 'What became of it'),
+  status: readOnly(choice(['deleted', 'missing', 'failed']), 'Outcome'),
   error: readOnly(text(), 'Why it was not deleted'),
 } as const;
 

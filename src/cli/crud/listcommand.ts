@@ -128,7 +128,7 @@ abstract class ListCommand extends ResourceCommand {
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
-        onResume: (rows) => this.remark(`Going on after ${counted(rows)} ${resource.many}.`),
+        onResume: (rows) => this.remark(`Resuming after ${counted(rows)} ${resource.many}.`),
         onRestart: (reason) => void (query.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
       });
       await increment?.complete(readFrom);

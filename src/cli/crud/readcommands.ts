@@ -76,8 +76,7 @@ export function countCommand(resource: Resource) {
         ? await countOnce(client, operation, filter, signal)
         : await countAll(client, operation, filter, { now: clock.now, signal, onUnproved });
       await this.print(namedFormat(flags) === 'json' ? `${JSON.stringify(data)}\n` : `${total}\n`);
-      if (unproved !== undefined)
-        await this.note(`It is not proved that all ${resource.many} are counted: ${unproved}`);
+      if (unproved !== undefined) await this.note(`Could not prove that all ${resource.many} are counted: ${unproved}`);
     }
   };
 }

@@ -56,7 +56,7 @@ export const exportCommandFlags: FlagInput = {
   }),
   'server-defaults': Flags.boolean({
     ...filterGroup,
-    summary: 'Let the server apply its own date filters; molar asks for all records otherwise',
+    summary: 'Let the server apply its own date filters; otherwise molar requests all records',
   }),
   'full-ids': Flags.boolean({
     ...outputGroup,

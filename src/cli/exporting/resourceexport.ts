@@ -92,7 +92,7 @@ export function pagesOf(
 /** What could not be proved about the completeness of a list, as a sentence; undefined where nothing, or the user did not request all of it. */
 export function unprovedText({ by, unproved }: Proof, { many }: Pick<Resource, 'many'>): string | undefined {
   if (unproved === null || by === 'none') return undefined;
-  return `It is not proved that these are all ${many}: ${unproved}`;
+  return `Could not prove that these are all ${many}: ${unproved}`;
 }
 
 interface FileExport extends Pick<ExportTask, 'onResume' | 'onRestart' | 'onInterrupted'> {

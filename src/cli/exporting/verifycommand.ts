@@ -57,7 +57,7 @@ function jsonOf({ file, verified }: Checked) {
 
 function lineOf({ file, verified }: Checked): string {
   const { kind, rows = 0, endedAt = '', sha256 = '' } = verified?.receipt ?? {};
-  const what = kind === 'changes' ? 'is as it was exported, changes only' : 'is whole';
+  const what = kind === 'changes' ? 'is as it was exported, changes only' : 'is complete';
   return `${file} ${what}: ${counted(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
 }
 
@@ -72,7 +72,7 @@ function failureOfCheck(checked: readonly Checked[]): Failure | undefined {
       ? [{ code: failure.code, description: failure.message, source: file }]
       : (verified?.problems ?? []).map((problem) => ({
           code: 'local.file',
-          description: `${file} is not whole: ${problem}.`,
+          description: `${file} is not complete: ${problem}.`,
           source: file,
         })),
   );

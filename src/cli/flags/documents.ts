@@ -52,7 +52,7 @@ export const RESULTS = 'molar-results.csv';
 
 /** Flags of `molar documents upload`. */
 export const uploadFlags: FlagInput = {
-  patient: document.text('ID', 'Patient who owns the documents; without an owner the organization does'),
+  patient: document.text('ID', 'Patient who owns the documents; by default the organization owns them'),
   'perio-exam': document.text('ID', 'Perio exam that owns the documents'),
   tag: document.list('TAG', 'Tag; may be repeated'),
   name: document.text('NAME', "Name of one file; otherwise the file's own without its extension"),

@@ -20,7 +20,7 @@ export function filterFlags(keys: FilterKeys): FlagInput {
     helpValue: 'TERM',
     multiple: true,
     multipleNonGreedy: true,
-    summary: `Records for which key, operator, value hold, such as '${exampleTerm(keys)}'; may be repeated`,
+    summary: `Filter term: key, operator, value, such as '${exampleTerm(keys)}'; may be repeated`,
     description: describeKeys(keys),
   });
   return { filter, ...Object.fromEntries(shortcuts) };
@@ -76,10 +76,10 @@ function describeKeys(keys: FilterKeys): string {
   const used = new Set(Object.values(keys).flatMap((key) => key.operators));
   const meanings = Object.entries(OPERATOR_MEANINGS).filter(([operator]) => used.has(operator as Operator));
   return [
-    'All terms must hold. Keys and their operators:',
+    'All terms must match. Keys and their operators:',
     ...lines,
     '',
-    ...meanings.map(([operator, meaning]) => `${operator} is ${meaning}`),
+    ...meanings.map(([operator, meaning]) => `${operator}: ${meaning}`),
   ].join('\n');
 }
 

@@ -26,7 +26,7 @@ export function importPage(
       {
         heading: 'Description',
         blocks: [
-          'molar server import and molar serve --import read files of NDJSON: UTF-8, one record a line, in any order. A record is known by its organizationId, type and id, and replaces the one that is there. A file is imported whole or not at all: every problem is told with its line and field.',
+          'molar server import and molar serve --import read files of NDJSON: UTF-8, one record a line, in any order. A record is known by its organizationId, type and id, and replaces the one that is there. A file is imported completely or not at all: every problem is reported with its line and field.',
           {
             code: [
               '{"type":"Organization","organizationId":"demo","id":"demo","name":"Example Dental","timezone":"America/Denver","createdDate":"2020-01-01"}',
@@ -44,7 +44,7 @@ export function importPage(
               ['type', 'One of the types below.'],
               ['organizationId', 'Organization that the record belongs to; AccessToken and ApiClient have none.'],
               ['id', 'Id of the record: a positive integer, text for an Organization.'],
-              ['deleted', 'true deletes the record; nothing else need be given then.'],
+              ['deleted', 'true deletes the record; no other field is needed then.'],
             ],
           },
           'lastModified, entryDate, created and firstVisitDate are kept as given; otherwise the time of the import is taken. A link must lead to a record that exists when the import ends. Links to kinds that cannot be imported are not checked.',

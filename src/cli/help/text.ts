@@ -15,7 +15,7 @@ export function pageText(page: Page, width: number): string {
 const FIRST_STEPS: Block = {
   rows: [
     ['molar demo', 'a working day, shown on synthetic data'],
-    ['molar login', 'keep a connection to a practice'],
+    ['molar login', 'save a connection to a practice'],
     ['molar doctor', 'check the connection, step by step'],
     ['molar patients list', 'the first patients; --csv writes all of them'],
     ['molar patients list --help', 'what a command does and takes, with examples'],

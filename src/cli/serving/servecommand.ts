@@ -26,7 +26,7 @@ export abstract class ServeCommand extends MolarCommand {
     'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
     'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
-    'aging-page-limit': text('N', 'Transactions searched for a page of the aging report, 1000 when not given'),
+    'aging-page-limit': text('N', 'Transactions per page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
     'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
     'audit-retention': text('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
@@ -36,7 +36,7 @@ export abstract class ServeCommand extends MolarCommand {
     ),
     'tls-cert': text('FILE', 'Serve https with this certificate (PEM)'),
     'tls-key': text('FILE', 'Key of the certificate (PEM)'),
-    'behind-proxy': toggle('One proxy in front does TLS: trust the X-Forwarded headers that it sets or adds to'),
+    'behind-proxy': toggle('A proxy in front terminates TLS: trust the X-Forwarded headers that it sets or adds to'),
     'log-level': text(undefined, 'How much to log on standard error, info when not given', {
       options: ['debug', 'info', 'warn', 'error', 'silent'],
     }),

@@ -16,7 +16,7 @@ export abstract class TokenCreateCommand extends ServerCommand {
     for: list('ORGANIZATION', 'Organization the token is for; may be repeated', { required: true }),
     scope: list(undefined, 'What the token allows, model:read when not given; may be repeated', { options: SCOPES }),
     expires: text('TIME', 'Date or date-time when it stops working; never when not given'),
-    label: text('TEXT', 'A name to know it by'),
+    label: text('TEXT', 'A name to recognize it by'),
     ...jsonFlag,
   };
   protected override readonly createsFolder = true;

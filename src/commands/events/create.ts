@@ -3,7 +3,7 @@ import { EventCreateCommand } from '../../cli/events/eventcommands.ts';
 export default class EventsCreate extends EventCreateCommand {
   static override summary = 'Create a calendar event, or a series of them';
   static override description =
-    `Times without a zone stand in that of --timezone, else the configured one (molar config set timezone), else this computer's: name that of the location where it is another. A series is shown by its first occurrence: the first matching day on or after --from, which is the day of --start when not given: as written where --start has an offset of its own and no zone is named.
+    `Times without a zone are read in the zone of --timezone, else the configured one (molar config set timezone), else this computer's: name that of the location where it is another. A series is shown by its first occurrence: the first matching day on or after --from, which is the day of --start when not given: as written where --start has an offset of its own and no zone is named.
 
 A rule of RFC 5545 may have FREQ=WEEKLY with BYDAY=MO,WE, or FREQ=MONTHLY with BYDAY=2TU or -1FR; INTERVAL; and UNTIL or COUNT. What the API cannot express is refused with the reason.`;
   static override examples = [

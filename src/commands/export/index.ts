@@ -3,8 +3,8 @@ import { ExportFolderCommand, exportCommandArgs, exportCommandFlags } from '../.
 export default class Export extends ExportFolderCommand {
   static override summary = 'Export several resources into a folder, a file each';
   static override description = [
-    'Every file is replaced only when it is whole, and has a receipt beside it; summary.json says how the run went.',
-    'With --since-last NAME the first run writes whole files, and each later one writes what changed since the last complete run of that name to files of their own. --resume continues a run that stopped. A second run into the same folder is refused while the first one lasts.',
+    'Every file is replaced only when it is complete, and has a receipt beside it; summary.json says how the run went.',
+    'With --since-last NAME the first run writes complete files, and each later one writes what changed since the last complete run of that name to files of their own. --resume continues an interrupted run. A second run into the same folder is refused while the first one is running.',
   ].join('\n\n');
   static override examples = [
     '<%= config.bin %> export patients transactions appointments --to ./nightly',

@@ -3,7 +3,7 @@ import { VerifyCommand, verifyArguments, verifyFlags } from '../../cli/exporting
 export default class ExportVerify extends VerifyCommand {
   static override summary = 'Check exported files against their receipts';
   static override description =
-    'Reads each file and compares its bytes, its hash and its records with FILE.receipt.json beside it. Nothing is asked of the server.';
+    'Reads each file and compares its bytes, its hash and its records with FILE.receipt.json beside it. The server is not contacted.';
   static override examples = [
     '<%= config.bin %> export verify patients.csv',
     '<%= config.bin %> export verify nightly/patients.csv nightly/transactions.csv --json',

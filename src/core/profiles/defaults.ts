@@ -33,7 +33,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   {
     key: 'pageSize',
     flag: 'page-size',
-    about: 'Records to ask for at a time, as --page-size',
+    about: 'Records to request at a time, as --page-size',
     wrong: (value) => wrongNumber(value, 1, MAX_PAGE_SIZE),
   },
   {

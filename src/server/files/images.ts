@@ -116,7 +116,7 @@ export async function makeVariants(
     if (error instanceof ImageUnusable || isFileError(error)) throw error;
     throw new ImageUnusable(
       'file.content',
-      'file.content is no image that can be read: it is damaged, cut short or too large.',
+      'file.content is not a readable image: it is damaged, cut short or too large.',
       error,
     );
   }

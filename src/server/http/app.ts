@@ -9,7 +9,7 @@ import { type Metric, mountMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
-import { deliveryReadings, streamReadings } from '../stream/gauges.ts';
+import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
@@ -64,7 +64,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', trackExchange);
   // First of all, so that what is refused below is counted, too.
-  const metrics = [...streamReadings(service), ...deliveryReadings(service), ...(options.metrics ?? [])];
+  const metrics = [...streamMetrics(service), ...deliveryMetrics(service), ...(options.metrics ?? [])];
   mountMetrics(app, service.store, metrics, options.log);
   limitWork(app, options.timeouts.requestMs);
   app.addHook('onRequest', (request, reply, done) => {

@@ -30,7 +30,7 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
       return await pool.connect();
     } catch (cause) {
       const fault = storeFault(cause);
-      const reason = fault instanceof Error ? fault.message : 'It does not answer.';
+      const reason = fault instanceof Error ? fault.message : 'It does not respond.';
       throw new StoreUnusable(
         `The database ${address.name} cannot be used. ${reason}`,
         'Check the address, the user and the password, and that it runs.',

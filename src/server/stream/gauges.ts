@@ -4,7 +4,7 @@ import { countDeliveries } from './deliverystore.ts';
 import type { Relay } from './relay/relay.ts';
 
 /** What GET /metrics tells of the stream. */
-export function streamReadings({ stream }: Pick<Service, 'stream'>): Metric[] {
+export function streamMetrics({ stream }: Pick<Service, 'stream'>): Metric[] {
   return [
     {
       name: 'molar_stream_listeners',
@@ -37,7 +37,7 @@ export function streamReadings({ stream }: Pick<Service, 'stream'>): Metric[] {
 }
 
 /** What GET /metrics tells of async deliveries. */
-export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Metric[] {
+export function deliveryMetrics({ deliveries, store }: Pick<Service, 'deliveries' | 'store'>): Metric[] {
   return [
     {
       name: 'molar_async_deliveries_waiting',
@@ -61,7 +61,7 @@ export function deliveryReadings({ deliveries, store }: Pick<Service, 'deliverie
 }
 
 /** What a relay tells in the metrics. */
-export function relayReadings(relay: Relay): readonly Metric[] {
+export function relayMetrics(relay: Relay): readonly Metric[] {
   return [
     {
       name: 'molar_relay_connected',

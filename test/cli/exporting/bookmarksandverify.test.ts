@@ -68,14 +68,14 @@ describe('export verify', () => {
     const whole = await verify(at('a.csv'), at('b.csv'));
     expect(whole).toMatchObject({ exitCode: 0, stderr: '' });
     expect(whole.stdout).toMatch(
-      /^.*a\.csv is whole: 2 rows, exported 2026-\S+, sha256 [0-9a-f]{64}\n.*b\.csv is whole.*\n$/,
+      /^.*a\.csv is complete: 2 rows, exported 2026-\S+, sha256 [0-9a-f]{64}\n.*b\.csv is complete.*\n$/,
     );
     expect(await verify(at('a.csv'), '--quiet')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     expect(JSON.parse((await verify(at('a.csv'), '--json')).stdout)).toMatchObject([{ complete: true, rows: 2 }]);
     await appendFile(at('b.csv'), '3\n');
     const some = await verify(at('a.csv'), at('b.csv'));
     expect(some.exitCode).toBe(6);
-    expect(some.stderr).toContain('b.csv is not whole: it has 3 records, and 2 were exported.');
+    expect(some.stderr).toContain('b.csv is not complete: it has 3 records, and 2 were exported.');
     const none = await verify(at('b.csv'), '--json');
     expect([none.exitCode, none.stdout]).toEqual([9, '']);
     expect(jsonFailure(none).exitCode).toBe(9);

@@ -110,7 +110,7 @@ const unusableAt = (endpoint: string | undefined): readonly Refused[] => [
   {
     what: 'an endpoint that is none',
     env: { AWS_ENDPOINT_URL_S3: '', AWS_ENDPOINT_URL: 'storage.local' },
-    message: 'AWS_ENDPOINT_URL is no address of a server.',
+    message: 'AWS_ENDPOINT_URL is not a server address.',
     next: 'Set AWS_ENDPOINT_URL to http://… or https://…',
   },
   {

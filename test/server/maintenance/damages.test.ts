@@ -111,7 +111,7 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
   [
     'changes of the ledger that were not worked in',
     'INSERT INTO ledger_changes (org, id) VALUES (1, 9)',
-    ['ledger ledger_changes: 1 changes have not been worked in'],
+    ['ledger ledger_changes: 1 changes have not been applied'],
   ],
   [
     'a sequence below an id',
@@ -170,7 +170,7 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     `INSERT INTO async_deliveries (org, correlation_id, operation, after_id, total, created_at) VALUES (1, 'c', 'nosuch.async', 0, -1, 'then')`,
     [
       'deliveries async_deliveries 1: is of an operation that does not exist',
-      'deliveries async_deliveries 1: has told of less than nothing',
+      'deliveries async_deliveries 1: has a negative total',
       'deliveries async_deliveries 1: its time cannot be read',
     ],
   ],

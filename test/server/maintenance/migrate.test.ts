@@ -102,7 +102,7 @@ describe('a migration', () => {
       const { read, close } = await openPostgresStore(url);
       await refuseUnfinished(read, 'postgres').finally(close);
     };
-    await expect(serving()).rejects.toThrow('has the beginning of a copy');
+    await expect(serving()).rejects.toThrow('has an unfinished copy');
     await migrate({ data: base }, to, WORK);
     await serving();
     expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
@@ -142,7 +142,7 @@ describe('a migration is refused', () => {
     inDatabase(other, (connection) =>
       connection.exec("UPDATE settings SET value = 'another' WHERE name = 'signing_key'"),
     );
-    await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has the beginning of a copy of another source.');
+    await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has an unfinished copy of another source.');
     await migrate({ data: base }, to, WORK);
   });
 

@@ -184,7 +184,7 @@ describe('a restore is refused', () => {
     await mkdir(join(files, '01'), { recursive: true });
     await writeFile(join(files, '01', '0123-original'), 'x');
     await expect(restore(backup, { data: fresh(), files }, WORK)).rejects.toThrow(
-      'The place for files is not empty: it has 0123-original',
+      'The file storage is not empty: it has 0123-original',
     );
   });
 });

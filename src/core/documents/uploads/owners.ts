@@ -55,8 +55,8 @@ export async function refuseUnknownOwners(
 
 function noteOf(failure: Failure): string {
   return failure.status === 403
-    ? 'The token may not read patients, so the server will tell which of them do not exist.'
-    : `Not all patients could be looked up, so the server will tell which of them do not exist. ${failure.message}`;
+    ? 'The token may not read patients, so the server will report which do not exist.'
+    : `Not all patients could be looked up, so the server will report which do not exist. ${failure.message}`;
 }
 
 async function listedPatients(ids: readonly string[], client: ApiClient, signal?: AbortSignal): Promise<Set<string>> {

@@ -32,7 +32,7 @@ export async function openClient(env: Environment, requestMs = REQUEST_MS): Prom
   const endpoint = endpointOf(env);
   if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol))) {
     const name = env.AWS_ENDPOINT_URL_S3 ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
-    throw new StoreUnusable(`${name} is no address of a server.`, `Set ${name} to http://… or https://…`);
+    throw new StoreUnusable(`${name} is not a server address.`, `Set ${name} to http://… or https://…`);
   }
   // Self-hosted storages have no regions, but a signature names one.
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || (endpoint && 'us-east-1');
@@ -110,5 +110,5 @@ export function readAddress(text: string): BucketAddress {
 function unreadable(text: string, rule: string): StoreUnusable {
   // It may contain credentials.
   const shown = text.includes('@') ? 's3://…' : text;
-  return new StoreUnusable(`${shown} is no address for files: ${rule}.`, 'Write --files s3://bucket/prefix.');
+  return new StoreUnusable(`${shown} is not a valid file location: ${rule}.`, 'Write --files s3://bucket/prefix.');
 }

@@ -53,7 +53,7 @@ export async function checkLedger(context: CheckContext, book: CheckFindings): P
   }
   const waiting = await context.read.get<{ waiting: number }>(sql`SELECT COUNT(*) AS waiting FROM ledger_changes`);
   if ((waiting?.waiting ?? 0) > 0) {
-    const message = `${waiting?.waiting} changes have not been worked in`;
+    const message = `${waiting?.waiting} changes have not been applied`;
     findings.report({ table: 'ledger_changes', organization: null, id: null, message });
   }
 }

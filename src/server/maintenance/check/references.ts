@@ -26,7 +26,7 @@ export async function checkReferences(context: CheckContext, book: CheckFindings
     for (const { type } of types) {
       const kind = RECORD_KINDS.get(type);
       if (kind === undefined || kind.resource !== undefined) {
-        findings.report({ table: TABLE, organization, id: type, message: 'is a type that is not kept here' });
+        findings.report({ table: TABLE, organization, id: type, message: 'has a type that is not stored here' });
       } else {
         for await (const rows of pagesOf(context, org, type)) {
           const records: LinkedRecord[] = [];

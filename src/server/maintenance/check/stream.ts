@@ -107,7 +107,7 @@ export async function checkDeliveries(context: CheckContext, book: CheckFindings
       findings.report({ table: 'async_deliveries', organization, id: row.id, message });
     if (organization === null) report('is of an organization that does not exist');
     if (!operations.has(row.operation)) report('is of an operation that does not exist');
-    if (row.total < 0) report('has told of less than nothing');
+    if (row.total < 0) report('has a negative total');
     if (Number.isNaN(Date.parse(row.created_at))) report('its time cannot be read');
   }
 }

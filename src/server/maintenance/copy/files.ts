@@ -137,7 +137,7 @@ async function refuseOthers({ read }: Snapshot, files: Files, work: Work): Promi
   };
   for await (const name of orphans(context)) {
     throw new StoreUnusable(
-      `The place for files is not empty: it has ${name}, which belongs to no document that is copied.`,
+      `The file storage is not empty: it has ${name}, which belongs to no document that is copied.`,
       'Name an empty folder or another prefix; nothing was copied to it.',
     );
   }

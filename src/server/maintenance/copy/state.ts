@@ -43,7 +43,7 @@ export async function beginCopy(tx: Transaction, schema: DatabaseSchema, source:
   const begun = await readState(tx, SOURCE);
   if (begun !== undefined && begun !== source) {
     throw new StoreUnusable(
-      `${name} has the beginning of a copy of another source.`,
+      `${name} has an unfinished copy of another source.`,
       'Finish that copy, or name an empty one; nothing was changed.',
     );
   }
@@ -89,7 +89,7 @@ export async function refuseUnfinished(read: Reader, dialect: Dialect): Promise<
   const { tables } = await readSchema(read, dialect);
   if (!tables.some(({ name }) => name === STATE_TABLE)) return;
   throw new StoreUnusable(
-    'The database has the beginning of a copy, which was not completed.',
+    'The database has an unfinished copy, which was not completed.',
     'Run the same molar server migrate or molar server restore again: it resumes.',
   );
 }

@@ -75,12 +75,14 @@ export function storeFault(error: unknown): unknown {
   if (error instanceof StoreFault || error instanceof DatabaseFault || !(error instanceof Error)) return error;
   const state = sqlState(error);
   if (state === undefined) {
-    return isConnectionFault(error) ? new StoreFault('STORE_AWAY', `The database is away: ${wordsOf(error)}.`) : error;
+    return isConnectionFault(error)
+      ? new StoreFault('STORE_AWAY', `The database is unavailable: ${wordsOf(error)}.`)
+      : error;
   }
   if (state === FULL) return new StoreFault('STORE_FULL', 'The disk of the database is full.');
   if (TIMED_OUT.has(state)) return new StoreFault('STORE_TIMEOUT', 'The database took too long.');
   if (UNAVAILABLE.has(state) || state.startsWith('08'))
-    return new StoreFault('STORE_AWAY', `The database is away: ${state}.`);
+    return new StoreFault('STORE_AWAY', `The database is unavailable: ${state}.`);
   return new DatabaseFault(error);
 }
 

@@ -60,7 +60,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     async ping() {
       const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint`;
       const row = await read.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
-      if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database takes no writes.');
+      if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database does not accept writes.');
       requireFingerprint(options.schema ?? SCHEMA, row?.fingerprint ?? undefined);
     },
     connections() {

@@ -126,7 +126,7 @@ export class LaneWriter {
       committing = true;
       const done = await connection.command('COMMIT');
       // COMMIT silently rolls back a transaction that a statement broke.
-      if (done !== 'COMMIT') throw new Error('A statement failed, and the work that ran it went on.');
+      if (done !== 'COMMIT') throw new Error('A statement failed, but its transaction continued.');
       client.release();
       finished = answers;
     } catch (error) {

@@ -82,7 +82,7 @@ async function recordOf(tx: Transaction, { table, resource }: Layout, org: numbe
   const organization = await tx.get<{ id: string }>(sql`SELECT id FROM organizations WHERE org = ${org}`);
   throw new StoreUnusable(
     `The ${resource.one} ${row.id} of organization ${organization?.id ?? org} has JSON that cannot be read (table ${table}).`,
-    'Restore the last backup, or mend that row with the tools of the database; then start again.',
+    'Restore the last backup, or repair that row with database tools; then start again.',
   );
 }
 

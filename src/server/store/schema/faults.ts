@@ -8,7 +8,7 @@ const REASONS: readonly (readonly [codes: RegExp, reason: string, next: string])
   [
     /^(SQLITE_FULL|STORE_FULL|53100)/,
     'the disk of the database is full',
-    'Make room on it and start again: what is done stays, and the rest is resumed.',
+    'Free some space and start again; the upgrade resumes.',
   ],
   [
     /^(SQLITE_READONLY|SQLITE_PERM|42501)/,

@@ -21,18 +21,18 @@ export function openPort(file: string, place: LoaderThread): Port {
 }
 
 class SameThreadPort implements Port {
-  private readonly filler: BulkLoader;
+  private readonly bulkLoad: BulkLoader;
 
   constructor(file: string) {
-    this.filler = new BulkLoader(file);
+    this.bulkLoad = new BulkLoader(file);
   }
 
   async send(batch: Batch): Promise<BatchReply> {
-    return this.filler.reply(batch);
+    return this.bulkLoad.reply(batch);
   }
 
   async close(): Promise<void> {
-    this.filler.close();
+    this.bulkLoad.close();
   }
 }
 

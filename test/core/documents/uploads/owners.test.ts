@@ -96,7 +96,7 @@ describe('the owners of documents', () => {
     const plan = filesOf(Array.from({ length: 30 }, (_, id) => id + 1));
     const checked = await refuseUnknownOwners(plan, async () => client);
     expect(checked.plan).toEqual(plan);
-    expect(checked.note).toContain('the server will tell which of them do not exist');
+    expect(checked.note).toContain('the server will report which do not exist');
     // What is wrong would be wrong for each of them.
     expect(confirmed.length).toBeLessThan(10);
   });

@@ -14,7 +14,7 @@ describe('an address of files', () => {
   });
 
   it.each([
-    ['no bucket', 's3://', /^s3:\/\/ is no address for files: a bucket has/],
+    ['no bucket', 's3://', /^s3:\/\/ is not a valid file location: a bucket has/],
     ['no bucket before a prefix', 's3:///molar', /a bucket has/],
     ['one slash', 's3:/practice', /a bucket has/],
     ['capitals in the scheme', 'S3://practice', /a bucket has/],
@@ -32,7 +32,7 @@ describe('an address of files', () => {
 
   it('with credentials is refused without showing them', () => {
     expect(() => readAddress('s3://key:secret@practice/molar')).toThrow(
-      /^s3:\/\/… is no address for files: a bucket has 3 or more letters, digits, dots, hyphens and underscores\.$/,
+      /^s3:\/\/… is not a valid file location: a bucket has 3 or more letters, digits, dots, hyphens and underscores\.$/,
     );
   });
 });
