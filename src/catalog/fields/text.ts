@@ -45,11 +45,11 @@ const SIMPLE = /^[ -\xff]*$/;
 function unfitness(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the NUL character.';
   if (/\p{Surrogate}/u.test(text)) return 'holds half of a surrogate pair.';
-  return hasLongRun(text) ? `has more than ${MOST_MARKS} combining marks in a row.` : undefined;
+  return hasLongRun(text) ? `has more than ${MAX_MARKS} combining marks in a row.` : undefined;
 }
 
 /** Combining marks in a row, as in the stream-safe text format of Unicode (UAX #15). */
-export const MOST_MARKS = 30;
+export const MAX_MARKS = 30;
 
 /**
  * Whether a text has more combining marks in a row than any language: to bring those into normal form takes time that
@@ -59,7 +59,7 @@ export function hasLongRun(text: string): boolean {
   return LONG_RUN.test(text);
 }
 
-const LONG_RUN = new RegExp(`\\p{M}{${MOST_MARKS + 1}}`, 'u');
+const LONG_RUN = new RegExp(`\\p{M}{${MAX_MARKS + 1}}`, 'u');
 
 /** The type name of a record: the same on every record of its kind. */
 export function typeName(name: string): Kind<string> {

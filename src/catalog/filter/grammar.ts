@@ -12,7 +12,7 @@ export interface RawTerm {
 }
 
 /** Terms of one filter: more than anybody asks for, and no more than a database takes in one condition. */
-export const MOST_TERMS = 500;
+export const MAX_TERMS = 500;
 
 /** Reads a filter. Empty text has no terms. Throws a Refusal (`filter.syntax`) that says where reading stopped. */
 export function parseFilter(text: string): RawTerm[] {
@@ -21,12 +21,8 @@ export function parseFilter(text: string): RawTerm[] {
   reader.skipSpace();
   if (reader.atEnd()) return terms;
   for (;;) {
-    if (terms.length === MOST_TERMS) {
-      throw refusal(
-        'filter.syntax',
-        'filter',
-        `A filter has at most ${MOST_TERMS} terms; -> takes many values in one.`,
-      );
+    if (terms.length === MAX_TERMS) {
+      throw refusal('filter.syntax', 'filter', `A filter has at most ${MAX_TERMS} terms; -> takes many values in one.`);
     }
     terms.push(readTerm(reader));
     reader.skipSpace();

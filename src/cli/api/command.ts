@@ -66,8 +66,9 @@ export abstract class ApiCommand extends MolarCommand {
     const out = textFlag(flags, 'out');
     const sink = out === undefined ? streamSink(streams.stdout.write) : await openAtomicFile(out);
     try {
-      const answer = await this.send(request, flags);
-      const text = FORMATS[format].value?.(envelopeOf(answer)) ?? '';
+      const { value } = FORMATS[format];
+      if (value === undefined) throw new Error(`${format} cannot write a value.`);
+      const text = value(envelopeOf(await this.send(request, flags)));
       await sink.write(out === undefined && streams.stdout.isTTY ? terminalSafe(format)(text) : text);
       await sink.commit();
     } catch (cause) {
@@ -89,7 +90,7 @@ export abstract class ApiCommand extends MolarCommand {
       method,
       path: targetOf(path, query),
       ...(body !== undefined && { body: body.value }),
-      ...settlingOf(client, request, fetching),
+      ...lookupsOf(client, request, fetching),
       signal: this.context.signal,
     });
   }
@@ -123,8 +124,8 @@ function envelopeOf({ data, warnings, meta }: ApiResponse) {
   return { data, warnings, errors: [], ...(meta !== null && { meta }) };
 }
 
-/** How to settle a raw POST whose response was lost (D49): look for its record, repeat it where that is safe, or neither. */
-function settlingOf(
+/** How to look up a raw POST whose response was lost (D49): look for its record, repeat it where that is safe, or neither. */
+function lookupsOf(
   client: ApiClient,
   { method, path, body }: RawRequest,
   fetching: LinkFetching,

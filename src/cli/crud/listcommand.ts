@@ -2,6 +2,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { readSettings } from '../../core/connection/settings.ts';
+import { countText } from '../../core/count.ts';
 import { type Increment, readingBegan } from '../../core/exports/bookmark.ts';
 import { changesTime, unfinishedChanges } from '../../core/exports/changesfile.ts';
 import type { Proof } from '../../core/pages/complete.ts';
@@ -26,7 +27,6 @@ import type { LocalTimes } from '../flags/zone.ts';
 import { writeRows, zoneNote } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
-import { counted } from '../terminal/text.ts';
 import { asyncFlag, commonFlags, dateLimitNote, ResourceCommand } from './resourcecommand.ts';
 
 /** The list command of a resource. */
@@ -128,7 +128,7 @@ abstract class ListCommand extends ResourceCommand {
         connect: () => this.connect(flags),
         progress,
         signal: context.signal,
-        onResume: (rows) => this.remark(`Resuming after ${counted(rows)} ${resource.many}.`),
+        onResume: (rows) => this.remark(`Resuming after ${countText(rows)} ${resource.many}.`),
         onRestart: (reason) => void (query.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
       });
       await increment?.complete(readFrom);

@@ -126,10 +126,10 @@ export abstract class DownloadCommand extends MolarCommand {
     const concurrency = wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? DOWNLOADS;
     const target = this.target(flags, choice);
     try {
-      const keepMemory = byteCollector();
+      const collect = byteCollector();
       const onBytes = (bytes: number) => {
         progress.onBytes(bytes);
-        keepMemory(bytes);
+        collect(bytes);
       };
       const chosen = chosenOf(choice, downloading.client, signal);
       for await (const result of downloadAll(chosen, target, { ...downloading, onBytes }, concurrency)) {

@@ -22,7 +22,7 @@ import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
 import { ByteProgress } from '../terminal/progress.ts';
-import { untilAborted } from '../terminal/streams.ts';
+import { chunksUntilAborted } from '../terminal/streams.ts';
 import { linkFetching } from './linkfetching.ts';
 import { planLines, planQuestion, standingText } from './uploadplan.ts';
 
@@ -33,7 +33,7 @@ const CHECKED_COLUMNS = ['status', 'file', 'name', 'patient', 'tags', 'userDefin
 export abstract class UploadCommand extends MolarCommand {
   /** Notes shown only after a success: with --json, standard error has nothing but the error (contract §4). */
   private readonly bufferedNotes: string[] = [];
-  private readonly keepMemory = byteCollector();
+  private readonly collect = byteCollector();
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -117,8 +117,8 @@ export abstract class UploadCommand extends MolarCommand {
       ...uploadFiles(flags),
       ...(sends && { owner: lockOwner(clock) }),
       folder: cwd(),
-      stdin: untilAborted(streams.stdin.chunks, signal),
-      onSpooled: this.keepMemory,
+      stdin: chunksUntilAborted(streams.stdin.chunks, signal),
+      onSpooled: this.collect,
     });
   }
 
@@ -160,7 +160,7 @@ export abstract class UploadCommand extends MolarCommand {
       concurrency: wholeNumber(flags, 'concurrency', 1, MAX_CONCURRENCY) ?? UPLOADS,
       onBytes: (bytes, source) => {
         progress.onBytes(bytes);
-        if (!isSingleChunk(source)) this.keepMemory(bytes);
+        if (!isSingleChunk(source)) this.collect(bytes);
       },
       onSkipped: progress.onSkipped,
       onSettled: progress.onDone,

@@ -24,7 +24,7 @@ export function failureOf(error: unknown): Failure {
 
 function refusedLocally(refusal: Refusal): Failure {
   const [first, ...rest] = refusal.problems;
-  const message = rest.length === 0 ? first?.description : countText(refusal.problems);
+  const message = rest.length === 0 ? first?.description : problemsText(refusal.problems);
   const code = first?.code ?? 'request.malformed';
   return new Failure(message ?? refusal.message, {
     code,
@@ -35,7 +35,7 @@ function refusedLocally(refusal: Refusal): Failure {
   });
 }
 
-function countText(problems: readonly Problem[]): string {
+function problemsText(problems: readonly Problem[]): string {
   const missing = problems.every(({ code }) => code.endsWith('.missing'));
   return `${problems.length} values are ${missing ? 'missing' : 'not right'}.`;
 }

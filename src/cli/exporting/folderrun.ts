@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { countText } from '../../core/count.ts';
 import type { Bookmark } from '../../core/exports/bookmark.ts';
 import { changesPath, changesTime } from '../../core/exports/changesfile.ts';
 import { checkResume, targetOf } from '../../core/exports/exportfile.ts';
@@ -22,7 +23,6 @@ import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../errors/report.ts';
 import { RowProgress } from '../terminal/progress.ts';
-import { counted } from '../terminal/text.ts';
 import type { PlannedFile } from './exportplan.ts';
 import { bookmarksOf, exportToFile, filterOf, identityOf, incrementOf, unprovedText } from './resourceexport.ts';
 import { type FileOutcome, type FolderRun, failureOfFolder, folderSummary, notTried, reasonOf } from './summary.ts';
@@ -191,7 +191,7 @@ async function exportOne(
         onTarget: (written) => {
           target = { file: basename(written.path), kind: written.kind };
         },
-        onResume: (rows) => order.remark(`${target.file} continues after ${counted(rows)} ${many}.`),
+        onResume: (rows) => order.remark(`${target.file} continues after ${countText(rows)} ${many}.`),
         onRestart: (reason) => order.note(`${target.file} starts over: ${reason}.`),
         onInterrupted: (facts) => {
           interrupted = facts;

@@ -146,7 +146,7 @@ async function exportTo(
   const { plan, options } = query;
   const filter = filterOf(query, increment);
   const lines = await queryScanFormat(query, flags);
-  const keepMemory = periodicCollector(lines && RAW_RECORDS);
+  const collect = periodicCollector(lines && RAW_RECORDS);
   const counting = new AbortController();
   let statistics: (() => TransferStatistics) | undefined;
   try {
@@ -174,7 +174,7 @@ async function exportTo(
         reorder: (pages) => sortPages(pages, plan.sort, context, (rows) => progress.at(rows)),
         onRows: (rows) => {
           if (plan.sort === undefined) progress.at(rows);
-          keepMemory(rows);
+          collect(rows);
         },
         ...(onResume && { onResume }),
         ...(onRestart && { onRestart }),

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import type { Resource } from '../../catalog/define.ts';
 import { EXIT } from '../../catalog/failures.ts';
+import { countText } from '../../core/count.ts';
 import type { Increment } from '../../core/exports/bookmark.ts';
 import type { ExportKind } from '../../core/exports/changesfile.ts';
 import type { InterruptedExport } from '../../core/exports/exporttask.ts';
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { Failure, isInterruption } from '../../core/failure.ts';
-import { counted, durationText } from '../terminal/text.ts';
+import { durationText } from '../terminal/text.ts';
 import type { PlannedFile } from './exportplan.ts';
 
 /** How one file of a run of `molar export` ended. */
@@ -127,7 +128,7 @@ export function folderLine(run: FolderRun, folder: string): string {
   const all = run.outcomes.filter(({ file }) => file !== null).length;
   const duration = durationText(((run.endedAt ?? run.startedAt) - run.startedAt) / 1000);
   const facts = [times(rows, 'row'), ...effortFacts(retries, throttledSeconds), duration];
-  const share = files === all ? times(files, 'file') : `${counted(files)} of ${times(all, 'file')}`;
+  const share = files === all ? times(files, 'file') : `${countText(files)} of ${times(all, 'file')}`;
   return `Exported ${share} to ${folder}: ${facts.join(', ')}.`;
 }
 
@@ -217,5 +218,5 @@ export function sinceText(increment: Increment | undefined): string {
 
 /** `1 page`, `2 pages`. */
 export function times(count: number, one: string, many = `${one}s`): string {
-  return `${counted(count)} ${count === 1 ? one : many}`;
+  return `${countText(count)} ${count === 1 ? one : many}`;
 }

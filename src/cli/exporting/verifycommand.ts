@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
+import { countText } from '../../core/count.ts';
 import { type Verified, verifyExport } from '../../core/exports/receipt.ts';
 import { Failure, type FailureItem } from '../../core/failure.ts';
 import { failureOf } from '../errors/report.ts';
 import { isOn, textFlags } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { counted } from '../terminal/text.ts';
 
 export const verifyArguments = {
   file: Args.string({ multiple: true, required: true, ignoreStdin: true, description: 'Exported file' }),
@@ -58,7 +58,7 @@ function jsonOf({ file, verified }: Checked) {
 function lineOf({ file, verified }: Checked): string {
   const { kind, rows = 0, endedAt = '', sha256 = '' } = verified?.receipt ?? {};
   const what = kind === 'changes' ? 'is as it was exported, changes only' : 'is complete';
-  return `${file} ${what}: ${counted(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
+  return `${file} ${what}: ${countText(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
 }
 
 /** Exit 9 when no file is what its receipt says, 6 when some are (contract §4). */

@@ -32,7 +32,8 @@ export function withConfiguredDefaults(
 function appliesFormat(value: string, flags: FlagValues, known: Known, isTerminal: boolean): boolean {
   // A table is what a terminal gets anyway, and with its own limit.
   if (isTerminal && value === TERMINAL_FORMAT) return false;
-  const format = known.format ?? {};
-  const options = 'options' in format && Array.isArray(format.options) ? format.options : undefined;
-  return !FORMAT_FLAGS.some((name) => flags[name]) && (options === undefined || options.includes(value));
+  // A flag reads every format, to refuse one with the reason; its help names those that the command has.
+  const { helpValue, options } = (known.format ?? {}) as { helpValue?: string; options?: readonly string[] };
+  const formats = helpValue?.split('|') ?? options;
+  return !FORMAT_FLAGS.some((name) => flags[name]) && (formats === undefined || formats.includes(value));
 }

@@ -105,12 +105,11 @@ export function readDestination(flags: FlagValues, isTTY: boolean, piped: Format
   if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
   const toTerminal = isTTY && out === undefined;
   const format = namedFormat(flags) ?? impliedFormat(flags) ?? (toTerminal ? TERMINAL_FORMAT : piped);
-  const { terminal, hasExcelForm, scope = 'output of other commands' } = FORMATS[format];
+  const { terminal, hasExcelForm, scope } = FORMATS[format];
   const available = formatsFor(kind);
   if (!available.includes(format)) {
-    throw usageFailure(`${format} is a format of ${scope}; this command has ${available.join(', ')}.`, {
-      source: '--format',
-    });
+    const what = scope === undefined ? 'is not a format of this command' : `is a format of ${scope}`;
+    throw usageFailure(`${format} ${what}; it has ${available.join(', ')}.`, { source: '--format' });
   }
   if (isOn(flags, 'excel') && !hasExcelForm) {
     throw usageFailure(`--excel has no effect on ${format}; it goes with csv.`, { source: '--excel' });

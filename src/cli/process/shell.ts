@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readAll, unlessAborted } from '../terminal/streams.ts';
+import { untilAborted } from '../../core/abort.ts';
+import { readAll } from '../terminal/streams.ts';
 
 /** Standard output of a shell command, which may prompt on the terminal. Rejects unless it exits with 0; abort kills it. */
 export async function runShell(line: string, signal: AbortSignal): Promise<string> {
@@ -9,7 +10,7 @@ export async function runShell(line: string, signal: AbortSignal): Promise<strin
     child.once('close', resolve);
   });
   const work = Promise.all([readAll(child.stdout), ended]);
-  const [text, code] = await unlessAborted(work, signal).catch((cause: unknown) => {
+  const [text, code] = await untilAborted(work, signal).catch((cause: unknown) => {
     if (signal.aborted) {
       child.kill();
       // Its own children may survive and keep the output open.

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../core/abort.ts';
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { formatsFor, terminalSafe } from '../../core/output/formats.ts';
@@ -5,7 +6,6 @@ import { streamSink } from '../../core/output/sink.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import type { RowPlan } from '../rows/plan.ts';
-import { unlessAborted } from '../terminal/streams.ts';
 
 /**
  * Writes text that is made at once, or piece by piece once everything it is made of is known. The output is opened
@@ -16,7 +16,7 @@ export async function writeReport(
   context: Context,
   make: () => Promise<string | Generator<string>>,
 ): Promise<void> {
-  const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
+  const write = (chunk: string | Uint8Array) => untilAborted(context.streams.stdout.write(chunk), context.signal);
   const sink = plan.out === undefined ? streamSink(write) : await openAtomicFile(plan.out);
   try {
     const text = await make();

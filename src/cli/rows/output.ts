@@ -1,3 +1,5 @@
+import { untilAborted } from '../../core/abort.ts';
+import { countText } from '../../core/count.ts';
 import type { ScanFormat } from '../../core/jsonscan/scanformats.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { project } from '../../core/output/columns.ts';
@@ -12,9 +14,7 @@ import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock, zoneText } from '../flags/zone.ts';
 import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { RowProgress } from '../terminal/progress.ts';
-import { unlessAborted } from '../terminal/streams.ts';
 import { styleOf } from '../terminal/style.ts';
-import { counted } from '../terminal/text.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './plan.ts';
 import { sortPages } from './sort.ts';
 
@@ -43,7 +43,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const pack = await packing(plan, many);
   const sink = pack(await openSink(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
-  const keepMemory = periodicCollector(lines && RAW_RECORDS);
+  const collect = periodicCollector(lines && RAW_RECORDS);
   let total: number;
   try {
     const open = async () => sortPages(await writing.open(progress), plan.sort, context, (rows) => progress.at(rows));
@@ -52,7 +52,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
       ...(lines === undefined && shaping(plan)),
       onRows: (rows) => {
         if (plan.sort === undefined) progress.at(rows);
-        keepMemory(rows);
+        collect(rows);
       },
     });
   } finally {
@@ -67,7 +67,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
     await note(`No ${many} match.`);
   }
   if (plan.out !== undefined && context.streams.stderr.isTTY)
-    await note(`Wrote ${counted(total)} ${total === 1 ? one : many} to ${plan.out}.`);
+    await note(`Wrote ${countText(total)} ${total === 1 ? one : many} to ${plan.out}.`);
 }
 
 /** Rows that are in memory already, as the only page. */
@@ -143,7 +143,7 @@ export function zoneNote({ format, columns }: RowPlan, flags: FlagValues, contex
 /** A file; else standard output, which gets formats that are worthless in part only when they are complete. */
 async function openSink(plan: RowPlan, context: Context): Promise<Sink> {
   if (plan.out !== undefined) return openAtomicFile(plan.out);
-  const write = (chunk: string | Uint8Array) => unlessAborted(context.streams.stdout.write(chunk), context.signal);
+  const write = (chunk: string | Uint8Array) => untilAborted(context.streams.stdout.write(chunk), context.signal);
   return FORMATS[plan.format].isBuffered ? openSpool(context.temporaryFolder, write) : streamSink(write);
 }
 

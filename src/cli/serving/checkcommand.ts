@@ -1,4 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
+import { countText } from '../../core/count.ts';
 import type { Column } from '../../core/output/columns.ts';
 import type { Style } from '../../core/output/style.ts';
 import { tableFormatter } from '../../core/output/table.ts';
@@ -7,7 +8,6 @@ import { flagGroup } from '../flags/declare.ts';
 import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { styleOf } from '../terminal/style.ts';
-import { counted } from '../terminal/text.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
 import { dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
@@ -71,7 +71,7 @@ export function checkText(report: CheckReport, width: number | undefined, style:
   const where = `${terminalText(place)}${served ? ' (in use by a server)' : ''}`;
   const sum = ok
     ? style('good', `No problems in ${where}.`)
-    : style('bad', `${counted(total)} ${total === 1 ? 'problem' : 'problems'} in ${where}.`);
+    : style('bad', `${countText(total)} ${total === 1 ? 'problem' : 'problems'} in ${where}.`);
   return [table.begin(), table.rows(rows), table.end(), '\n', ...listed, repairText(report), sum, '\n'].join('');
 }
 
@@ -79,7 +79,7 @@ function listText({ problems }: CheckReport, check: string, total: number): stri
   const shown = problems.filter((problem) => problem.check === check).slice(0, MAX_SHOWN);
   const more = total - shown.length;
   const lines = shown.map((problem) => `  ${terminalText(problemText(problem))}\n`);
-  return `${check}\n${lines.join('')}${more > 0 ? `  and ${counted(more)} more\n` : ''}\n`;
+  return `${check}\n${lines.join('')}${more > 0 ? `  and ${countText(more)} more\n` : ''}\n`;
 }
 
 /** `patients 5 of ORGANIZATION: preferredLocation leads to Location 9, which does not exist`. */
@@ -92,5 +92,5 @@ function problemText({ table, organization, id, message }: CheckReport['problems
 function repairText({ repaired }: CheckReport): string {
   if (repaired === null) return '';
   if (repaired.length === 0) return 'Nothing was repaired.\n';
-  return repaired.map(({ what, count }) => `Repaired: ${counted(count)} ${what}.\n`).join('');
+  return repaired.map(({ what, count }) => `Repaired: ${countText(count)} ${what}.\n`).join('');
 }

@@ -1,10 +1,11 @@
 import * as Args from '@oclif/core/args';
 import { EXIT } from '../../catalog/failures.ts';
+import { countText } from '../../core/count.ts';
 import type { Environment } from '../../core/environment.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
-import { counted, sizeText } from '../terminal/text.ts';
+import { sizeText } from '../terminal/text.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
 import { type DataLocation, dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
@@ -95,7 +96,7 @@ export function outcomeOf<T extends { readonly problems: readonly string[] }>(
 export function backupText(report: BackupReport): string {
   const { backup, takenAt, rows, files, bytes, sha256, checked, problems } = report;
   return textOf([
-    `Backed up ${counted(rows)} rows and ${counted(files)} files, ${sizeText(bytes)}, to ${backup}.`,
+    `Backed up ${countText(rows)} rows and ${countText(files)} files, ${sizeText(bytes)}, to ${backup}.`,
     `It holds the state of ${takenAt}; SHA-256 of its database: ${sha256}`,
     ...(checked ? [] : ['The data is from an earlier version of molar: its records were not checked.']),
     ...problemLines(problems),
@@ -105,7 +106,7 @@ export function backupText(report: BackupReport): string {
 /** A restore for people. */
 export function restoreText({ to, takenAt, rows, files, problems }: RestoreReport): string {
   return textOf([
-    `Restored ${counted(rows)} rows and ${counted(files)} files to ${to}, compared with the backup and checked.`,
+    `Restored ${countText(rows)} rows and ${countText(files)} files to ${to}, compared with the backup and checked.`,
     `It holds the state of ${takenAt}.`,
     ...problemLines(problems),
   ]);
@@ -116,9 +117,9 @@ export function migrationText({ from, to, rows, files, problems }: MigrationRepo
   const moved =
     files === null
       ? 'Document files stay where they are: point molar serve to them with --files.'
-      : `${counted(files.count)} files, ${sizeText(files.bytes)}, were copied and read back.`;
+      : `${countText(files.count)} files, ${sizeText(files.bytes)}, were copied and read back.`;
   return textOf([
-    `Copied ${counted(rows)} rows from ${from} to ${to}; every table has the same rows on both sides.`,
+    `Copied ${countText(rows)} rows from ${from} to ${to}; every table has the same rows on both sides.`,
     moved,
     ...problemLines(problems),
   ]);
@@ -133,7 +134,7 @@ function problemLines(problems: readonly string[]): string[] {
   return [
     'The data already had problems, which the copy has too:',
     ...problems.slice(0, MAX_SHOWN).map((problem) => `  ${problem}`),
-    ...(more > 0 ? [`  and ${counted(more)} more`] : []),
+    ...(more > 0 ? [`  and ${countText(more)} more`] : []),
   ];
 }
 

@@ -37,7 +37,7 @@ export function messageHandler(flags: FlagValues, handler: HandlerContext): Mess
 function forwarder(url: URL, handler: HandlerContext): MessageHandler {
   const { context, userAgent, maxRetries } = handler;
   const { clock, signal } = context;
-  const options = handing(handler, maxRetries, 'stream.receiver');
+  const options = forwardOptions(handler, maxRetries, 'stream.receiver');
   return async (message, text) => {
     const { send } = await handler.network();
     const posting = { send, url, userAgent, signal, now: clock.now };
@@ -48,12 +48,12 @@ function forwarder(url: URL, handler: HandlerContext): MessageHandler {
 /** A command that keeps failing needs somebody's attention, so retries are limited. */
 function runner(line: string, handler: HandlerContext): MessageHandler {
   const { env, signal } = handler.context;
-  const options = handing(handler, handler.maxRetries ?? DEFAULT_RETRY.maxRetries, 'stream.handler');
+  const options = forwardOptions(handler, handler.maxRetries ?? DEFAULT_RETRY.maxRetries, 'stream.handler');
   return (message, text) =>
     forwardMessage(message.id, () => execMessage(line, message, text, { env, signal }), options);
 }
 
-function handing(
+function forwardOptions(
   { context, note }: HandlerContext,
   maxRetries: number | undefined,
   code: 'stream.receiver' | 'stream.handler',

@@ -68,7 +68,7 @@ export abstract class ListenCommand extends MolarCommand {
     let failure: unknown;
     try {
       await listen(follow(source, this.following(maxRetries)), {
-        ...{ handlers, limit, positionSaver: saved?.keeper, isNew: saved !== undefined && saved.known === undefined },
+        ...{ handlers, limit, positionSaver: saved?.saver, isNew: saved !== undefined && saved.known === undefined },
         onOpened: () => this.onOpened(),
         onResync: (message) => this.warnMissing(message),
       });
@@ -138,7 +138,7 @@ export abstract class ListenCommand extends MolarCommand {
 interface SavedPosition {
   /** Undefined at the first start. */
   readonly known: NamedPosition | undefined;
-  readonly keeper: PositionSaver;
+  readonly saver: PositionSaver;
   /** Saves what is not saved yet and releases the lock. */
   readonly release: () => Promise<void>;
 }
@@ -155,11 +155,11 @@ async function lockPosition(
   const unlock = await holdLock(await positions.lockPath(listener), what, lockOwner(clock));
   try {
     const known = await positions.read(listener);
-    const keeper = new PositionSaver((position) => {
+    const saver = new PositionSaver((position) => {
       const movedAt = new Date(clock.now()).toISOString();
       return positions.write({ version: 1, ...listener, keys, position, movedAt });
     }, pause);
-    return { known, keeper, release: () => keeper.flush().finally(unlock) };
+    return { known, saver, release: () => saver.flush().finally(unlock) };
   } catch (cause) {
     await unlock();
     throw cause;

@@ -1,9 +1,10 @@
+import { untilAborted } from '../../core/abort.ts';
 import { FORMATS, type Format, terminalSafe } from '../../core/output/formats.ts';
 import type { MessageHandler } from '../../core/stream/listen.ts';
 import type { Context } from '../context.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { writerOptions } from '../rows/output.ts';
-import { ClosedPipe, unlessAborted } from '../terminal/streams.ts';
+import { ClosedPipe } from '../terminal/streams.ts';
 
 /** Prints messages as they arrive. */
 export interface MessagePrinter {
@@ -22,7 +23,7 @@ export async function messagePrinter(format: Format, flags: FlagValues, context:
   return {
     take: (message, text) => {
       hasBegun = true;
-      return unlessAborted(stdout.write(safe(form.message(message, text))), context.signal);
+      return untilAborted(stdout.write(safe(form.message(message, text))), context.signal);
     },
     end: async (failure) => {
       if (failure instanceof ClosedPipe || (failure !== undefined && !hasBegun)) return;

@@ -1,6 +1,7 @@
+import { countText } from '../../core/count.ts';
 import type { Context } from '../context.ts';
 import type { Progress } from './streams.ts';
-import { counted, durationText, megabytes } from './text.ts';
+import { durationText, megabytes } from './text.ts';
 
 /** Milliseconds before anything is shown: short commands show no progress, and a rate takes a while to settle. */
 const DELAY = 1000;
@@ -79,10 +80,10 @@ interface RowState {
 export function rowText({ rows, sinceFirst, elapsed, total, many }: RowState): string {
   const rate = (sinceFirst * 1000) / elapsed;
   const known = total !== undefined && total >= rows;
-  const share = known ? `${counted(rows)} of ${counted(total)} ${many}` : `${counted(rows)} ${many}`;
+  const share = known ? `${countText(rows)} of ${countText(total)} ${many}` : `${countText(rows)} ${many}`;
   if (rate < 1) return share;
   const left = known ? `, about ${durationText((total - rows) / rate)} left` : '';
-  return `${share}, ${counted(Math.round(rate))} a second${left}`;
+  return `${share}, ${countText(Math.round(rate))} a second${left}`;
 }
 
 /** Shows how many files and bytes were transferred, how fast, and the time left where the total is known. */
@@ -169,6 +170,6 @@ export class TaskProgress extends ProgressLine {
   readonly at = (what: string, count: number): void => {
     this.count = what === this.what ? this.count + count : count;
     this.what = what;
-    this.show(() => `${what}: ${counted(this.count)}`);
+    this.show(() => `${what}: ${countText(this.count)}`);
   };
 }

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../core/abort.ts';
 import type { Environment } from '../../core/environment.ts';
 import { fileFailure } from '../../core/failure.ts';
 
@@ -144,28 +145,18 @@ export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortS
   const reading = (async () => {
     for await (const chunk of chunks) parts.push(chunk);
   })();
-  await (signal === undefined ? reading : unlessAborted(reading, signal));
+  await untilAborted(reading, signal);
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** The result of some work; rejects with the reason of the signal as soon as that aborts. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    if (signal.aborted) stop();
-  });
-}
-
 /** The same chunks; throws the reason of the signal as soon as that aborts, even while a chunk is awaited. */
-export async function* untilAborted(
+export async function* chunksUntilAborted(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
   for (;;) {
-    const next = await unlessAborted(source.next(), signal);
+    const next = await untilAborted(source.next(), signal);
     if (next.done) return;
     yield next.value;
   }

@@ -15,11 +15,6 @@ export function labelled(label: string, text: string, column: number, width: num
     .join('');
 }
 
-/** A count with thousands separators: `12,500`. */
-export function counted(total: number): string {
-  return total.toLocaleString('en-US');
-}
-
 /** Bytes in megabytes: `12.5 MB`. */
 export function sizeText(bytes: number): string {
   return `${megabytes(bytes)} MB`;

@@ -99,7 +99,7 @@ type KeyringCredential = Extract<Credential, { kind: 'keyring' }>;
 
 async function checkKeyring({ account, source }: KeyringCredential, { readKeyring }: Doctor): Promise<Finding> {
   return readKeyring(account, source).then(
-    () => passed('keyring', `The secret of ${source} can be read from the keyring of this system.`),
+    () => passed('keyring', `The secret of ${source} can be read from the system keyring.`),
     (cause: unknown) => failedOf('keyring', cause),
   );
 }

@@ -10,7 +10,8 @@ import { ByteToken, Code } from './tokens.ts';
 export class RecordText {
   constructor(
     /** As the server sent it. */
-    readonly id: unknown /** UTF-8 text of all records of its page, one after another. */,
+    readonly id: unknown,
+    /** UTF-8 text of all records of its page, one after another. */
     readonly page: Uint8Array,
     readonly start: number,
     readonly end: number,

@@ -59,7 +59,7 @@ export interface FormatRow {
   readonly hasExcelForm?: true;
   /** Text that a spreadsheet would run as a formula is neutralised, unless `--no-escape-formulas` is given. */
   readonly escapesFormulas?: true;
-  /** What has it, where not every command does; completes "is a form of …". */
+  /** What has it, where not every command does; completes "is a format of …". */
   readonly scope?: string;
   readonly rows?: (look: RowWriterOptions) => Promise<Formatter>;
   /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */

@@ -56,12 +56,14 @@ class RangeWalk {
   private readonly waiting: IdRange[] = [];
   private reading = 0;
   private ended = false;
+  /** Ids of the next range. */
   private width = 1n;
 
   constructor(
     client: ApiClient,
     operation: Operation,
-    options: ParallelOptions /** Where the next range begins, and how many ids it has. */,
+    options: ParallelOptions,
+    /** Where the next range begins. */
     private start: bigint,
   ) {
     this.parallel = options.parallel;

@@ -94,10 +94,10 @@ export class ServiceWalk {
   private async *read(filter: string | undefined, from: WalkPosition): AsyncGenerator<WalkedPage> {
     const { operation, options, behaviour, seen } = this;
     const mostTimeouts = sliceKey(operation) === undefined ? undefined : (options.mostTimeouts ?? MAX_TIMEOUTS);
-    const question = { ...options, filter: this.located(filter), from, mostTimeouts, seen };
-    if (behaviour.isUnordered) return yield* walkNumbered(this.client, operation, question);
+    const walkOptions = { ...options, filter: this.located(filter), from, mostTimeouts, seen };
+    if (behaviour.isUnordered) return yield* walkNumbered(this.client, operation, walkOptions);
     const isByNumber = operation.paging?.style === 'pages';
-    for await (const page of walkParallel(this.client, operation, question)) {
+    for await (const page of walkParallel(this.client, operation, walkOptions)) {
       behaviour.hasShownOrder ||= page.rows.length > 1;
       yield seen === undefined || isByNumber ? page : seen.fresh(page);
     }

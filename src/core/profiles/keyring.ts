@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { usageFailure } from '../failure.ts';
 
-/** Secrets by account in the keyring of the system; calls may reject, or hang (locked Secret Service) until aborted. */
+/** Secrets by account in the system keyring; calls may reject, or hang (locked Secret Service) until aborted. */
 export interface Keyring {
   /** Undefined where there is no such entry. */
   readonly read: (account: string, signal: AbortSignal) => Promise<string | undefined>;
@@ -63,6 +63,6 @@ export function allowsKeyring({ MOLAR_KEYRING: choice }: Environment): boolean {
   if (choice === 'off') return false;
   throw usageFailure('MOLAR_KEYRING must be on or off.', {
     source: 'MOLAR_KEYRING',
-    hint: 'off keeps secrets in the config file; on, or not set, in the keyring of the system where there is one.',
+    hint: 'off keeps secrets in the config file; on, or not set, in the system keyring where there is one.',
   });
 }

@@ -21,7 +21,7 @@ interface SecretContext {
   readonly owner: LockOwner;
 }
 
-/** The secrets of profiles: in the keyring of the system where that works, else in the config file. */
+/** The secrets of profiles: in the system keyring where that works, else in the config file. */
 export class SecretStore {
   constructor(private readonly context: SecretContext) {}
 
@@ -66,7 +66,7 @@ export class SecretStore {
     const keyring = account === undefined ? undefined : this.keyring();
     if (account !== undefined) {
       await keyring?.remove(account).catch((cause: unknown) => {
-        const message = `The secret of profile ${name} cannot be removed from the keyring of this system: ${clauseOf(cause)}. Nothing was removed.`;
+        const message = `The secret of profile ${name} cannot be removed from the system keyring: ${clauseOf(cause)}. Nothing was removed.`;
         throw localFailure('usage.connection', message, {
           source: `profile ${name}`,
           hint: `Unlock the keyring and run it again; or run MOLAR_KEYRING=off molar profiles remove ${name}, which leaves the entry in the keyring.`,
@@ -81,7 +81,7 @@ export class SecretStore {
   /** The secret of a profile in the keyring. Throws a Failure (exit 2) with a next step when it cannot be read. */
   async read(account: string, profile: string): Promise<string> {
     const keyring = this.keyring();
-    const what = `The secret of ${profile} is in the keyring of this system`;
+    const what = `The secret of ${profile} is in the system keyring`;
     if (keyring === undefined) {
       throw localFailure('usage.connection', `${what}, which MOLAR_KEYRING=off leaves alone.`, {
         source: profile,
@@ -96,7 +96,7 @@ export class SecretStore {
       throw localFailure('usage.connection', message, { source: profile, hint, cause });
     });
     if (secret !== undefined) return secret;
-    throw localFailure('usage.connection', `The keyring of this system no longer holds the secret of ${profile}.`, {
+    throw localFailure('usage.connection', `The system keyring no longer holds the secret of ${profile}.`, {
       source: profile,
       hint: `Run ${loginLine(profile)} again.`,
     });

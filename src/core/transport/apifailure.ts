@@ -9,7 +9,8 @@ export class ApiFailure extends Failure {
   declare readonly status: number;
 
   constructor(
-    status: number /** Entries of the envelope's `errors`. */,
+    status: number,
+    /** Entries of the envelope's `errors`. */
     readonly problems: readonly FailureItem[],
     requestId: string | null,
   ) {

@@ -9,7 +9,8 @@ import { JsonSplitter, type StringSink } from './jsonsplit.ts';
 export class DocumentBody {
   constructor(
     readonly json: unknown,
-    readonly content: StagedFile | undefined /** Why the content could not be taken, when it could not. */,
+    readonly content: StagedFile | undefined,
+    /** Why the content was not accepted, if it was not. */
     readonly problem: Problem | undefined,
   ) {}
 }

@@ -27,8 +27,9 @@ export async function openFiles(
     return openBucketFiles(target, dataFolder, shared);
   }
   if (target === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
-    const shown = target === '' ? 'Nothing' : `${target.slice(0, target.indexOf(':'))}://`;
-    throw new StoreUnusable(`${shown} cannot be used for files.`, 'Give --files a folder, or s3://bucket/prefix.');
+    const what =
+      target === '' ? '--files is empty.' : `${target.slice(0, target.indexOf(':'))}:// cannot be used for files.`;
+    throw new StoreUnusable(what, 'Give --files a folder, or s3://bucket/prefix.');
   }
   return openOnDisk(resolve(target), shared, 'Give a folder you may write to with --files.');
 }

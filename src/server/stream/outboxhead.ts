@@ -27,7 +27,8 @@ export class OutboxHead {
   onAdvance: () => void = () => {};
 
   constructor(
-    private readonly store: Store /** Number of the newest message that is known; it may lag behind the store by a few milliseconds. */,
+    private readonly store: Store,
+    /** Number of the newest known message; it may lag behind the store by a few milliseconds. */
     public newest: number,
   ) {
     this.unsubscribe = store.onCommit(() => this.schedule());

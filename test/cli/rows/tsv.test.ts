@@ -68,6 +68,14 @@ describe('tsv', () => {
     expect([exitCode, readTsv(await readFile(at('nightly/patients.tsv'), 'utf8'))]).toEqual([0, EXPECTED]);
   });
 
+  it('is not taken from the configuration where that names what an export cannot write', async () => {
+    const { at, env } = await desk();
+    await runCommand('config:set', ConfigSet, ['format', 'table'], { env });
+    const argv = ['patients', '--to', at('nightly')];
+    const { exitCode } = await runCommand('export', ExportFolder, argv, { script: practice().script, env });
+    expect([exitCode, (await readFile(at('nightly/patients.csv'), 'utf8')).slice(0, 3)]).toEqual([0, 'id,']);
+  });
+
   it.each([[['--format', 'tsv']], [['--out', 'p.tsv']]])('refuses --excel with %j', async (argv) => {
     const { exitCode, stderr } = await runCommand('patients:list', PatientsList, [...argv, '--excel']);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--excel has no effect on tsv; it goes with csv.')]);

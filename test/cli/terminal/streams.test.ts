@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readAll, unlessAborted } from '../../../src/cli/terminal/streams.ts';
+import { readAll } from '../../../src/cli/terminal/streams.ts';
+import { untilAborted } from '../../../src/core/abort.ts';
 
 async function* chunks(...parts: string[]) {
   for (const part of parts) yield Buffer.from(part);
@@ -29,18 +30,18 @@ describe('readAll', () => {
   });
 });
 
-describe('unlessAborted', () => {
+describe('untilAborted', () => {
   it.each([
     ['the result', Promise.resolve(5), undefined, 5],
     ['the reason of a signal that came before', new Promise<number>(() => undefined), new Error('stopped'), undefined],
   ])('gives %s', async (_name, work, reason, expected) => {
     const signal = reason === undefined ? new AbortController().signal : AbortSignal.abort(reason);
-    const ended = await unlessAborted(work, signal).catch((cause: unknown) => cause);
+    const ended = await untilAborted(work, signal).catch((cause: unknown) => cause);
     expect(ended).toBe(reason ?? expected);
   });
 
   it('gives the failure of the work', async () => {
     const work = Promise.reject(new Error('failed'));
-    await expect(unlessAborted(work, new AbortController().signal)).rejects.toThrow('failed');
+    await expect(untilAborted(work, new AbortController().signal)).rejects.toThrow('failed');
   });
 });

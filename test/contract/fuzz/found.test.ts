@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { API_PREFIX } from '../../../src/catalog/catalog.ts';
 import { MAX_PROBLEMS } from '../../../src/catalog/failures.ts';
-import { MOST_TERMS } from '../../../src/catalog/filter/grammar.ts';
+import { MAX_TERMS } from '../../../src/catalog/filter/grammar.ts';
 import { importFile } from '../../../src/server/import/importer.ts';
 import type { ImportRefused } from '../../../src/server/import/lines.ts';
 import { type Called, refusalOf, sourcesOf } from '../../support/calls.ts';
@@ -51,8 +51,8 @@ describe('what fuzzing found in queries', () => {
   const terms = (count: number) => Array(count).fill('lastName==x').join(',');
 
   it('a filter of too many terms was more than the database takes in one condition', async () => {
-    expect((await service.judge(read('/patients', `filter=${terms(MOST_TERMS)}`))).status).toBe(200);
-    const called = await service.judge(read('/patients', `filter=${terms(MOST_TERMS + 1)}`));
+    expect((await service.judge(read('/patients', `filter=${terms(MAX_TERMS)}`))).status).toBe(200);
+    const called = await service.judge(read('/patients', `filter=${terms(MAX_TERMS + 1)}`));
     expect(refusalOf(called)).toEqual({ status: 400, errors: ['filter.syntax filter'] });
     expect(refusalOf(await service.judge(read('/patients', `filter=${terms(4000)}`)))).toEqual(refusalOf(called));
   });
@@ -119,7 +119,7 @@ describe('what fuzzing found in bodies', () => {
   it('a name as long as a body was answered twice as long', async () => {
     const called = await service.judge(write('POST', '/patients', JSON.stringify({ ['x'.repeat(900_000)]: 0 })));
     expect(called.status).toBe(400);
-    expect(called.text.length).toBeLessThan(60_000);
+    expect(called.text.length).toBeLessThan(5000);
   });
 
   it('a property without a name had no source', async () => {

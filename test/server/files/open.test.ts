@@ -57,7 +57,7 @@ const WRITE = 'Give --files a folder, or s3://bucket/prefix.';
 
 describe('other places', () => {
   it.each([
-    ['', 'Nothing cannot be used for files.', WRITE],
+    ['', '--files is empty.', WRITE],
     ['gs://bucket/prefix', 'gs:// cannot be used for files.', WRITE],
     ['https://user:secret@host/bucket', 'https:// cannot be used for files.', WRITE],
   ])('%s is refused', async (target, message, next) => {

@@ -104,7 +104,9 @@ class DownloadRun {
       if (await isUnchanged(path, known)) return { id, name, file: path.label, bytes, sha256, status: 'skipped' };
     }
     const isComplete = typeof wanted !== 'number' && hasLinks(wanted);
-    const document = isComplete ? wanted : await getDocument(id, this.downloading);
+    const document = isComplete
+      ? wanted
+      : await getDocument(typeof wanted === 'number' ? id : String(wanted.id), this.downloading);
     await previous;
     const name = storedName(document);
     const file = known?.file ?? (out === undefined ? this.names.nameFor(id, name) : '');

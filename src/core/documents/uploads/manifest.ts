@@ -1,4 +1,4 @@
-import { codeOf, usageFailure } from '../../failure.ts';
+import { usageFailure } from '../../failure.ts';
 import { type CsvRow, CsvSyntax, parseCsv, unescapeFormula } from './csvrows.ts';
 import {
   type EarlierOutcome,
@@ -27,12 +27,17 @@ export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
 const COLUMNS_HINT = `Its first line must name columns: ${MANIFEST_COLUMNS.join(',')} (only file is required).`;
 
 function parse(bytes: Uint8Array, label: string): CsvRow[] {
+  let text: string;
   try {
-    return parseCsv(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, { source: label });
+  }
+  try {
+    return parseCsv(text);
   } catch (cause) {
     if (cause instanceof CsvSyntax) throw usageFailure(`${label} ${cause.message}`, { source: label });
-    if (codeOf(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause;
-    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, { source: label });
+    throw cause;
   }
 }
 
