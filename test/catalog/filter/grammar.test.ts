@@ -111,7 +111,7 @@ describe('parseFilter', () => {
     ['lastName', 9, 'an operator after lastName: one of', 'lastName'],
     ['lastName=Smith', 9, 'an operator after lastName', 'lastName'],
     ['lastName eq Smith', 10, 'an operator after lastName', 'lastName'],
-    ['lastName==', 11, 'a value after lastName== (lastName.absent asks', 'lastName'],
+    ['lastName==', 11, 'a value after lastName== (lastName.absent selects', 'lastName'],
     ['lastName==,gender==F', 11, 'a value after lastName==', 'lastName'],
     ['==Smith', 1, 'a filter key', 'filter'],
     [',gender==F', 1, 'a filter key', 'filter'],
