@@ -16,6 +16,7 @@ export interface Backfill {
 
 /** Rows of `schema_state`, by name. */
 const FINGERPRINT = 'fingerprint';
+const GOAL = 'goal';
 const VERSION = 'molar';
 const STREAM_HEAD = 'stream head';
 
@@ -31,6 +32,18 @@ export function readFingerprint(read: Reader): Promise<string | undefined> {
 export async function writeFingerprint(tx: Transaction, fingerprint: string | undefined): Promise<void> {
   if (fingerprint !== undefined) return writeState(tx, FINGERPRINT, fingerprint);
   await tx.run(sql`DELETE FROM schema_state WHERE name = ${FINGERPRINT}`);
+}
+
+/** The fingerprint that the last upgrade brings, or brought, the schema to; no other upgrade begins until this transaction ends. */
+export async function lockGoal(tx: Transaction, dialect: Dialect): Promise<string | undefined> {
+  const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
+  const row = await tx.get<{ value: string }>(sql`SELECT value FROM schema_state WHERE name = ${GOAL}${locked}`);
+  return row?.value;
+}
+
+/** Says which schema an upgrade brings the database to: one of another version notices that it is overtaken. */
+export function writeGoal(tx: Transaction, fingerprint: string): Promise<void> {
+  return writeState(tx, GOAL, fingerprint);
 }
 
 /** The version of the molar that completed the schema last. */

@@ -75,6 +75,7 @@ async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
   }
   await refuseNewer(tx);
   await state.writeFingerprint(tx, undefined);
+  await state.writeGoal(tx, schema.fingerprint);
   const found = await readSchema(tx, dialect);
   const noted = await state.readBackfills(tx);
   await state.deleteBackfills(tx);
@@ -97,6 +98,15 @@ async function refuseNewer(tx: Transaction): Promise<void> {
   throw new StoreUnusable(
     `The data was written by a newer molar (${theirs}; this one is ${own}).`,
     'Update molar, or use another data folder.',
+  );
+}
+
+/** Throws `StoreUnusable` when an upgrade to another schema has begun since: its notes are no longer those of this one. */
+async function requireGoal(tx: Transaction, { schema, dialect }: Upgrade): Promise<void> {
+  if ((await state.lockGoal(tx, dialect)) === schema.fingerprint) return;
+  throw new StoreUnusable(
+    'Another version of molar is bringing the database to its version.',
+    'Start one version only; the newer one once the other has been stopped.',
   );
 }
 
@@ -156,19 +166,11 @@ async function backfill(work: Upgrade, layout: Layout): Promise<void> {
 }
 
 /** One page and, with it, how far it got; undefined when the table needs no more. */
-async function nextPage(
-  tx: Transaction,
-  layout: Layout,
-  { dialect, pageRows = 1000 }: Upgrade,
-): Promise<state.Backfill | undefined> {
+async function nextPage(tx: Transaction, layout: Layout, work: Upgrade): Promise<state.Backfill | undefined> {
+  const { dialect, pageRows = 1000 } = work;
+  await requireGoal(tx, work);
   const at = await state.lockBackfill(tx, layout.table, dialect);
   if (at === undefined) return undefined;
-  if (at.goal !== rowForm(tableRecord(layout))) {
-    throw new StoreUnusable(
-      `Another version of molar is changing the table ${layout.table}.`,
-      'Start one version only; the newer one once the other has been stopped.',
-    );
-  }
   const page = await backfillPage(tx, layout, at, pageRows, dialect);
   if (page === undefined) return undefined;
   const reached = { ...at, org: page.org, id: page.id, done: at.done + page.rows };
@@ -182,6 +184,7 @@ async function nextPage(
  */
 async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boolean> {
   const { dialect, schema } = work;
+  await requireGoal(tx, work);
   // A server that started together with this one may have been faster.
   if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
   const plans = await indexPlans(tx, schema, dialect);

@@ -62,8 +62,8 @@ describe('a start that cannot bring a practice to this version', () => {
   });
 
   it.each([
-    [{ code: 'SQLITE_FULL' }, /^Cannot build the index x: the disk of the database is full\.$/, /resumed/],
-    [{ code: 'STORE_FULL' }, /disk of the database is full/, /Make room/],
+    [{ code: 'SQLITE_FULL' }, /^Cannot build the index x: the disk of the database is full\.$/, /upgrade resumes/],
+    [{ code: 'STORE_FULL' }, /disk of the database is full/, /Free some space/],
     [{ code: 'SQLITE_READONLY' }, /does not let this user/, /owner/],
     [{ state: { code: '42501' } }, /does not let this user/, /owner/],
   ])('says what to do about %j', async (fault, message, next) => {

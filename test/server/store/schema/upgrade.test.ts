@@ -8,6 +8,8 @@ import { blankRecord } from '../../../../src/server/rendering.ts';
 import { layoutOf } from '../../../../src/server/store/layout.ts';
 import { countRecords, listRecords, putRecord } from '../../../../src/server/store/records.ts';
 import { readSchema } from '../../../../src/server/store/schema/introspection.ts';
+import { SCHEMA, type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
+import { upgrade } from '../../../../src/server/store/schema/upgrade.ts';
 import { type Store, StoreUnusable } from '../../../../src/server/store/store.ts';
 import { type Home, makeOlder, OLDER, OLDER_PATIENTS, olderPatient, onBothStores, ROWS } from './olderpractice.ts';
 
@@ -255,17 +257,63 @@ describe('an upgrade that was interrupted', () => {
     for (const store of stores) await expectFiltersToFind(store);
     for (const store of stores) await store.close();
   });
+});
 
-  onBothStores('is refused by a version that brings the table to another form at the same time', async (home) => {
-    await makeOlder(home);
-    const goals = {
-      sqlite: `CREATE TRIGGER other AFTER INSERT ON schema_backfills BEGIN UPDATE schema_backfills SET goal = 'other'; END`,
-      postgres: `CREATE FUNCTION other() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN NEW.goal := 'other'; RETURN NEW; END $$;
-        CREATE TRIGGER other BEFORE INSERT ON schema_backfills FOR EACH ROW EXECUTE FUNCTION other()`,
-    };
-    await home.script(goals);
-    const opening = home.open();
-    await expect(opening).rejects.toBeInstanceOf(StoreUnusable);
-    await expect(opening).rejects.toThrow('Another version of molar is changing the table patients.');
-  });
+/** Between an earlier molar and this one: it has the fields of patients, and not what they are found by. */
+const BETWEEN = schemaOf([{ ...patients, filters: OLDER_PATIENTS.filters }]);
+
+describe('two versions that upgrade together', () => {
+  /** Brings a practice to a schema; `before` is called with the number of each transaction, from 1 on. */
+  const bring = (home: Home, store: Store, schema: Schema, before: (transaction: number) => Promise<unknown>) => {
+    let transaction = 0;
+    return upgrade({
+      dialect: home.dialect,
+      schema,
+      pageRows: 5,
+      transact: async (work) => {
+        await before(++transaction);
+        return store.write(work);
+      },
+    });
+  };
+
+  for (const [when, transactions] of [
+    ['in its pages', 3],
+    ['at its end', Number.POSITIVE_INFINITY],
+  ] as const) {
+    onBothStores(`leave the later one to finish when it begins while the other is ${when}`, async (home) => {
+      await makeOlder(home);
+      const store = await home.open({ schema: OLDER });
+      let all = 0;
+      await bring(home, store, BETWEEN, async (transaction) => {
+        all = transaction;
+      });
+      await (await home.open({ schema: OLDER })).close();
+      let later: Promise<void> | undefined;
+      const overtaken = new Promise<unknown>((resolve) => {
+        const begun = new Promise<void>((goOn) => {
+          const first = bring(home, store, BETWEEN, async (transaction) => {
+            if (transaction !== Math.min(all, transactions)) return;
+            later = bring(home, store, SCHEMA, async (each) => {
+              if (each !== 2) return;
+              goOn();
+              await overtaken;
+            });
+            await begun;
+          });
+          first.then(() => resolve(undefined), resolve);
+        });
+      });
+      const fault = await overtaken;
+      expect(fault).toBeInstanceOf(StoreUnusable);
+      expect((fault as StoreUnusable).message).toBe(
+        'Another version of molar is bringing the database to its version.',
+      );
+      await later;
+      await store.close();
+      const after = await home.open();
+      await expectFiltersToFind(after);
+      await after.close();
+    });
+  }
 });
