@@ -18,7 +18,7 @@ export interface Backfill {
 const FINGERPRINT = 'fingerprint';
 const GOAL = 'goal';
 const VERSION = 'molar';
-const STREAM_HEAD = 'stream head';
+const LOG_HEADS = 'log heads';
 
 /** The statement by which the fingerprint of the schema is read: `value`, or no row while an upgrade is not complete. */
 export const FINGERPRINT_TEXT = `SELECT value FROM schema_state WHERE name = '${FINGERPRINT}'`;
@@ -55,14 +55,13 @@ export function writeMolarVersion(tx: Transaction, version: string): Promise<voi
   return writeState(tx, VERSION, version);
 }
 
-/** The number of the newest stream message when a pass over the rows began: every server adds to it with what it writes. */
-export async function readNotedHead(read: Reader): Promise<number | undefined> {
-  const value = await readState(read, STREAM_HEAD);
-  return value === undefined ? undefined : Number(value);
+/** The newest rows of the logs when a pass over the rows began: every server adds to them with what it writes. */
+export function readNotedHeads(read: Reader): Promise<string | undefined> {
+  return readState(read, LOG_HEADS);
 }
 
-export function writeNotedHead(tx: Transaction, head: number): Promise<void> {
-  return writeState(tx, STREAM_HEAD, String(head));
+export function writeNotedHeads(tx: Transaction, heads: string): Promise<void> {
+  return writeState(tx, LOG_HEADS, heads);
 }
 
 /** What is known of a table's rows and indexes; undefined for a table of before such records. */

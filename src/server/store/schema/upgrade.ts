@@ -51,9 +51,10 @@ const FREE_PASSES = 3;
  * interrupted, at whatever point, is resumed by the next start; servers that start together share the pages.
  *
  * An older server may go on writing to the same PostgreSQL meanwhile: what is added to its tables is nullable or has a
- * default. What it writes before the end is backfilled, since the passes start over when the stream has grown, and the
- * transaction that ends them holds the stream's head, without which nobody can commit a change. What it writes after the
- * end lacks the new columns and fields: it is not ready from then on (`Store.ping`) and should get no more requests.
+ * default. What it writes before the end is backfilled, since the passes start over when a log has grown (every change adds
+ * to the audit log, those of resources that are not published too), and the transaction that ends them holds the heads of
+ * the logs, without which nobody can commit a change. What it writes after the end lacks the new columns and fields: it is
+ * not ready from then on (`Store.ping`) and should get no more requests.
  * Throws `StoreUnusable`.
  */
 export async function upgrade(work: Upgrade): Promise<void> {
@@ -74,6 +75,7 @@ async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
     return false;
   }
   await refuseNewer(tx);
+  await lockOrganizations(tx, dialect);
   await state.writeFingerprint(tx, undefined);
   await state.writeGoal(tx, schema.fingerprint);
   const found = await readSchema(tx, dialect);
@@ -86,9 +88,9 @@ async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
     if (backfill !== undefined) backfills.push(backfill);
   }
   for (const backfill of backfills) await state.writeBackfill(tx, backfill);
-  const head = await streamHead(tx, dialect);
-  // A resumed pass began with the head that is noted already: what was written since is behind it.
-  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHead(tx, head);
+  const heads = await lockLogHeads(tx, dialect);
+  // A resumed pass began with the heads that are noted already: what was written since is behind it.
+  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHeads(tx, heads);
   return backfills.length > 0 || !(await finish(tx, work, 0));
 }
 
@@ -187,16 +189,22 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   await requireGoal(tx, work);
   // A server that started together with this one may have been faster.
   if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
+  const isLast = pass >= FREE_PASSES;
   const plans = await indexPlans(tx, schema, dialect);
-  const locked = plans.filter(({ missing }) => missing.length > 0).map(({ layout }) => layout.table);
-  // In the order in which whoever writes takes locks: a table's first, that of the stream's head last.
-  if (dialect === 'postgres' && locked.length > 0)
-    await tx.run(sql`LOCK TABLE ${raw(locked.join(', '))} IN SHARE MODE`);
-  const head = await streamHead(tx, dialect);
-  if (head !== (await state.readNotedHead(tx))) {
-    await state.writeNotedHead(tx, head);
+  const backfills = isLast ? await state.readBackfills(tx) : new Map();
+  // In the order in which whoever writes takes locks: organizations, tables, heads of logs.
+  await lockOrganizations(tx, dialect);
+  const locked = plans.filter(({ layout, missing }) => missing.length > 0 || backfills.has(layout.table));
+  await lockTables(
+    tx,
+    locked.map(({ layout }) => layout.table),
+    dialect,
+  );
+  const heads = await lockLogHeads(tx, dialect);
+  if (heads !== (await state.readNotedHeads(tx))) {
+    await state.writeNotedHeads(tx, heads);
     await state.restartBackfills(tx);
-    if (pass < FREE_PASSES) return false;
+    if (!isLast) return false;
     for (const layout of schema.layouts) while ((await nextPage(tx, layout, work)) !== undefined);
   }
   for (const plan of plans) {
@@ -210,9 +218,23 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   return true;
 }
 
-/** Number of the newest stream message. In PostgreSQL no server can commit a change until this transaction ends. */
-async function streamHead(tx: Transaction, dialect: Dialect): Promise<number> {
+/** Every change of a record locks the row of its organization first, imports excepted. */
+async function lockOrganizations(tx: Transaction, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres') await tx.run(sql`SELECT org FROM organizations ORDER BY org FOR UPDATE`);
+}
+
+/** Keeps out imports, which lock no organization. */
+async function lockTables(tx: Transaction, tables: readonly string[], dialect: Dialect): Promise<void> {
+  if (dialect !== 'postgres' || tables.length === 0) return;
+  await tx.run(sql`LOCK TABLE ${raw(tables.join(', '))} IN SHARE ROW EXCLUSIVE MODE`);
+}
+
+/** The numbers of the newest row of each log, as text. In PostgreSQL no server can commit a change until this transaction ends. */
+async function lockLogHeads(tx: Transaction, dialect: Dialect): Promise<string> {
+  // That of the stream first, as whoever writes does.
   const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
-  const row = await tx.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'${locked}`);
-  return row?.last_id ?? 0;
+  const heads = await tx.all<{ name: string; last_id: number }>(
+    sql`SELECT name, last_id FROM log_heads WHERE name IN ('stream', 'audit') ORDER BY name DESC${locked}`,
+  );
+  return heads.map(({ name, last_id }) => `${name} ${last_id}`).join(', ');
 }

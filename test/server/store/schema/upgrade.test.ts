@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { raw } from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { checkFilter } from '../../../../src/catalog/filter/check.ts';
@@ -11,7 +12,17 @@ import { readSchema } from '../../../../src/server/store/schema/introspection.ts
 import { SCHEMA, type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import { upgrade } from '../../../../src/server/store/schema/upgrade.ts';
 import { type Store, StoreUnusable } from '../../../../src/server/store/store.ts';
-import { type Home, makeOlder, OLDER, OLDER_PATIENTS, olderPatient, onBothStores, ROWS } from './olderpractice.ts';
+import { onPostgres, postgresTest } from '../../../support/postgres.ts';
+import {
+  type Home,
+  makeOlder,
+  OLDER,
+  OLDER_PATIENTS,
+  olderPatient,
+  onBothStores,
+  postgresHome,
+  ROWS,
+} from './olderpractice.ts';
 
 /** Ids that a filter finds in an organization. */
 async function found(store: Store, filter: string, org = 1): Promise<number[]> {
@@ -233,6 +244,53 @@ describe('an upgrade that was interrupted', () => {
       UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'`;
     await home.script({ sqlite: text, postgres: text });
     const store = await home.open({ pageRows: 5 });
+    expect(await found(store, 'lastName==Changed')).toEqual([2]);
+    await store.close();
+  });
+
+  onBothStores('starts over when a server has written what it does not publish', async (home) => {
+    await makeOlder(home);
+    await home.script(BREAK(5));
+    await expect(home.open({ pageRows: 5 })).rejects.toThrow('broken');
+    await home.script(MEND);
+    const written = JSON.stringify({ ...olderPatient(2), lastName: 'Changed' });
+    const text = `UPDATE patients SET json = '${written}' WHERE org = 1 AND id = 2;
+      UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'audit'`;
+    await home.script({ sqlite: text, postgres: text });
+    const store = await home.open({ pageRows: 5 });
+    expect(await found(store, 'lastName==Changed')).toEqual([2]);
+    await store.close();
+  });
+
+  postgresTest('does not wait for a server that waits for it', async ({ url }) => {
+    const home = postgresHome(url);
+    await makeOlder(home);
+    const store = await home.open({ schema: OLDER });
+    const written = JSON.stringify({ ...olderPatient(2), lastName: 'Changed' });
+    // A server that writes: it has the organization's row when the upgrade begins a transaction, and the others after it.
+    const locking = 'BEGIN; SELECT org FROM organizations WHERE org = 1 FOR UPDATE';
+    const writing = `UPDATE patients SET json = '${written}' WHERE org = 1 AND id = 2;
+      UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'; COMMIT`;
+    let [transactions, attempts] = [0, 0];
+    await onPostgres(async (client) => {
+      await upgrade({
+        dialect: 'postgres',
+        schema: schemaOf([patients]),
+        transact: async (work) => {
+          transactions++;
+          await client.query(locking);
+          const done = store.write((tx) => {
+            attempts++;
+            return work(tx);
+          });
+          await sleep(100);
+          await client.query(writing);
+          return done;
+        },
+      });
+    }, url);
+    // A deadlock would have ended one of the two, and the work would have run again.
+    expect(attempts).toBe(transactions);
     expect(await found(store, 'lastName==Changed')).toEqual([2]);
     await store.close();
   });
