@@ -69,7 +69,7 @@ export async function upgrade(work: Upgrade): Promise<void> {
 /** Adds what tables lack, and notes which rows are to be backfilled. False when the schema is complete. */
 async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
   const { dialect, schema } = work;
-  await migrate(tx, dialect);
+  await within('make the tables', () => migrate(tx, dialect), 'create');
   if ((await state.readFingerprint(tx)) === schema.fingerprint) {
     work.completed?.();
     return false;
@@ -130,9 +130,12 @@ async function addMissing(tx: Transaction, layout: Layout, found: DatabaseSchema
       .filter((name) => !written.has(name))
       .map((name) => `ALTER TABLE ${table} ALTER COLUMN ${name} DROP NOT NULL`),
   ];
-  await within(`change the table ${table}`, async () => {
-    for (const text of texts) await runText(tx, text, dialect);
-  });
+  for (const text of texts) {
+    const [verb, right] = text.startsWith('CREATE TABLE')
+      ? (['make', 'create'] as const)
+      : (['change', 'owner'] as const);
+    await within(`${verb} the table ${table}`, () => runText(tx, text, dialect), right);
+  }
   return missing.length + missingSides.length > 0;
 }
 
