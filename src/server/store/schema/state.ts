@@ -11,6 +11,7 @@ export interface Backfill {
   readonly org: number;
   readonly id: number;
   readonly done: number;
+  /** Rows of the table when they were counted; 0 before. */
   readonly total: number;
 }
 

@@ -151,13 +151,22 @@ async function backfillOf(
   if (!added && interrupted?.goal === goal) return interrupted;
   const record = await state.readTableRecord(tx, table);
   if (!added && interrupted === undefined && record !== undefined && rowForm(record) === goal) return undefined;
+  const row = await tx.get(sql`SELECT 1 AS found FROM ${raw(table)} LIMIT 1`);
+  return row === undefined ? undefined : { table_name: table, goal, org: 0, id: 0, done: 0, total: 0 };
+}
+
+/** Notes how many rows a table has, in a transaction of its own: where columns are added it would keep all others waiting. */
+async function noteTotal(tx: Transaction, { table }: Layout, work: Upgrade): Promise<void> {
+  await requireGoal(tx, work);
+  const at = await state.lockBackfill(tx, table, work.dialect);
+  if (at === undefined || at.total > 0) return;
   const row = await tx.get<{ total: number }>(sql`SELECT COUNT(*) AS total FROM ${raw(table)}`);
-  const total = row?.total ?? 0;
-  return total === 0 ? undefined : { table_name: table, goal, org: 0, id: 0, done: 0, total };
+  await state.writeBackfill(tx, { ...at, total: row?.total ?? 0 });
 }
 
 /** Works on the pages of a table until none is left. */
 async function backfill(work: Upgrade, layout: Layout): Promise<void> {
+  await within(`count the rows of the table ${layout.table}`, () => work.transact((tx) => noteTotal(tx, layout, work)));
   let reported = performance.now();
   for (;;) {
     const page = await within(`backfill the table ${layout.table}`, () =>

@@ -335,8 +335,20 @@ describe('two versions that upgrade together', () => {
     });
   };
 
+  onBothStores('count the rows once the tables are no longer locked', async (home) => {
+    await makeOlder(home);
+    const store = await home.open({ schema: OLDER });
+    const totals: unknown[] = [];
+    await bring(home, store, schemaOf([patients]), async () => {
+      totals.push(...(await store.read.all(sql`SELECT total FROM schema_backfills`)));
+    });
+    // After the first transaction, and after the one that counts.
+    expect(totals.slice(0, 2)).toEqual([{ total: 0 }, { total: ROWS + 3 }]);
+    await store.close();
+  });
+
   for (const [when, transactions] of [
-    ['in its pages', 3],
+    ['in its pages', 4],
     ['at its end', Number.POSITIVE_INFINITY],
   ] as const) {
     onBothStores(`leave the later one to finish when it begins while the other is ${when}`, async (home) => {
