@@ -1,50 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { raw } from 'sql-template-tag';
 import { describe, expect } from 'vitest';
-import { checkFilter } from '../../../../src/catalog/filter/check.ts';
 import { events } from '../../../../src/catalog/resources/events.ts';
 import { missedAppointments } from '../../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { blankRecord } from '../../../../src/server/rendering.ts';
 import { layoutOf } from '../../../../src/server/store/layout.ts';
-import { countRecords, listRecords, putRecord } from '../../../../src/server/store/records.ts';
+import { putRecord } from '../../../../src/server/store/records.ts';
 import { readSchema } from '../../../../src/server/store/schema/introspection.ts';
-import { SCHEMA, type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
-import { upgrade } from '../../../../src/server/store/schema/upgrade.ts';
-import { type Store, StoreUnusable } from '../../../../src/server/store/store.ts';
-import { onPostgres, postgresTest } from '../../../support/postgres.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
 import {
+  expectFiltersToFind,
+  found,
   type Home,
   makeOlder,
   OLDER,
   OLDER_PATIENTS,
   olderPatient,
   onBothStores,
-  postgresHome,
   ROWS,
 } from './olderpractice.ts';
-
-/** Ids that a filter finds in an organization. */
-async function found(store: Store, filter: string, org = 1): Promise<number[]> {
-  const terms = checkFilter(filter, patients.filters);
-  const slice = { lastId: 0, offset: 0, limit: 1000 };
-  const rows = await listRecords(store.read, org, patients, terms, slice);
-  expect(await countRecords(store.read, org, patients, terms)).toBe(rows.length);
-  return rows.map(({ id }) => id);
-}
-
-const ids = (test: (id: number) => boolean) => Array.from({ length: ROWS }, (_, at) => at + 1).filter(test);
-
-async function expectFiltersToFind(store: Store): Promise<void> {
-  expect(await found(store, 'lastName~=ångs')).toEqual(ids((id) => id % 2 === 0));
-  expect(await found(store, 'lastName==Smith 7')).toEqual([7]);
-  expect(await found(store, 'dateOfBirth==1951-01-31')).toEqual(ids((id) => id % 3 === 1));
-  expect(await found(store, 'phones.number==3035550011')).toEqual([11]);
-  expect(await found(store, 'phones.number!=3035550011')).toEqual(ids((id) => id !== 11));
-  expect(await found(store, 'primaryGuarantor.id==4')).toEqual(ids((id) => id % 4 === 0));
-  expect(await found(store, 'chartNumber.present')).toEqual([7]);
-  expect(await found(store, 'chartNumber.absent', 2)).toEqual([1, 2, 3]);
-}
 
 /** Everything that the upgrade leaves: rows of patients and their values, its own notes, names of indexes. */
 async function contents(store: Store, { dialect }: Home): Promise<unknown> {
@@ -262,39 +236,6 @@ describe('an upgrade that was interrupted', () => {
     await store.close();
   });
 
-  postgresTest('does not wait for a server that waits for it', async ({ url }) => {
-    const home = postgresHome(url);
-    await makeOlder(home);
-    const store = await home.open({ schema: OLDER });
-    const written = JSON.stringify({ ...olderPatient(2), lastName: 'Changed' });
-    // A server that writes: it has the organization's row when the upgrade begins a transaction, and the others after it.
-    const locking = 'BEGIN; SELECT org FROM organizations WHERE org = 1 FOR UPDATE';
-    const writing = `UPDATE patients SET json = '${written}' WHERE org = 1 AND id = 2;
-      UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'; COMMIT`;
-    let [transactions, attempts] = [0, 0];
-    await onPostgres(async (client) => {
-      await upgrade({
-        dialect: 'postgres',
-        schema: schemaOf([patients]),
-        transact: async (work) => {
-          transactions++;
-          await client.query(locking);
-          const done = store.write((tx) => {
-            attempts++;
-            return work(tx);
-          });
-          await sleep(100);
-          await client.query(writing);
-          return done;
-        },
-      });
-    }, url);
-    // A deadlock would have ended one of the two, and the work would have run again.
-    expect(attempts).toBe(transactions);
-    expect(await found(store, 'lastName==Changed')).toEqual([2]);
-    await store.close();
-  });
-
   onBothStores('comes to its end while others write all the time', async (home) => {
     await makeOlder(home);
     const write = "UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'";
@@ -315,75 +256,4 @@ describe('an upgrade that was interrupted', () => {
     for (const store of stores) await expectFiltersToFind(store);
     for (const store of stores) await store.close();
   });
-});
-
-/** Between an earlier molar and this one: it has the fields of patients, and not what they are found by. */
-const BETWEEN = schemaOf([{ ...patients, filters: OLDER_PATIENTS.filters }]);
-
-describe('two versions that upgrade together', () => {
-  /** Brings a practice to a schema; `before` is called with the number of each transaction, from 1 on. */
-  const bring = (home: Home, store: Store, schema: Schema, before: (transaction: number) => Promise<unknown>) => {
-    let transaction = 0;
-    return upgrade({
-      dialect: home.dialect,
-      schema,
-      pageRows: 5,
-      transact: async (work) => {
-        await before(++transaction);
-        return store.write(work);
-      },
-    });
-  };
-
-  onBothStores('count the rows once the tables are no longer locked', async (home) => {
-    await makeOlder(home);
-    const store = await home.open({ schema: OLDER });
-    const totals: unknown[] = [];
-    await bring(home, store, schemaOf([patients]), async () => {
-      totals.push(...(await store.read.all(sql`SELECT total FROM schema_backfills`)));
-    });
-    // After the first transaction, and after the one that counts.
-    expect(totals.slice(0, 2)).toEqual([{ total: 0 }, { total: ROWS + 3 }]);
-    await store.close();
-  });
-
-  for (const [when, transactions] of [
-    ['in its pages', 4],
-    ['at its end', Number.POSITIVE_INFINITY],
-  ] as const) {
-    onBothStores(`leave the later one to finish when it begins while the other is ${when}`, async (home) => {
-      await makeOlder(home);
-      const store = await home.open({ schema: OLDER });
-      let all = 0;
-      await bring(home, store, BETWEEN, async (transaction) => {
-        all = transaction;
-      });
-      await (await home.open({ schema: OLDER })).close();
-      let later: Promise<void> | undefined;
-      const overtaken = new Promise<unknown>((resolve) => {
-        const begun = new Promise<void>((goOn) => {
-          const first = bring(home, store, BETWEEN, async (transaction) => {
-            if (transaction !== Math.min(all, transactions)) return;
-            later = bring(home, store, SCHEMA, async (each) => {
-              if (each !== 2) return;
-              goOn();
-              await overtaken;
-            });
-            await begun;
-          });
-          first.then(() => resolve(undefined), resolve);
-        });
-      });
-      const fault = await overtaken;
-      expect(fault).toBeInstanceOf(StoreUnusable);
-      expect((fault as StoreUnusable).message).toBe(
-        'Another version of molar is bringing the database to its version.',
-      );
-      await later;
-      await store.close();
-      const after = await home.open();
-      await expectFiltersToFind(after);
-      await after.close();
-    });
-  }
 });
