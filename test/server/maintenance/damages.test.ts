@@ -191,6 +191,17 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     [like(/^schema: is of version 1, not \d+: molar serve brings it/)],
   ],
   [
+    'tables of another version',
+    "UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'",
+    ['schema: is of another molar: molar serve brings it to this version'],
+  ],
+  [
+    'tables of a newer version',
+    `UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint';
+     UPDATE schema_state SET value = '99.0.0' WHERE name = 'molar'`,
+    ['schema: is of another molar: it needs a newer molar, 99.0.0 at least'],
+  ],
+  [
     'a name that stands twice',
     `DROP INDEX transactiontags_by_text;
      UPDATE transactiontags SET (tag_text, tag_text_fold, tag_type, json) = (SELECT b.tag_text, b.tag_text_fold, b.tag_type,
