@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 let copies = 0;
+const OTHER = "UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'";
 const copy = () => copied(base, join(place.path, `copy-${++copies}`));
 
 const ANN = PATIENTS.ann;
@@ -190,15 +191,10 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     'DELETE FROM schema_migrations WHERE version > 1',
     [like(/^schema: is of version 1, not \d+: molar serve brings it/)],
   ],
-  [
-    'tables of another version',
-    "UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'",
-    ['schema: is of another molar: molar serve brings it to this version'],
-  ],
+  ['tables of another version', OTHER, ['schema: is of another molar: molar serve brings it to this version']],
   [
     'tables of a newer version',
-    `UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint';
-     UPDATE schema_state SET value = '99.0.0' WHERE name = 'molar'`,
+    `${OTHER}; UPDATE schema_state SET value = '99.0.0' WHERE name = 'molar'`,
     ['schema: is of another molar: it needs a newer molar, 99.0.0 at least'],
   ],
   [
