@@ -98,7 +98,7 @@ export function backupText(report: BackupReport): string {
   return textOf([
     `Backed up ${countText(rows)} rows and ${countText(files)} files, ${sizeText(bytes)}, to ${backup}.`,
     `It holds the state of ${takenAt}; SHA-256 of its database: ${sha256}`,
-    ...(checked ? [] : ['The data is from an earlier version of molar: its records were not checked.']),
+    ...(checked ? [] : ['The data is from another version of molar: its records were not checked.']),
     ...problemLines(problems),
   ]);
 }

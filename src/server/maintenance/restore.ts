@@ -3,6 +3,7 @@ import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
+import { readSchema } from '../store/schema/introspection.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { StoreUnusable } from '../store/store.ts';
 import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from './backup/manifest.ts';
@@ -56,17 +57,17 @@ export async function restore(backup: string, to: DataLocation, work: Work): Pro
 
 /** The backup is what its manifest says, and of a schema that can be restored. */
 async function verifyBackup(folder: string, { schema, database, files }: Manifest, to: DataLocation, work: Work) {
-  const own = (await ownSchema()).version;
-  if (schema > own) {
+  const own = await ownSchema();
+  if (schema > own.version) {
     throw new StoreUnusable(
-      `The backup was made by a newer molar (schema ${schema}; this one knows ${own}).`,
+      `The backup was made by a newer molar (schema ${schema}; this one knows ${own.version}).`,
       'Update molar.',
     );
   }
-  if (schema < own && to.database !== undefined) {
+  if (schema < own.version && to.database !== undefined) {
     throw new StoreUnusable(
-      `The backup is of an earlier molar (schema ${schema}; PostgreSQL takes ${own}).`,
-      'Restore it to a folder, and migrate that with molar server migrate.',
+      `The backup is of an earlier molar (schema ${schema}; PostgreSQL takes ${own.version}).`,
+      BY_FOLDER,
     );
   }
   for (const [name, expected] of [
@@ -82,7 +83,19 @@ async function verifyBackup(folder: string, { schema, database, files }: Manifes
       'Use another backup. A folder that was served since is a data folder now, and no backup any more.',
     );
   }
+  if (to.database !== undefined && (await fingerprintOf(folder)) !== own.fingerprint) {
+    throw new StoreUnusable('The backup is of another version of molar; PostgreSQL takes this one only.', BY_FOLDER);
+  }
   await turn(work, 'Verifying the backup', 1);
+}
+
+/** Rows are copied to PostgreSQL as they are; the database of a folder is brought to this version. */
+const BY_FOLDER = 'Restore it to a folder, and migrate that with molar server migrate.';
+
+async function fingerprintOf(folder: string): Promise<string | undefined> {
+  const snapshot = await openSqliteSnapshot(folder);
+  const { fingerprint } = await readSchema(snapshot.read, snapshot.dialect).finally(() => snapshot.close());
+  return fingerprint;
 }
 
 async function fill(

@@ -16,10 +16,19 @@ const KNOWN_COLUMNS = new Map(
   ]),
 );
 
+const KNOWN_SIDES = new Set(SCHEMA.layouts.flatMap(({ sides }) => sides.map(({ table }) => table)));
+
+/** Left behind by a molar whose catalog had a resource, or a key with several values, that this one does not have. */
+function isLeftBehind({ name, columns, key }: Table): boolean {
+  if (KNOWN_COLUMNS.has(name) || KNOWN_SIDES.has(name)) return false;
+  const isSide = columns.join() === 'org,value,id' && key.join() === 'org,value,id';
+  return isSide || (key.join() === 'org,id' && columns.includes('json'));
+}
+
 /** The tables whose rows are the content of a store, with the columns that a backup and a migration carry over. */
 export function contentTables({ tables }: DatabaseSchema): readonly Table[] {
   return tables
-    .filter(({ name }) => !OWN_TABLES.has(name))
+    .filter((table) => !OWN_TABLES.has(table.name) && !isLeftBehind(table))
     .map((table) => {
       const known = KNOWN_COLUMNS.get(table.name);
       return known === undefined ? table : { ...table, columns: table.columns.filter((name) => known.has(name)) };

@@ -23,7 +23,7 @@ it('a backup tells what the data had before, some of it', () => {
   const problems = Array.from({ length: 12 }, (_, index) => `${index} is missing`);
   const lines = backupText({ ...BACKUP, checked: false, problems }).split('\n');
   expect(lines.slice(2)).toEqual([
-    'The data is from an earlier version of molar: its records were not checked.',
+    'The data is from another version of molar: its records were not checked.',
     'The data already had problems, which the copy has too:',
     ...problems.slice(0, 10).map((line) => `  ${line}`),
     '  and 2 more',

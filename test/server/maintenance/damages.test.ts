@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 let copies = 0;
+const OTHER = "UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'";
 const copy = () => copied(base, join(place.path, `copy-${++copies}`));
 
 const ANN = PATIENTS.ann;
@@ -189,6 +190,12 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     'a schema of an earlier version',
     'DELETE FROM schema_migrations WHERE version > 1',
     [like(/^schema: is of version 1, not \d+: molar serve brings it/)],
+  ],
+  ['tables of another version', OTHER, ['schema: is of another molar: molar serve brings it to this version']],
+  [
+    'tables of a newer version',
+    `${OTHER}; UPDATE schema_state SET value = '99.0.0' WHERE name = 'molar'`,
+    ['schema: is of another molar: it needs a newer molar, 99.0.0 at least'],
   ],
   [
     'a name that stands twice',

@@ -85,6 +85,16 @@ describe('a migration', () => {
     expect(linesOf(found)).toEqual([]);
   });
 
+  postgresTest('leaves out the tables that a removed key has left behind', async (database) => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec(`CREATE TABLE patients_species (org INTEGER NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+        PRIMARY KEY (org, value, id)) WITHOUT ROWID; INSERT INTO patients_species VALUES (1, 'cat', 1)`),
+    );
+    const report = await migrate({ data: source }, { data: fresh(), database: own(database) }, WORK);
+    expect(Object.keys(report.tables)).not.toContain('patients_species');
+  });
+
   postgresTest('goes on where it was interrupted, with nothing twice', async (database) => {
     const url = own(database);
     const to = { data: fresh(), database: url };
@@ -125,6 +135,17 @@ describe('a migration', () => {
 describe('a migration is refused', () => {
   it('between folders', async () => {
     await expect(migrate({ data: base }, { data: fresh() }, WORK)).rejects.toThrow('Both sides are folders.');
+  });
+
+  postgresTest('of a source that another version of molar has changed', async (database) => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec("UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),
+    );
+    await expect(migrate({ data: source }, { data: fresh(), database: own(database) }, WORK)).rejects.toMatchObject({
+      message: expect.stringMatching(/^The source is of another version of molar than .+\.$/),
+      next: expect.stringContaining('Start and stop molar serve on the source once'),
+    });
   });
 
   postgresTest('into a database that has something, which stays', async (database) => {

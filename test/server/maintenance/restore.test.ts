@@ -150,6 +150,26 @@ describe('a restore is refused', () => {
     await refused(await altered({ schema: 99 }), 'was made by a newer molar (schema 99;');
   });
 
+  postgresTest('to PostgreSQL when it follows another catalog, and leaves both as they are', async (database) => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec("UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),
+    );
+    const other = fresh();
+    expect(await backUp({ data: source }, other, { ...WORK, version: '1' })).toMatchObject({ checked: false });
+    const files = await filesIn(other);
+    const to = { data: fresh(), database: own(database), files: fresh() };
+    await expect(restore(other, to, WORK)).rejects.toMatchObject({
+      name: 'StoreUnusable',
+      message: 'The backup is of another version of molar; PostgreSQL takes this one only.',
+      next: 'Restore it to a folder, and migrate that with molar server migrate.',
+    });
+    expect(await filesIn(other)).toEqual(files);
+    expect(await restore(other, { data: fresh() }, WORK)).toMatchObject({ problems: [] });
+    // Nothing was begun there that would be in the way.
+    expect(await restore(backup, to, WORK)).toMatchObject({ problems: [] });
+  });
+
   it('of a database that was changed, or served since', async () => {
     const copy = await copied(backup, fresh());
     inDatabase(copy, (connection) => connection.exec("UPDATE settings SET value = 'x'"));

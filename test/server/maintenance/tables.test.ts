@@ -36,6 +36,17 @@ it('every table has a key to be copied by, and all but what servers agree about 
   ]);
 });
 
+it('what a resource or a key that is no more has left behind is no content', async () => {
+  const schema = await ownSchema();
+  const left = [
+    { name: 'patients_species', columns: ['org', 'value', 'id'], key: ['org', 'value', 'id'], needed: [] },
+    { name: 'pets', columns: ['org', 'id', 'name', 'json'], key: ['org', 'id'], needed: ['json'] },
+  ];
+  const foreign = { name: 'notes', columns: ['org', 'id', 'text'], key: ['org', 'id'], needed: [] };
+  expect(contentTables({ ...schema, tables: [...schema.tables, ...left] })).toEqual(contentTables(schema));
+  expect(contentTables({ ...schema, tables: [foreign] })).toEqual([foreign]);
+});
+
 postgresTest('both stores have the same tables, columns, keys and indexes', async ({ url }) => {
   await (await openPostgresStore(url)).close();
   const source = await openPostgresSource(url);

@@ -34,7 +34,7 @@ export interface BackupReport {
   readonly files: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** False for data of an earlier molar, of which only the database itself was checked. */
+  /** False for data of another version of molar, of which only the database itself was checked. */
   readonly checked: boolean;
   /** Problems that the data itself has: they are in the backup, too. */
   readonly problems: readonly string[];
@@ -82,8 +82,8 @@ async function fill(
     const { wrong, ...list } = await writeFileList(folder, hashedFiles(copy.read, files, options));
     const problems = [...lost.map((name) => `${name} is missing`), ...wrong.map((name) => `${name} was changed`)];
     const own = await ownSchema();
-    const isOlder = version < own.version || fingerprint !== own.fingerprint;
-    if (!isOlder) problems.push(...(await checkCopy(folder, options, lost.length)));
+    const isOther = version < own.version || fingerprint !== own.fingerprint;
+    if (!isOther) problems.push(...(await checkCopy(folder, options, lost.length)));
     else if (await isDamaged(copy.read)) throw damaged('its pages do not agree with each other');
     const database = { name: DATABASE, ...(await hashFile(join(folder, DATABASE))) };
     const manifest: Omit<Manifest, 'format'> = {
@@ -104,7 +104,7 @@ async function fill(
       files: list.count,
       bytes,
       sha256: database.sha256,
-      checked: !isOlder,
+      checked: !isOther,
       problems,
     };
   } finally {

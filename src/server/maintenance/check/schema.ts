@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag';
 import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
+import { readMolarVersion } from '../../store/schema/state.ts';
+import { isAbove, molarVersion } from '../../version.ts';
 import { STATE_TABLE } from '../copy/state.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
 
@@ -25,7 +27,10 @@ export async function checkSchema(
   }
   if (there.fingerprint !== own.fingerprint) {
     const what = there.fingerprint === undefined ? 'is being brought to another version' : 'is of another molar';
-    report(null, null, `${what}: molar serve brings it to this version`);
+    const version = await readMolarVersion(read);
+    const isNewer = version !== undefined && isAbove(version, molarVersion());
+    const next = isNewer ? `it needs a newer molar, ${version} at least` : 'molar serve brings it to this version';
+    report(null, null, `${what}: ${next}`);
     return false;
   }
   if (there.tables.some((table) => table.name === STATE_TABLE)) {

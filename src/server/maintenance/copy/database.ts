@@ -49,8 +49,8 @@ function sameTables(from: DatabaseSchema, to: DatabaseSchema, name: string): rea
   }
   if (from.fingerprint !== to.fingerprint) {
     throw new StoreUnusable(
-      `The tables of the source and those of ${name} follow from different catalogs.`,
-      'Start and stop molar serve on the source once, which brings it to this version.',
+      `The source is of another version of molar than ${name}.`,
+      'Start and stop molar serve on the source once, which brings it to this version; if it says that the data is newer, update molar.',
     );
   }
   const own = { ...to, tables: to.tables.filter((table) => table.name !== STATE_TABLE) };

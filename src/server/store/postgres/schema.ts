@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { SCHEMA } from '../schema/schema.ts';
 import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
@@ -11,6 +12,9 @@ import { PostgresTransaction } from './transaction.ts';
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
 
 const MAX_ATTEMPTS = 10;
+
+/** Maximum pause before another attempt, in milliseconds. */
+const MAX_PAUSE_MS = 2000;
 
 /** Oldest release of PostgreSQL itself; others that speak its protocol are recognized by their name. */
 const OLDEST = 14;
@@ -36,6 +40,7 @@ async function transact<T>(pool: Pool, sessions: boolean, work: (tx: Transaction
       // Without the lock, servers that make the same table at once get in each other's way.
       const again = isTransient(error) || sqlState(error) === DUPLICATE_TABLE;
       if (!again || attempt >= MAX_ATTEMPTS) throw error;
+      await sleep(Math.random() * Math.min(10 * 2 ** attempt, MAX_PAUSE_MS));
     }
   }
 }

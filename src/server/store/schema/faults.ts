@@ -3,29 +3,37 @@ import type { Index } from '../layout.ts';
 import { type Reader, StoreUnusable } from '../store.ts';
 import type { Schema } from './schema.ts';
 
-/** Codes of SQLite, of `StoreFault` and of PostgreSQL that say why a schema cannot be changed, and what to do. */
-const REASONS: readonly (readonly [codes: RegExp, reason: string, next: string])[] = [
-  [
-    /^(SQLITE_FULL|STORE_FULL|53100)/,
-    'the disk of the database is full',
-    'Free some space and start again; the upgrade resumes.',
-  ],
-  [
-    /^(SQLITE_READONLY|SQLITE_PERM|42501)/,
+/** Why a schema cannot be changed, and what to do. */
+type Reason = readonly [reason: string, next: string];
+
+/** What a step needs that a user may lack: to own tables, or to make new ones. */
+type Right = 'owner' | 'create';
+
+const RIGHTS: Readonly<Record<Right, Reason>> = {
+  owner: [
     'the database does not let this user change its tables',
     'Start once as the user that owns the tables, or make this one their owner.',
   ],
-];
+  create: ['the database does not let this user make tables', 'Grant CREATE on the schema, and USAGE.'],
+};
+
+const FULL: Reason = ['the disk of the database is full', 'Free some space and start again; the upgrade resumes.'];
+
+/** By codes of SQLite, of `StoreFault` and of PostgreSQL. */
+function reasonFor(code: string, right: Right): Reason | undefined {
+  if (/^(SQLITE_FULL|STORE_FULL|53100)/.test(code)) return FULL;
+  return /^(SQLITE_READONLY|SQLITE_PERM|42501)/.test(code) ? RIGHTS[right] : undefined;
+}
 
 /** Runs a step of an upgrade; a fault that whoever starts the server can mend says which step it was. */
-export async function within<T>(step: string, work: () => Promise<T>): Promise<T> {
+export async function within<T>(step: string, work: () => Promise<T>, right: Right = 'owner'): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const { code, state } = (error ?? {}) as { code?: unknown; state?: { code?: unknown } };
-    const known = REASONS.find(([codes]) => codes.test(String(state?.code ?? code)));
+    const known = reasonFor(String(state?.code ?? code), right);
     if (error instanceof StoreUnusable || known === undefined) throw error;
-    throw new StoreUnusable(`Cannot ${step}: ${known[1]}.`, known[2], error);
+    throw new StoreUnusable(`Cannot ${step}: ${known[0]}.`, known[1], error);
   }
 }
 

@@ -11,13 +11,15 @@ export interface Backfill {
   readonly org: number;
   readonly id: number;
   readonly done: number;
+  /** Rows of the table when they were counted; 0 before. */
   readonly total: number;
 }
 
 /** Rows of `schema_state`, by name. */
 const FINGERPRINT = 'fingerprint';
+const GOAL = 'goal';
 const VERSION = 'molar';
-const STREAM_HEAD = 'stream head';
+const LOG_HEADS = 'log heads';
 
 /** The statement by which the fingerprint of the schema is read: `value`, or no row while an upgrade is not complete. */
 export const FINGERPRINT_TEXT = `SELECT value FROM schema_state WHERE name = '${FINGERPRINT}'`;
@@ -33,6 +35,18 @@ export async function writeFingerprint(tx: Transaction, fingerprint: string | un
   await tx.run(sql`DELETE FROM schema_state WHERE name = ${FINGERPRINT}`);
 }
 
+/** The fingerprint that the last upgrade brings, or brought, the schema to; no other upgrade begins until this transaction ends. */
+export async function lockGoal(tx: Transaction, dialect: Dialect): Promise<string | undefined> {
+  const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
+  const row = await tx.get<{ value: string }>(sql`SELECT value FROM schema_state WHERE name = ${GOAL}${locked}`);
+  return row?.value;
+}
+
+/** Says which schema an upgrade brings the database to: one of another version notices that it is overtaken. */
+export function writeGoal(tx: Transaction, fingerprint: string): Promise<void> {
+  return writeState(tx, GOAL, fingerprint);
+}
+
 /** The version of the molar that completed the schema last. */
 export function readMolarVersion(read: Reader): Promise<string | undefined> {
   return readState(read, VERSION);
@@ -42,14 +56,13 @@ export function writeMolarVersion(tx: Transaction, version: string): Promise<voi
   return writeState(tx, VERSION, version);
 }
 
-/** The number of the newest stream message when a pass over the rows began: every server adds to it with what it writes. */
-export async function readNotedHead(read: Reader): Promise<number | undefined> {
-  const value = await readState(read, STREAM_HEAD);
-  return value === undefined ? undefined : Number(value);
+/** The newest rows of the logs when a pass over the rows began: every server adds to them with what it writes. */
+export function readNotedHeads(read: Reader): Promise<string | undefined> {
+  return readState(read, LOG_HEADS);
 }
 
-export function writeNotedHead(tx: Transaction, head: number): Promise<void> {
-  return writeState(tx, STREAM_HEAD, String(head));
+export function writeNotedHeads(tx: Transaction, heads: string): Promise<void> {
+  return writeState(tx, LOG_HEADS, heads);
 }
 
 /** What is known of a table's rows and indexes; undefined for a table of before such records. */

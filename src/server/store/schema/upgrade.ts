@@ -51,9 +51,10 @@ const FREE_PASSES = 3;
  * interrupted, at whatever point, is resumed by the next start; servers that start together share the pages.
  *
  * An older server may go on writing to the same PostgreSQL meanwhile: what is added to its tables is nullable or has a
- * default. What it writes before the end is backfilled, since the passes start over when the stream has grown, and the
- * transaction that ends them holds the stream's head, without which nobody can commit a change. What it writes after the
- * end lacks the new columns and fields: it is not ready from then on (`Store.ping`) and should get no more requests.
+ * default. What it writes before the end is backfilled, since the passes start over when a log has grown (every change adds
+ * to the audit log, those of resources that are not published too), and the transaction that ends them holds the heads of
+ * the logs, without which nobody can commit a change. What it writes after the end lacks the new columns and fields: it is
+ * not ready from then on (`Store.ping`) and should get no more requests.
  * Throws `StoreUnusable`.
  */
 export async function upgrade(work: Upgrade): Promise<void> {
@@ -68,13 +69,15 @@ export async function upgrade(work: Upgrade): Promise<void> {
 /** Adds what tables lack, and notes which rows are to be backfilled. False when the schema is complete. */
 async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
   const { dialect, schema } = work;
-  await migrate(tx, dialect);
+  await within('make the tables', () => migrate(tx, dialect), 'create');
   if ((await state.readFingerprint(tx)) === schema.fingerprint) {
     work.completed?.();
     return false;
   }
   await refuseNewer(tx);
+  await lockOrganizations(tx, dialect);
   await state.writeFingerprint(tx, undefined);
+  await state.writeGoal(tx, schema.fingerprint);
   const found = await readSchema(tx, dialect);
   const noted = await state.readBackfills(tx);
   await state.deleteBackfills(tx);
@@ -85,9 +88,9 @@ async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
     if (backfill !== undefined) backfills.push(backfill);
   }
   for (const backfill of backfills) await state.writeBackfill(tx, backfill);
-  const head = await streamHead(tx, dialect);
-  // A resumed pass began with the head that is noted already: what was written since is behind it.
-  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHead(tx, head);
+  const heads = await lockLogHeads(tx, dialect);
+  // A resumed pass began with the heads that are noted already: what was written since is behind it.
+  if (backfills.every(({ done }) => done === 0)) await state.writeNotedHeads(tx, heads);
   return backfills.length > 0 || !(await finish(tx, work, 0));
 }
 
@@ -97,6 +100,15 @@ async function refuseNewer(tx: Transaction): Promise<void> {
   throw new StoreUnusable(
     `The data was written by a newer molar (${theirs}; this one is ${own}).`,
     'Update molar, or use another data folder.',
+  );
+}
+
+/** Throws `StoreUnusable` when an upgrade to another schema has begun since: its notes are no longer those of this one. */
+async function requireGoal(tx: Transaction, { schema, dialect }: Upgrade): Promise<void> {
+  if ((await state.lockGoal(tx, dialect)) === schema.fingerprint) return;
+  throw new StoreUnusable(
+    'Another version of molar is bringing the database to its version.',
+    'Start one version only; the newer one once the other has been stopped.',
   );
 }
 
@@ -118,9 +130,12 @@ async function addMissing(tx: Transaction, layout: Layout, found: DatabaseSchema
       .filter((name) => !written.has(name))
       .map((name) => `ALTER TABLE ${table} ALTER COLUMN ${name} DROP NOT NULL`),
   ];
-  await within(`change the table ${table}`, async () => {
-    for (const text of texts) await runText(tx, text, dialect);
-  });
+  for (const text of texts) {
+    const [verb, right] = text.startsWith('CREATE TABLE')
+      ? (['make', 'create'] as const)
+      : (['change', 'owner'] as const);
+    await within(`${verb} the table ${table}`, () => runText(tx, text, dialect), right);
+  }
   return missing.length + missingSides.length > 0;
 }
 
@@ -136,13 +151,22 @@ async function backfillOf(
   if (!added && interrupted?.goal === goal) return interrupted;
   const record = await state.readTableRecord(tx, table);
   if (!added && interrupted === undefined && record !== undefined && rowForm(record) === goal) return undefined;
+  const row = await tx.get(sql`SELECT 1 AS found FROM ${raw(table)} LIMIT 1`);
+  return row === undefined ? undefined : { table_name: table, goal, org: 0, id: 0, done: 0, total: 0 };
+}
+
+/** Notes how many rows a table has, in a transaction of its own: where columns are added it would keep all others waiting. */
+async function noteTotal(tx: Transaction, { table }: Layout, work: Upgrade): Promise<void> {
+  await requireGoal(tx, work);
+  const at = await state.lockBackfill(tx, table, work.dialect);
+  if (at === undefined || at.total > 0) return;
   const row = await tx.get<{ total: number }>(sql`SELECT COUNT(*) AS total FROM ${raw(table)}`);
-  const total = row?.total ?? 0;
-  return total === 0 ? undefined : { table_name: table, goal, org: 0, id: 0, done: 0, total };
+  await state.writeBackfill(tx, { ...at, total: row?.total ?? 0 });
 }
 
 /** Works on the pages of a table until none is left. */
 async function backfill(work: Upgrade, layout: Layout): Promise<void> {
+  await within(`count the rows of the table ${layout.table}`, () => work.transact((tx) => noteTotal(tx, layout, work)));
   let reported = performance.now();
   for (;;) {
     const page = await within(`backfill the table ${layout.table}`, () =>
@@ -156,19 +180,11 @@ async function backfill(work: Upgrade, layout: Layout): Promise<void> {
 }
 
 /** One page and, with it, how far it got; undefined when the table needs no more. */
-async function nextPage(
-  tx: Transaction,
-  layout: Layout,
-  { dialect, pageRows = 1000 }: Upgrade,
-): Promise<state.Backfill | undefined> {
+async function nextPage(tx: Transaction, layout: Layout, work: Upgrade): Promise<state.Backfill | undefined> {
+  const { dialect, pageRows = 1000 } = work;
+  await requireGoal(tx, work);
   const at = await state.lockBackfill(tx, layout.table, dialect);
   if (at === undefined) return undefined;
-  if (at.goal !== rowForm(tableRecord(layout))) {
-    throw new StoreUnusable(
-      `Another version of molar is changing the table ${layout.table}.`,
-      'Start one version only; the newer one once the other has been stopped.',
-    );
-  }
   const page = await backfillPage(tx, layout, at, pageRows, dialect);
   if (page === undefined) return undefined;
   const reached = { ...at, org: page.org, id: page.id, done: at.done + page.rows };
@@ -182,18 +198,25 @@ async function nextPage(
  */
 async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boolean> {
   const { dialect, schema } = work;
+  await requireGoal(tx, work);
   // A server that started together with this one may have been faster.
   if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
+  const isLast = pass >= FREE_PASSES;
   const plans = await indexPlans(tx, schema, dialect);
-  const locked = plans.filter(({ missing }) => missing.length > 0).map(({ layout }) => layout.table);
-  // In the order in which whoever writes takes locks: a table's first, that of the stream's head last.
-  if (dialect === 'postgres' && locked.length > 0)
-    await tx.run(sql`LOCK TABLE ${raw(locked.join(', '))} IN SHARE MODE`);
-  const head = await streamHead(tx, dialect);
-  if (head !== (await state.readNotedHead(tx))) {
-    await state.writeNotedHead(tx, head);
+  const backfills = isLast ? await state.readBackfills(tx) : new Map();
+  // In the order in which whoever writes takes locks: organizations, tables, heads of logs.
+  await lockOrganizations(tx, dialect);
+  const locked = plans.filter(({ layout, missing }) => missing.length > 0 || backfills.has(layout.table));
+  await lockTables(
+    tx,
+    locked.map(({ layout }) => layout.table),
+    dialect,
+  );
+  const heads = await lockLogHeads(tx, dialect);
+  if (heads !== (await state.readNotedHeads(tx))) {
+    await state.writeNotedHeads(tx, heads);
     await state.restartBackfills(tx);
-    if (pass < FREE_PASSES) return false;
+    if (!isLast) return false;
     for (const layout of schema.layouts) while ((await nextPage(tx, layout, work)) !== undefined);
   }
   for (const plan of plans) {
@@ -207,9 +230,23 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   return true;
 }
 
-/** Number of the newest stream message. In PostgreSQL no server can commit a change until this transaction ends. */
-async function streamHead(tx: Transaction, dialect: Dialect): Promise<number> {
+/** Every change of a record locks the row of its organization first, imports excepted. */
+async function lockOrganizations(tx: Transaction, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres') await tx.run(sql`SELECT org FROM organizations ORDER BY org FOR UPDATE`);
+}
+
+/** Keeps out imports, which lock no organization. */
+async function lockTables(tx: Transaction, tables: readonly string[], dialect: Dialect): Promise<void> {
+  if (dialect !== 'postgres' || tables.length === 0) return;
+  await tx.run(sql`LOCK TABLE ${raw(tables.join(', '))} IN SHARE ROW EXCLUSIVE MODE`);
+}
+
+/** The numbers of the newest row of each log, as text. In PostgreSQL no server can commit a change until this transaction ends. */
+async function lockLogHeads(tx: Transaction, dialect: Dialect): Promise<string> {
+  // That of the stream first, as whoever writes does.
   const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
-  const row = await tx.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'${locked}`);
-  return row?.last_id ?? 0;
+  const heads = await tx.all<{ name: string; last_id: number }>(
+    sql`SELECT name, last_id FROM log_heads WHERE name IN ('stream', 'audit') ORDER BY name DESC${locked}`,
+  );
+  return heads.map(({ name, last_id }) => `${name} ${last_id}`).join(', ');
 }

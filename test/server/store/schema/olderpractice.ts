@@ -3,13 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { STORED_RESOURCES } from '../../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../../src/catalog/define.ts';
+import { checkFilter } from '../../../../src/catalog/filter/check.ts';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { blankRecord } from '../../../../src/server/rendering.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
-import { putRecord } from '../../../../src/server/store/records.ts';
+import { countRecords, listRecords, putRecord } from '../../../../src/server/store/records.ts';
 import { schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import type { UpgradeOptions } from '../../../../src/server/store/schema/upgrade.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
@@ -130,4 +131,27 @@ export async function makeOlder({ open }: Home, rows = ROWS): Promise<void> {
     for (let id = 1; id <= 3; id++) await putRecord(tx, 2, OLDER_PATIENTS, olderPatient(id));
   });
   await store.close();
+}
+
+/** Ids that a filter finds in an organization. */
+export async function found(store: Store, filter: string, org = 1): Promise<number[]> {
+  const terms = checkFilter(filter, patients.filters);
+  const slice = { lastId: 0, offset: 0, limit: 1000 };
+  const rows = await listRecords(store.read, org, patients, terms, slice);
+  expect(await countRecords(store.read, org, patients, terms)).toBe(rows.length);
+  return rows.map(({ id }) => id);
+}
+
+const ids = (test: (id: number) => boolean) => Array.from({ length: ROWS }, (_, at) => at + 1).filter(test);
+
+/** Everything that an earlier molar could not filter by finds what it should. */
+export async function expectFiltersToFind(store: Store): Promise<void> {
+  expect(await found(store, 'lastName~=ångs')).toEqual(ids((id) => id % 2 === 0));
+  expect(await found(store, 'lastName==Smith 7')).toEqual([7]);
+  expect(await found(store, 'dateOfBirth==1951-01-31')).toEqual(ids((id) => id % 3 === 1));
+  expect(await found(store, 'phones.number==3035550011')).toEqual([11]);
+  expect(await found(store, 'phones.number!=3035550011')).toEqual(ids((id) => id !== 11));
+  expect(await found(store, 'primaryGuarantor.id==4')).toEqual(ids((id) => id % 4 === 0));
+  expect(await found(store, 'chartNumber.present')).toEqual([7]);
+  expect(await found(store, 'chartNumber.absent', 2)).toEqual([1, 2, 3]);
 }

@@ -40,29 +40,63 @@ describe('a start that cannot bring a practice to this version', () => {
     );
   });
 
-  postgresTest('names what the user of the database may not change', async ({ url, schema }) => {
-    const home = postgresHome(url);
-    await makeOlder(home);
+  /** Runs with the practice as a user sees it who has some rights only; `grants` gets the name of that user. */
+  const asOther = async (
+    { url, schema }: { url: string; schema: string },
+    grants: (role: string) => string,
+    run: (home: Home) => Promise<void>,
+  ) => {
     const role = `${schema}_reader`;
     const named = new URL(url);
     [named.username, named.password] = [role, 'geheim'];
-    await onPostgres(async (client) => {
-      await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'geheim'; GRANT ALL ON SCHEMA ${schema} TO ${role};
-        GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`);
-    });
+    await onPostgres((client) => client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'geheim'; ${grants(role)}`));
     try {
-      await refused(
-        postgresHome(named.href),
-        /^Cannot change the table patients: the database does not let this user change its tables\.$/,
-        /owner/,
-      );
+      await run(postgresHome(named.href));
     } finally {
       await onPostgres((client) => client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
     }
+  };
+
+  postgresTest('names what the user of the database may not change', async (database) => {
+    await makeOlder(postgresHome(database.url));
+    const { schema } = database;
+    await asOther(
+      database,
+      (role) => `GRANT ALL ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+      (home) =>
+        refused(
+          home,
+          /^Cannot change the table patients: the database does not let this user change its tables\.$/,
+          /owner/,
+        ),
+    );
+  });
+
+  postgresTest('says what the user of an empty database needs to make tables', (database) =>
+    asOther(
+      database,
+      (role) => `GRANT USAGE ON SCHEMA ${database.schema} TO ${role}`,
+      (home) =>
+        refused(
+          home,
+          /^Cannot make the tables: the database does not let this user make tables\.$/,
+          /^Grant CREATE on the schema, and USAGE\.$/,
+        ),
+    ),
+  );
+
+  postgresTest('says what the user needs to make the table of a new resource', async (database) => {
+    await makeOlder(postgresHome(database.url));
+    const { schema } = database;
+    await asOther(
+      database,
+      (role) => `GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+      (home) => refused(home, /does not let this user make tables\.$/, /^Grant CREATE on the schema/),
+    );
   });
 
   it.each([
-    [{ code: 'SQLITE_FULL' }, /^Cannot build the index x: the disk of the database is full\.$/, /resumes/],
+    [{ code: 'SQLITE_FULL' }, /^Cannot build the index x: the disk of the database is full\.$/, /upgrade resumes/],
     [{ code: 'STORE_FULL' }, /disk of the database is full/, /Free some space/],
     [{ code: 'SQLITE_READONLY' }, /does not let this user/, /owner/],
     [{ state: { code: '42501' } }, /does not let this user/, /owner/],
