@@ -6,6 +6,7 @@ import type { Organization } from './organizations.ts';
 import type { Store, Transaction } from './store/store.ts';
 import type { Deliveries } from './stream/deliveries.ts';
 import type { Stream } from './stream/stream.ts';
+import type { Grant } from './tokens/tokens.ts';
 
 /** What every handler works with. */
 export interface Service {
@@ -32,6 +33,8 @@ export interface Service {
 export interface OperationRequest {
   readonly service: Service;
   readonly organization: Organization;
+  /** What the caller may do and see. */
+  readonly grant: Grant;
   readonly actor: Actor;
   readonly query: Readonly<Record<string, string | undefined>>;
   /** The path's record id as sent. */

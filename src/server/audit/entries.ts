@@ -3,7 +3,7 @@ import type { LogRow, Store, Transaction } from '../store/store.ts';
 
 /** Who requests something, as the audit log records it. */
 export interface Actor {
-  /** `token ID`, `link` for a signed download link, `command` for the command line on the server's own machine. */
+  /** `token ID`, `client CLIENTID`, `person SUBJECT`, `certificate NAME`, `command USER` for the command line, `import`. */
   readonly who: string;
   /** Where the request came from; null for the command line. */
   readonly address: string | null;
@@ -26,6 +26,15 @@ export interface AuditEntry {
   readonly count?: number | undefined;
   /** Keys of the filter: names, never values. */
   readonly filterKeys?: readonly string[];
+  /** Whose data it was. */
+  readonly patients?: readonly number[];
+  /** `link`: through a signed download link. */
+  readonly via?: string;
+  /** HTTP status of a refusal, and the client that it named. */
+  readonly status?: number;
+  readonly client?: string;
+  /** It held everything of the organization, or of every organization. */
+  readonly all?: boolean;
 }
 
 /** Writes an entry in the transaction of what it records, so that neither exists without the other. */
@@ -33,13 +42,17 @@ export function appendAudit(tx: Transaction, entry: AuditEntry): Promise<void> {
   return tx.append(auditRow(entry));
 }
 
-function auditRow({ org, at, actor, operation, ids, count, filterKeys }: AuditEntry): LogRow {
+function auditRow(entry: AuditEntry): LogRow {
+  const { org, at, actor, operation, ids, count, filterKeys, patients, via, status, client, all } = entry;
   const { who, address, requestId } = actor;
   const keys = filterKeys === undefined || filterKeys.length === 0 ? null : [...new Set(filterKeys)].join(',');
   const records = ids?.join(',') ?? null;
   return {
     log: 'audit',
-    values: [org, at, who, address, requestId, operation, records, count ?? ids?.length ?? null, keys],
+    values: [
+      ...[org, at, who, address, requestId, operation, records, count ?? ids?.length ?? null, keys],
+      ...[patients?.join(',') ?? null, via ?? null, status ?? null, client ?? null, all ? 1 : null],
+    ],
   };
 }
 

@@ -16,6 +16,11 @@ export interface AuditRow {
   readonly ids: string | null;
   readonly record_count: number | null;
   readonly filter_keys: string | null;
+  readonly patients: string | null;
+  readonly via: string | null;
+  readonly status: number | null;
+  readonly client: string | null;
+  readonly covers_all: number | null;
   readonly hash: string;
 }
 

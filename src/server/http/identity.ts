@@ -48,18 +48,18 @@ function putCached<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-type Sender = Pick<FastifyRequest, 'ip' | 'headers'>;
+type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method'>;
 
 /** Who an authenticated request comes from, for the audit log. */
-export function actorOf(request: FastifyRequest, { id }: Pick<Grant, 'id'>): Actor {
-  return { who: `token ${id}`, address: request.ip, requestId: request.id };
+export function actorOf(request: FastifyRequest, { who }: Pick<Grant, 'who'>): Actor {
+  return { who, address: request.ip, requestId: request.id };
 }
 
 /** The caller of a request: 401, 400, 403 or 429 as `authenticate`, `identifyOrganization` and `requireScope` refuse. */
 export async function identify(auth: AuthContext, sender: Sender, scope?: Scope): Promise<Caller> {
   const grant = await authenticate(auth, sender);
   const organization = await identifyOrganization(auth.service, grant, sender);
-  if (scope !== undefined) requireScope(grant, scope);
+  if (scope !== undefined) requireScope(grant, scope, sender.method);
   return { grant, organization };
 }
 
@@ -141,8 +141,11 @@ function forbidden() {
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 
-/** Refuses (403) a token without a scope. */
-export function requireScope(grant: Grant, scope: Scope): void {
+/** Refuses (403) a token without a scope, and one that only reads for what it may not do with any (contract §8). */
+export function requireScope(grant: Grant, scope: Scope, method: string): void {
+  if (grant.readOnly && method !== 'GET' && method !== 'HEAD') {
+    throw refusal('auth.scope_missing', 'Authorization', 'The token only reads; it may not change anything.');
+  }
   if (grant.scopes.includes(scope)) return;
   throw refusal(
     'auth.scope_missing',

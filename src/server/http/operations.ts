@@ -74,7 +74,7 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       const grant = granted instanceof Promise ? await granted : granted;
       const identified = identifyOrganization(service, grant, request, cache);
       const organization = identified instanceof Promise ? await identified : identified;
-      requireScope(grant, operation.scope);
+      requireScope(grant, operation.scope, operation.method);
       if (operation.rateLimited) {
         const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
         const { allowed, headers } = taken instanceof Promise ? await taken : taken;
@@ -152,6 +152,7 @@ async function run(
   const response = await handler({
     service,
     organization,
+    grant,
     actor,
     found,
     query,

@@ -10,6 +10,10 @@ export interface Log {
   readonly chained: boolean;
 }
 
+const FIRST_AUDIT_COLUMNS = [
+  ...['org', 'at', 'who', 'address', 'request_id', 'operation', 'ids', 'record_count', 'filter_keys'],
+] as const;
+
 export const LOGS: Readonly<Record<LogName, Log>> = {
   stream: {
     table: 'stream_messages',
@@ -18,7 +22,11 @@ export const LOGS: Readonly<Record<LogName, Log>> = {
   },
   audit: {
     table: 'audit_entries',
-    columns: ['org', 'at', 'who', 'address', 'request_id', 'operation', 'ids', 'record_count', 'filter_keys'],
+    columns: [
+      ...FIRST_AUDIT_COLUMNS,
+      // Columns added later. Entries that have none of them keep the hash that they were written with.
+      ...['patients', 'via', 'status', 'client', 'covers_all'],
+    ],
     chained: true,
   },
 };
@@ -28,7 +36,9 @@ export const NO_HASH = '';
 
 /** The hash of a row of a chained log: SHA-256 over the one before it, its number and its values, in hexadecimal. */
 export function chainHash(before: string, id: number, values: LogValues): string {
-  return hash('sha256', JSON.stringify([before, id, ...values]), 'hex');
+  const added = values.slice(FIRST_AUDIT_COLUMNS.length);
+  const hashed = added.every((value) => value === null) ? values.slice(0, FIRST_AUDIT_COLUMNS.length) : values;
+  return hash('sha256', JSON.stringify([before, id, ...hashed]), 'hex');
 }
 
 /** Rows of one statement: few sizes, so that few statements are prepared. */

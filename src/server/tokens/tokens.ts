@@ -6,11 +6,21 @@ import { type Actor, appendAudit } from '../audit/entries.ts';
 import type { Service } from '../service.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 
-/** What a token allows. `id` names it without disclosing it. Times are UTC date-times. */
-export interface Grant {
-  readonly id: string;
+/** What the holder of a credential may do. */
+export interface Rights {
   readonly organizations: readonly string[];
   readonly scopes: readonly string[];
+  /** Ids of the only locations that exist for the holder; null: every location. */
+  readonly locations: readonly number[] | null;
+  /** Every method but GET and HEAD is refused, whatever the scopes. */
+  readonly readOnly: boolean;
+}
+
+/** What a token allows. `id` names it without disclosing it. Times are UTC date-times. */
+export interface Grant extends Rights {
+  readonly id: string;
+  /** Who holds it, as the audit log names them: `token ID`, `client CLIENTID`, `person SUBJECT`, `certificate NAME`. */
+  readonly who: string;
   readonly label: string | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -20,12 +30,15 @@ interface GrantRow {
   readonly id: string;
   readonly organizations: string;
   readonly scopes: string;
+  readonly locations: string | null;
+  readonly read_only: number;
+  readonly client_id: string | null;
   readonly label: string | null;
   readonly created_at: string;
   readonly expires_at: string | null;
 }
 
-const COLUMNS = sql`id, organizations, scopes, label, created_at, expires_at`;
+const COLUMNS = sql`id, organizations, scopes, locations, read_only, client_id, label, created_at, expires_at`;
 
 /** A new random access token. */
 export function newToken(): string {
@@ -49,25 +62,41 @@ export async function listGrants(read: Reader): Promise<Grant[]> {
   return rows.map(toGrant);
 }
 
-function toGrant({ id, organizations, scopes, label, created_at, expires_at }: GrantRow): Grant {
+function toGrant(row: GrantRow): Grant {
+  const { id, organizations, scopes, locations, read_only, client_id, label, created_at, expires_at } = row;
   return {
     id,
+    who: client_id === null ? `token ${id}` : `client ${client_id}`,
     organizations: JSON.parse(organizations) as string[],
     scopes: JSON.parse(scopes) as string[],
+    locations: locations === null ? null : (JSON.parse(locations) as number[]),
+    readOnly: read_only === 1,
     label,
     createdAt: created_at,
     expiresAt: expires_at,
   };
 }
 
+/** A token to store, for every location and for writing when nothing else is said. */
+export interface NewToken extends Pick<Grant, 'organizations' | 'scopes' | 'label' | 'createdAt' | 'expiresAt'> {
+  readonly locations?: Grant['locations'];
+  readonly readOnly?: boolean;
+  /** The client that it is issued to. */
+  readonly clientId?: string;
+}
+
 /** Stores a token by its hash and returns its id; a token that exists takes the new terms. */
-export async function saveToken(tx: Transaction, token: string, grant: Omit<Grant, 'id'>): Promise<string> {
+export async function saveToken(tx: Transaction, token: string, grant: NewToken): Promise<string> {
   const hash = tokenHash(token);
   const id = hash.slice(0, 12);
-  await tx.run(sql`INSERT INTO access_tokens (hash, id, organizations, scopes, label, created_at, expires_at)
-    VALUES (${hash}, ${id}, ${JSON.stringify(grant.organizations)}, ${JSON.stringify(grant.scopes)}, ${grant.label},
-      ${grant.createdAt}, ${grant.expiresAt})
-    ON CONFLICT (hash) DO UPDATE SET organizations = excluded.organizations, scopes = excluded.scopes, expires_at = excluded.expires_at`);
+  const { organizations, scopes, locations = null, readOnly = false, clientId = null } = grant;
+  const { label, createdAt, expiresAt } = grant;
+  await tx.run(sql`INSERT INTO access_tokens
+      (hash, id, organizations, scopes, locations, read_only, client_id, label, created_at, expires_at)
+    VALUES (${hash}, ${id}, ${JSON.stringify(organizations)}, ${JSON.stringify(scopes)},
+      ${locations && JSON.stringify(locations)}, ${Number(readOnly)}, ${clientId}, ${label}, ${createdAt}, ${expiresAt})
+    ON CONFLICT (hash) DO UPDATE SET organizations = excluded.organizations, scopes = excluded.scopes,
+      locations = excluded.locations, read_only = excluded.read_only, expires_at = excluded.expires_at`);
   return id;
 }
 
@@ -118,6 +147,7 @@ export async function issueToken(
     const id = await saveToken(tx, token, {
       organizations: JSON.parse(client.organizations) as string[],
       scopes: JSON.parse(client.scopes) as string[],
+      clientId,
       label: who,
       createdAt: at,
       expiresAt: new Date(now + TOKEN_SECONDS * 1000).toISOString(),

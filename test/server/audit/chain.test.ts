@@ -143,7 +143,7 @@ describe('damage is found', () => {
     for (const { id, hash: _, ...columns } of rows.slice(2)) {
       const values = { ...columns, who: id === 3 ? 'token nobody' : columns.who };
       const hash = createHash('sha256')
-        .update(JSON.stringify([before, id, ...Object.values(values)]))
+        .update(JSON.stringify([before, id, ...Object.values(values).slice(0, 9)]))
         .digest('hex');
       tamper(`UPDATE audit_entries SET who = '${values.who}', hash = '${hash}' WHERE id = ${id}`);
       before = hash;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
+import { downgradeScript } from '../../support/downgrade.ts';
 import { postgresTest } from '../../support/postgres.ts';
 import { answers, check, copied, filesIn, inDatabase, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
 
@@ -84,11 +85,7 @@ describe('what was restored', () => {
 
   it('of data of an earlier molar is of this version', async () => {
     const source = await copied(base, fresh());
-    inDatabase(source, (connection) =>
-      connection.exec(
-        'DELETE FROM schema_migrations WHERE version > 3; DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE schema_state; DROP TABLE schema_backfills',
-      ),
-    );
+    inDatabase(source, (connection) => connection.exec(downgradeScript(3)));
     const old = fresh();
     await backUp({ data: source }, old, { ...WORK, version: '1' });
     const data = fresh();

@@ -112,5 +112,36 @@ const SCHEMA_STATE: Migration = {
   ],
 };
 
+const DISCLOSURES: Migration = {
+  name: 'disclosures',
+  statements: [
+    // Whose data an answer held; how it was reached; the status of a refusal and the client that it named; covers_all is 1
+    // for what held everything of the organization, or of all of them.
+    ...['patients TEXT', 'via TEXT', 'status INTEGER', 'client TEXT', 'covers_all INTEGER'].map(
+      (column) => `ALTER TABLE audit_entries ADD COLUMN ${column}`,
+    ),
+  ],
+};
+
+const RIGHTS: Migration = {
+  name: 'rights',
+  statements: [
+    // JSON of ids: the only locations that exist for the holder; NULL: all.
+    'ALTER TABLE access_tokens ADD COLUMN locations TEXT',
+    'ALTER TABLE access_tokens ADD COLUMN read_only INTEGER NOT NULL DEFAULT 0',
+    // The client that the token was issued to.
+    'ALTER TABLE access_tokens ADD COLUMN client_id TEXT',
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
-export const MIGRATIONS: readonly Migration[] = [FIRST, STREAM, LOGS, SHARING, AGING, SCHEMA_STATE];
+export const MIGRATIONS: readonly Migration[] = [
+  FIRST,
+  STREAM,
+  LOGS,
+  SHARING,
+  AGING,
+  SCHEMA_STATE,
+  DISCLOSURES,
+  RIGHTS,
+];

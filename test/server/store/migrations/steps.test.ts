@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { idsOf } from '../../../support/calls.ts';
+import { downgradeScript } from '../../../support/downgrade.ts';
 import { PATIENTS } from '../../../support/ids.ts';
 import { bareRecords } from '../../../support/practice.ts';
 import { testService } from '../../../support/service.ts';
@@ -17,10 +18,7 @@ afterEach(() => rm(folder, { recursive: true }));
 /** Takes a data folder back to what the first release made. */
 function downgrade(): void {
   const connection = openConnection(join(folder, 'molar.sqlite'));
-  connection.exec(
-    'DROP TABLE leases; DROP TABLE rate_buckets; DROP TABLE audit_entries; DROP TABLE log_heads; DROP TABLE stream_messages; DROP TABLE async_deliveries; DROP TABLE schema_state; DROP TABLE schema_backfills;',
-  );
-  connection.exec('DELETE FROM schema_migrations WHERE version > 1;');
+  connection.exec(downgradeScript(1));
   connection.close();
 }
 

@@ -1,0 +1,22 @@
+/** What takes each migration of a SQLite database back, by its number: whoever adds a migration adds a row. */
+const UNDO: Readonly<Record<number, readonly string[]>> = {
+  2: ['DROP TABLE stream_messages', 'DROP TABLE async_deliveries'],
+  3: ['DROP TABLE audit_entries', 'DROP TABLE log_heads'],
+  4: ['DROP TABLE leases', 'DROP TABLE rate_buckets'],
+  5: [],
+  6: ['DROP TABLE schema_state', 'DROP TABLE schema_backfills'],
+  7: ['patients', 'via', 'status', 'client', 'covers_all'].map(
+    (name) => `ALTER TABLE audit_entries DROP COLUMN ${name}`,
+  ),
+  8: ['locations', 'read_only', 'client_id'].map((name) => `ALTER TABLE access_tokens DROP COLUMN ${name}`),
+};
+
+/** A script that makes a SQLite database one of an earlier schema. */
+export function downgradeScript(version: number): string {
+  const later = Object.keys(UNDO)
+    .map(Number)
+    .filter((step) => step > version)
+    .sort((a, b) => b - a);
+  const undone = later.flatMap((step) => UNDO[step] ?? []);
+  return [...undone, `DELETE FROM schema_migrations WHERE version > ${version}`].join(';\n');
+}
