@@ -87,9 +87,10 @@ async function start(argv, root) {
   const folder = home && join(home, 'molar', 'compiled');
   const dist = join(root, 'dist');
   const program = join(dist, 'cli', 'main.js');
+  const isUsable = folder && isOwnFolder(folder);
   // Node has had a code cache of its own since 22.8; the rest of this function is for Node 20 (startup/node20.ts).
-  if (folder && enableCompileCache && isOwnFolder(folder)) enableCompileCache(folder);
-  if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
+  if (isUsable && enableCompileCache) enableCompileCache(folder);
+  if (!isUsable || enableCompileCache || !process.getuid) return require(program).main(argv, root);
   const { CodeCache, delayOptimizer } = require('../dist/cli/startup/node20.js');
   const kind = kindOf(argv);
   // Before anything is loaded: V8 accepts cached code only with the flags that it was compiled with.

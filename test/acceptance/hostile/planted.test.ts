@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -61,6 +61,11 @@ const REFUSED: readonly (readonly [what: string, plants: string, argv: readonly 
   ['the folder of downloads as a link', 'ln -s ../theirs to', [...DOWNLOAD, '1', '--dir', 'to']],
   ['a download as a link', 'ln -s ../victim a.pdf', [...DOWNLOAD, '1', '--out', 'a.pdf', '--overwrite']],
   ['the folder of a download as a link', 'ln -s ../theirs to', [...DOWNLOAD, '1', '--out', 'to/a.pdf']],
+  [
+    'the journal of downloads as a link',
+    'mkdir -m 777 to; ln -s ../../victim to/.molar-downloads.ndjson',
+    [...DOWNLOAD, '--all', '--dir', 'to'],
+  ],
   [
     'a journal of downloads that they can read',
     'mkdir -m 777 to; : > to/.molar-downloads.ndjson; chmod 666 to/.molar-downloads.ndjson',
@@ -135,6 +140,18 @@ if (other !== undefined) {
       spawnSync('ln', ['-s', '../theirs/new.csv', join(shared, 'all.csv')], { uid: user, gid: user });
       expect(await run(shared, [...LIST, '--out', 'all.csv'], practice())).toMatchObject({ code: 0 });
       expect(await readFile(join(top, 'theirs/new.csv'), 'utf8')).toBe(WHOLE);
+    });
+
+    test.concurrent('follows a link of root to a folder, and to a file only where that is its own', async () => {
+      const { top, shared } = await prepare('of root');
+      await symlink('../theirs', join(shared, 'to'));
+      expect(await run(shared, [...LIST, '--out', 'to/all.csv'], practice())).toMatchObject({ code: 0 });
+      expect(await readFile(join(top, 'theirs/all.csv'), 'utf8')).toBe(WHOLE);
+      await symlink('../theirs/new.csv', join(shared, 'all.csv'));
+      const { code } = await run(shared, [...LIST, '--out', 'all.csv'], practice());
+      expect([code, await readdir(join(top, 'theirs'))]).toEqual(
+        user === 0 ? [0, ['all.csv', 'new.csv']] : [9, ['all.csv']],
+      );
     });
 
     const PLANTED: readonly (readonly [file: string, argv: readonly string[], content: string])[] = [
