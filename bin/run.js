@@ -87,9 +87,10 @@ async function start(argv, root) {
   const folder = home && join(home, 'molar', 'compiled');
   const dist = join(root, 'dist');
   const program = join(dist, 'cli', 'main.js');
+  const isUsable = folder && isOwnFolder(folder);
   // Node has had a code cache of its own since 22.8; the rest of this function is for Node 20 (startup/node20.ts).
-  if (folder && enableCompileCache) enableCompileCache(folder);
-  if (!folder || enableCompileCache || !process.getuid) return require(program).main(argv, root);
+  if (isUsable && enableCompileCache) enableCompileCache(folder);
+  if (!isUsable || enableCompileCache || !process.getuid) return require(program).main(argv, root);
   const { CodeCache, delayOptimizer } = require('../dist/cli/startup/node20.js');
   const kind = kindOf(argv);
   // Before anything is loaded: V8 accepts cached code only with the flags that it was compiled with.
@@ -98,6 +99,18 @@ async function start(argv, root) {
   await cache.load(program).main(argv, root);
   // What failed early has not compiled what others need.
   if (!process.exitCode) cache.save();
+}
+
+/** Whether a folder is there, or can be made, that nobody else can write to: Node runs what is in it. */
+function isOwnFolder(folder) {
+  const { lstatSync, mkdirSync } = process.getBuiltinModule('node:fs');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const facts = lstatSync(folder);
+    return !process.geteuid || (facts.isDirectory() && facts.uid === process.geteuid() && (facts.mode & 0o022) === 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Commands that share code share a cache file; never a word that is not one of these, for it may be a name. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { lstat, readFile, unlink } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { lstat, unlink } from 'node:fs/promises';
 import { isPlainObject } from '../catalog/fields/kind.ts';
 import type { Clock } from './clock.ts';
 import { codeOf, Failure, fileFailure, localFailure } from './failure.ts';
 import { jsonOf } from './jsontext.ts';
+import { readUnlinked } from './output/ownfile.ts';
 
 /** A process of this machine. `started`: when, in a form only for comparison; absent where unknown. */
 export interface ProcessLife {
@@ -35,8 +36,6 @@ interface Holding {
 /** How many steps of how many milliseconds a lock file may be empty before its writer counts as dead. */
 const MAX_STEPS = 20;
 const STEP = 50;
-
-const NOT_THROUGH_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /** Maximum takers of dead locks that die one after another. */
 const MAX_DEPTH = 8;
@@ -113,7 +112,7 @@ function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string |
 async function read(path: string, clock: Clock): Promise<Holding | undefined> {
   try {
     for (let step = 0; ; step++) {
-      const text = await readFile(path, { encoding: 'utf8', flag: NOT_THROUGH_LINKS });
+      const text = await readUnlinked(path);
       if (text.trim() !== '') return holdingOf(text, path);
       if (step >= MAX_STEPS) break;
       await clock.sleep(STEP);
@@ -153,7 +152,7 @@ function taken(path: string, what: string, { pid, host, startedAt }: Holding, ow
 }
 
 async function release(path: string, id: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = await readUnlinked(path).catch(() => '');
   const value = jsonOf(text);
   if (isPlainObject(value) && value.id === id) await unlink(path).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../catalog/scopes.ts';
 import { nowOf } from '../server/clock.ts';
@@ -7,6 +8,7 @@ import { hasImageLibrary } from '../server/files/images.ts';
 import { importRecords } from '../server/import/importer.ts';
 import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
+import { isOurs } from '../server/owner.ts';
 import type { Demo } from '../server/serve.ts';
 import { newToken, saveToken } from '../server/tokens/tokens.ts';
 import { type DemoRecord, DEMO_ORGANIZATION_ID as organization, type Size } from './practice.ts';
@@ -44,18 +46,33 @@ function uncropped(record: DemoRecord): DemoRecord {
 
 /** The token of an earlier start or a new one, valid for everything in the demo practice. */
 async function grantToken({ service, path }: OpenFolder): Promise<string> {
-  const earlier = await readFile(environmentFile(path), 'utf8').catch(() => '');
+  const earlier = await readOwn(environmentFile(path)).catch(() => '');
   const token = /MOLAR_TOKEN='([^']+)'/.exec(earlier)?.[1] ?? newToken();
   const grant = { organizations: [organization], scopes: [...SCOPES], label: 'demo', expiresAt: null };
   await service.store.write((tx) => saveToken(tx, token, { ...grant, createdAt: nowOf(service) }));
   return token;
 }
 
+/** The text of a file that we left; a token that another user has put there is not granted anything. */
+async function readOwn(path: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    return isOurs(await file.stat()) ? await file.readFile('utf8') : '';
+  } finally {
+    await file.close();
+  }
+}
+
 /** Writes the connection to a file that a shell can read, for its owner only; tokens go into no log. Returns its path. */
 export async function writeDemoEnvironment({ path }: OpenFolder, url: string, token: string): Promise<string> {
   const variables = { MOLAR_URL: url, MOLAR_ORGANIZATION: organization, MOLAR_TOKEN: token };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
-  await writeFile(environmentFile(path), lines.join(''), { mode: 0o600 });
+  const fresh = `${environmentFile(path)}.new`;
+  await rm(fresh, { force: true });
+  // Neither through a link nor into a file that others have open.
+  await writeFile(fresh, lines.join(''), { mode: 0o600, flag: 'wx' });
+  await rename(fresh, environmentFile(path));
   return environmentFile(path);
 }
 

@@ -1,6 +1,7 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { otherUser } from '../support/services.ts';
 import {
   connection,
   fixturePatients,
@@ -164,3 +165,28 @@ test('a demo practice is served with the connection in a file for its owner', as
   expect(env.MOLAR_URL).toBe(url);
   expect((await molar(place.path, ['patients', 'count'], env)).stdout).toBe('2000\n');
 });
+
+const other = otherUser();
+if (other !== undefined) {
+  test('a demo practice takes no token that another user has put there, and tells them none', async () => {
+    const file = join(place.path, 'd', 'demo.env');
+    await mkdir(join(place.path, 'd'));
+    await writeFile(file, "export MOLAR_TOKEN='a-token-of-another-user'\n");
+    await chmod(file, 0o666);
+    await chown(file, other, other);
+    const before = await stat(file);
+    const { url } = await started('--data', 'd', '--demo', 'small');
+    const made = await stat(file);
+    expect([made.ino === before.ino, made.uid, made.mode & 0o777]).toEqual([false, process.getuid?.(), 0o600]);
+    const text = await readFile(file, 'utf8');
+    const organization = /MOLAR_ORGANIZATION='(.*)'/.exec(text)?.[1] ?? '';
+    const count = (token: string) =>
+      molar(place.path, ['patients', 'count'], {
+        MOLAR_URL: url,
+        MOLAR_ORGANIZATION: organization,
+        MOLAR_TOKEN: token,
+      });
+    expect((await count('a-token-of-another-user')).code).toBe(3);
+    expect((await count(/MOLAR_TOKEN='(.*)'/.exec(text)?.[1] ?? '')).stdout).toBe('2000\n');
+  });
+}

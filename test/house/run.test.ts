@@ -1,8 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { otherUser } from '../support/services.ts';
 import { ROOT } from './tree.ts';
 
 let folder: string;
@@ -46,6 +57,26 @@ describe('bin/run.js', () => {
     write('dist/cli/main.js', 'exports.main = async (argv) => void process.stdout.write(argv.join());');
     const ran = { status: 0, stdout: 'get,1', stderr: '' };
     expect([run(['get', '1'], env), run(['get', '1'], env)]).toEqual([ran, ran]);
+  });
+
+  it('keeps no code where others could put theirs', () => {
+    write('dist/cli/main.js', 'exports.main = async () => undefined;');
+    const compiled = join(folder, 'cache/molar/compiled');
+    mkdirSync(compiled, { recursive: true });
+    const other = otherUser();
+    const filled = () => {
+      run(['list']);
+      return readdirSync(compiled).length > 0;
+    };
+    chmodSync(compiled, 0o770);
+    expect(filled()).toBe(false);
+    chmodSync(compiled, 0o700);
+    if (other !== undefined) {
+      chownSync(compiled, other, other);
+      expect(filled()).toBe(false);
+      chownSync(compiled, 0, 0);
+    }
+    expect(filled()).toBe(true);
   });
 
   it('names nothing in the cache after what was typed', () => {

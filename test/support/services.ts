@@ -36,3 +36,14 @@ function answers(host: string, port: number): Promise<boolean> {
     socket.setTimeout(5000, () => end(false));
   });
 }
+
+/**
+ * A user other than the one who runs the tests, who can plant files. Undefined, and said so, where the tests may not
+ * act as another user; in CI that is a failure.
+ */
+export function otherUser(): number | undefined {
+  if (process.getuid?.() === 0) return 65_534;
+  if (process.env.CI === 'true') throw new Error('Only root can plant files as another user; CI needs to be root.');
+  process.stderr.write('Not tested: files that another user plants. Run the tests as root.\n');
+  return undefined;
+}

@@ -1,12 +1,13 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { readSettings } from '../../core/connection/settings.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
-import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
+import { localFailure, usageFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import { guarded } from '../../core/output/atomicfile.ts';
+import { makeOwnFolder } from '../../core/output/ownfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { checkResumable, exportFlags, readParallel } from '../flags/exports.ts';
 import { quotedWarning } from '../flags/filters.ts';
@@ -100,9 +101,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
     for (const warning of new Set(files.map(({ query }) => quotedWarning(query.filter)))) {
       if (warning !== undefined) await this.note(warning);
     }
-    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-      throw fileFailure(`make the folder ${folder}`, cause);
-    });
+    await guarded(`make the folder ${folder}`, () => makeOwnFolder(folder));
     const release = await holdLock(
       join(folder, '.molar-export.lock'),
       `The folder ${folder}`,

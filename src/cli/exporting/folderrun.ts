@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
@@ -17,7 +16,7 @@ import {
 import type { Receipt } from '../../core/exports/receipt.ts';
 import { Failure, isInterruption } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
-import { exists, writeAtomicFile } from '../../core/output/atomicfile.ts';
+import { exists, readIfPresent, writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { FORMATS } from '../../core/output/formats.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
@@ -98,7 +97,7 @@ export async function runFolder(
 
 /** Whether the run before was of a version that replaced complete files by changes: its summary has no kinds of files. */
 async function hasReplacedFiles(folder: string): Promise<boolean> {
-  const summary = jsonOf(await readFile(join(folder, 'summary.json'), 'utf8').catch(() => ''));
+  const summary = jsonOf((await readIfPresent(join(folder, 'summary.json')).catch(() => '')) ?? '');
   const files = isPlainObject(summary) && Array.isArray(summary.files) ? summary.files : [];
   return files.some((file) => isPlainObject(file) && file.incremental === true && file.kind === undefined);
 }

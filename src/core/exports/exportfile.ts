@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, type FileHandle, open } from 'node:fs/promises';
+import { access, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, usageFailure } from '../failure.ts';
-import { createPart, discard, guarded, publish, replaceable } from '../output/atomicfile.ts';
+import { usageFailure } from '../failure.ts';
+import { createPart, discard, guarded, publish } from '../output/atomicfile.ts';
+import { openOwnFile, replaceable } from '../output/ownfile.ts';
 import type { Sink } from '../output/sink.ts';
 import {
   differences,
@@ -126,6 +127,7 @@ export class ExportFile {
       // A write that failed half-way may have left bytes behind those that count.
       await this.handle.truncate(this.bytes);
       await publish(this.handle, part, this.target);
+      await this.handle.close();
     });
     await removeJournal(part);
   }
@@ -158,7 +160,7 @@ export async function checkResume(target: string, identity: ExportIdentity): Pro
 }
 
 /**
- * The file that is to be replaced: the one behind symbolic links. Throws a Failure with exit code 9, also when its
+ * The file that is to be replaced: the one behind symbolic links of our own. Throws a Failure with exit code 9, also when its
  * folder is missing or takes no files.
  */
 export function targetOf(path: string): Promise<string> {
@@ -178,11 +180,16 @@ export function partPath(target: string): string {
 async function reopen(target: string, { bytes, sha256 }: PartMark): Promise<OpenPart | undefined> {
   const path = partPath(target);
   return guarded(`resume ${path}`, async () => {
-    const handle = await openExisting(path);
+    const handle = await openOwnFile(path, constants.O_RDWR);
     const hash = createHash('sha256');
     let part: OpenPart | undefined;
     try {
-      if (handle === undefined || !(await hashStart(handle, bytes, hash))) return undefined;
+      // A part that others may read is closed to them; where that cannot be, it is not resumed.
+      const isClosed = await handle?.chmod(0o600).then(
+        () => true,
+        () => false,
+      );
+      if (!handle || !isClosed || !(await hashStart(handle, bytes, hash))) return undefined;
       if (hash.copy().digest('hex') !== sha256) return undefined;
       await handle.truncate(bytes);
       part = { handle, hash, bytes };
@@ -191,27 +198,6 @@ async function reopen(target: string, { bytes, sha256 }: PartMark): Promise<Open
       if (part === undefined) await handle?.close();
     }
   });
-}
-
-const UNUSABLE = ['ENOENT', 'ELOOP', 'EMLINK', 'EPERM', 'EACCES', 'ENXIO'];
-
-/** Undefined where there is none, or something that molar did not leave: a link, or the file of another user. */
-async function openExisting(part: string): Promise<FileHandle | undefined> {
-  const { O_RDWR, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  let file: FileHandle | undefined;
-  try {
-    file = await open(part, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-    const found = await file.stat();
-    const isOurs = found.isFile() && found.nlink <= 1;
-    // Only the owner of a file may set its mode: a part that another user could read is not resumed.
-    if (isOurs) await file.chmod(0o600);
-    else await file.close();
-    return isOurs ? file : undefined;
-  } catch (cause) {
-    await file?.close();
-    if (UNUSABLE.includes(codeOf(cause) ?? '')) return undefined;
-    throw cause;
-  }
 }
 
 const CHUNK = 256 * 1024;

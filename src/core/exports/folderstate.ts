@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
+import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
+import { readOwnFile } from '../output/ownfile.ts';
 import type { Bookmark } from './bookmark.ts';
 import type { Receipt } from './receipt.ts';
 
@@ -31,9 +32,10 @@ export function statePath(folder: string): string {
   return join(folder, '.molar-export.json');
 }
 
-/** The interrupted run in a folder; undefined where there is none, or none that can be read. */
+/** The interrupted run in a folder; undefined where there is none, or none that this user left. */
 export async function readState(folder: string): Promise<FolderState | undefined> {
-  const value = jsonOf((await readIfPresent(statePath(folder))) ?? '');
+  const path = statePath(folder);
+  const value = jsonOf((await guarded(`read ${path}`, () => readOwnFile(path))) ?? '');
   const isKnown =
     isPlainObject(value) &&
     value.version === 1 &&

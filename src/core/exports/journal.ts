@@ -1,11 +1,10 @@
-import { constants } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { codeOf } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing } from '../output/atomicfile.ts';
+import { createPart, guarded } from '../output/atomicfile.ts';
 import type { Format } from '../output/formats.ts';
+import { readOwnFile } from '../output/ownfile.ts';
 
 /** How far an export got. Ids are exact texts, `0` and null before the first record. */
 export interface Progress {
@@ -60,10 +59,8 @@ export async function writeJournal(part: string, journal: Journal): Promise<void
   const path = journalPath(part);
   const next = nextPath(part);
   await guarded(`write ${path}`, async () => {
-    // What is there is removed, not written through: it may be a link.
-    await rm(next, { force: true });
     try {
-      const file = await open(next, 'wx', 0o600);
+      const file = await createPart(next);
       try {
         await file.writeFile(`${JSON.stringify(journal)}\n`);
         await file.datasync();
@@ -78,11 +75,11 @@ export async function writeJournal(part: string, journal: Journal): Promise<void
   });
 }
 
-/** The journal of a part: undefined where there is none, null for one that this molar cannot resume. */
+/** The journal of a part: undefined where there is none, null for one that no molar of this user, or of this version, left. */
 export async function readJournal(part: string): Promise<Journal | null | undefined> {
   const path = journalPath(part);
-  const text = await guarded(`read ${path}`, () => readUnlinked(path));
-  if (text === undefined) return undefined;
+  const text = await guarded(`read ${path}`, () => readOwnFile(path));
+  if (typeof text !== 'string') return text;
   const journal = jsonOf(text);
   return isJournal(journal) ? journal : null;
 }
@@ -97,14 +94,6 @@ export async function removeJournal(part: string): Promise<void> {
 
 function nextPath(part: string): string {
   return `${journalPath(part)}.new`;
-}
-
-/** The text of a file; a link in its place has none. */
-async function readUnlinked(path: string): Promise<string | undefined> {
-  const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
-  return readFile(path, { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW }).catch((cause: unknown) =>
-    codeOf(cause) === 'ELOOP' ? '' : ignoreMissing(cause),
-  );
 }
 
 const NUMBERS = ['rows', 'fetched', 'pages', 'bytes', 'retries', 'throttledMilliseconds', 'resumed'];

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
-import { guarded, ignoreMissing, writeAtomicFile } from '../output/atomicfile.ts';
+import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { isSavedName } from '../profiles/config.ts';
 
 /** Identifies a named position: message numbers are valid on one server and for one organization only. */
@@ -32,7 +32,7 @@ export class PositionStore {
   /** Undefined where there is none yet. Throws a Failure with exit code 9 when it cannot be read. */
   async read(key: PositionKey): Promise<NamedPosition | undefined> {
     const path = this.pathOf(key);
-    const text = await guarded(`read ${path}`, () => readFile(path, 'utf8').catch(ignoreMissing));
+    const text = await readIfPresent(path);
     if (text === undefined) return undefined;
     const value = jsonOf(text);
     if (isNamedPosition(value)) return value;

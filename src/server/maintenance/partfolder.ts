@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isOurs } from '../owner.ts';
 import { type Connection, isBusy, openConnection } from '../store/sqlite/open.ts';
 import { StoreUnusable } from '../store/store.ts';
 
@@ -52,12 +53,14 @@ async function refuseTaken(target: string): Promise<void> {
   );
 }
 
-/** A folder of the same name that we did not make is left alone. */
+/** A folder of the same name that we did not make is left alone: its owner could read, or lead elsewhere, what is put in it. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    const foreign = (await readdir(path)).length > 0 && !existsSync(join(path, LOCK));
-    if (!foreign) return await chmod(path, 0o700);
+    const facts = await lstat(path);
+    const isOwn = facts.isDirectory() && isOurs(facts);
+    const isUsable = isOwn && ((await readdir(path)).length === 0 || existsSync(join(path, LOCK)));
+    if (isUsable) return await chmod(path, 0o700);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(`The folder ${path} cannot be made: ${reason}.`, 'Name a place you may write to.', cause);

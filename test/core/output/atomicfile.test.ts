@@ -113,6 +113,17 @@ describe('openAtomicFile', () => {
     });
   });
 
+  it('publishes nothing when its folder has become a link since', async () => {
+    await mkdir(at('to'));
+    const sink = await openAtomicFile(at('to/a.csv'));
+    await sink.write('mine');
+    await rename(at('to'), at('elsewhere'));
+    await symlink('elsewhere', at('to'));
+    await expect(sink.commit()).rejects.toMatchObject({ exitCode: 9 });
+    await sink.abort();
+    expect(await readdir(at('elsewhere'))).toEqual([]);
+  });
+
   it('publishes nothing when another program put something else in place of the part', async () => {
     const sink = await openAtomicFile(at('a.csv'));
     await sink.write('mine');

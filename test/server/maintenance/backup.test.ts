@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
 import { testService } from '../../support/service.ts';
+import { otherUser } from '../../support/services.ts';
 import {
   answers,
   check,
@@ -182,6 +183,22 @@ describe('a backup is refused', () => {
     await writeFile(join(`${target}.part`, 'mine'), 'x');
     await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
     expect(await readdir(`${target}.part`)).toEqual(['mine']);
+  });
+
+  it('where a link leads elsewhere, or the folder of an interrupted one belongs to another user', async () => {
+    const target = fresh();
+    await mkdir(`${target}.elsewhere`);
+    await symlink(`${target}.elsewhere`, `${target}.part`);
+    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    expect(await readdir(`${target}.elsewhere`)).toEqual([]);
+    const other = otherUser();
+    if (other === undefined) return;
+    await rm(`${target}.part`);
+    await mkdir(`${target}.part`);
+    await writeFile(join(`${target}.part`, 'unfinished.lock'), '');
+    await chown(`${target}.part`, other, other);
+    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    expect(await readdir(`${target}.part`)).toEqual(['unfinished.lock']);
   });
 
   it('while another one is written to the same place', async () => {

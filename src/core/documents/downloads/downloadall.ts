@@ -1,9 +1,11 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CircuitBreaker, notTried } from '../../circuitbreaker.ts';
-import { Failure, fileFailure } from '../../failure.ts';
+import { Failure } from '../../failure.ts';
 import type { LockOwner } from '../../lockfile.ts';
 import { mapInOrder } from '../../orderedmap.ts';
+import { guarded } from '../../output/atomicfile.ts';
+import { inOwnFolder, makeOwnFolder, replaceable } from '../../output/ownfile.ts';
 import type { Row } from '../../pages/page.ts';
 import { type Downloading, getDocument, hasLinks, NoVariant, storedName } from '../links/documentlink.ts';
 import { downloadTo } from './downloadfile.ts';
@@ -38,13 +40,14 @@ export async function* downloadAll(
   downloading: Downloading,
   concurrency: number,
 ): AsyncGenerator<DownloadResult> {
-  const folder = { path: resolve(target.folder, target.dir ?? ''), label: target.dir ?? '' };
-  if (target.dir !== undefined) await makeFolder(folder);
+  const label = target.dir ?? '';
+  const path = await guarded(`make folder ${label}`, () => makeOwnFolder(resolve(target.folder, label)));
+  const folder = { path, label };
   const { client, variant } = downloading;
   const scope = { server: client.baseUrl, organization: client.organization, variant };
   const journal = target.journal && (await openDownloadJournal(folder, scope, target.journal));
   try {
-    const run = new DownloadRun(target, downloading, journal);
+    const run = new DownloadRun(target, folder, downloading, journal);
     yield* mapInOrder(documents, concurrency, (document) => run.download(document));
   } finally {
     await journal?.close();
@@ -59,6 +62,7 @@ class DownloadRun {
 
   constructor(
     private readonly target: DownloadTarget,
+    private readonly folder: LabelledPath,
     private readonly downloading: Downloading,
     private readonly journal: DownloadJournal | undefined,
   ) {
@@ -118,15 +122,16 @@ class DownloadRun {
   }
 
   private pathOf(file: string): LabelledPath {
-    const label = join(this.target.dir ?? '', file);
-    return { path: resolve(this.target.folder, label), label };
+    return { path: join(this.folder.path, file), label: join(this.folder.label, file) };
   }
 
-  /** A link that the user named stays, and its target is replaced (contract §5). */
-  private async outPath(label: string): Promise<LabelledPath> {
-    const path = resolve(this.target.folder, label);
-    const isLink = this.target.overwrite && (await lstat(path).catch(() => undefined))?.isSymbolicLink();
-    return { path: isLink ? await realpath(path).catch(() => path) : path, label };
+  /** A link of our own that the user named stays, and its target is replaced (contract §5). */
+  private outPath(label: string): Promise<LabelledPath> {
+    return guarded(`write ${label}`, async () => {
+      const path = resolve(this.target.folder, label);
+      const isLink = this.target.overwrite && (await lstat(path).catch(() => undefined))?.isSymbolicLink();
+      return { path: await (isLink ? replaceable(path) : inOwnFolder(path)), label };
+    });
   }
 }
 
@@ -138,10 +143,4 @@ async function isUnchanged(
   if ((await sizeOfFile(path)) !== known.bytes || (await hashOfFile(path, 'sha256')) !== known.sha256) return false;
   await removeLinkedPart(path);
   return true;
-}
-
-async function makeFolder({ path, label }: LabelledPath): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw fileFailure(`make folder ${label}`, cause);
-  });
 }

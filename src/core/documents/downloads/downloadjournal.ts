@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { fileFailure } from '../../failure.ts';
+import { codeOf, fileFailure } from '../../failure.ts';
 import { holdLock, type LockOwner } from '../../lockfile.ts';
+import { openOwnFile } from '../../output/ownfile.ts';
 import { isFileName } from './filenames.ts';
 import type { LabelledPath } from './localfile.ts';
 
@@ -27,7 +28,7 @@ export interface JournalEntry {
 /** Which of the entries a run is about. */
 export type JournalScope = Pick<JournalEntry, 'server' | 'organization' | 'variant'>;
 
-const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW = 0 } = constants;
+const { O_RDWR, O_CREAT, O_EXCL, O_APPEND } = constants;
 
 /**
  * What was downloaded into a folder, one JSON object a line, so that another run skips what is there and gives every
@@ -53,7 +54,7 @@ export async function openDownloadJournal(
   const lock = join(folder.path, '.molar-downloads.lock');
   const release = await holdLock(lock, folder.label || 'The current folder', owner);
   try {
-    const file = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+    const file = await openJournal(path);
     const all = await readEntries(file);
     const names = all.map((entry) => entry.file);
     const ours = all.filter((entry) => SCOPE.every((key) => entry[key] === scope[key]));
@@ -79,6 +80,17 @@ export async function openDownloadJournal(
     await release();
     throw fileFailure(`open ${label}`, cause);
   }
+}
+
+/** A new journal, or the one that we left. Names of documents are not told to another user, who may have put one there. */
+async function openJournal(path: string): Promise<FileHandle> {
+  const made = await open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600).catch((cause: unknown) => {
+    if (codeOf(cause) === 'EEXIST') return undefined;
+    throw cause;
+  });
+  const file = made ?? (await openOwnFile(path, O_RDWR | O_APPEND));
+  if (!file) throw new Error('it is a link, or the file of another user');
+  return file;
 }
 
 const SCOPE = ['server', 'organization', 'variant'] as const;

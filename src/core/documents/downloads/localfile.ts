@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { codeOf, type Failure, fileFailure, localFailure } from '../../failure.ts';
+import { openRegular } from '../../output/ownfile.ts';
 
 const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
 
@@ -35,7 +36,7 @@ export async function sizeOfFile({ path, label }: LabelledPath): Promise<number 
 /** A hash of a file, in hex, read in chunks. */
 export async function hashOfFile({ path, label }: LabelledPath, algorithm: string): Promise<string> {
   try {
-    const file = await open(path, O_RDONLY | O_NOFOLLOW);
+    const file = await openRegular(path, O_RDONLY | O_NOFOLLOW);
     const hash = createHash(algorithm);
     for await (const chunk of file.createReadStream({ highWaterMark: 1024 * 1024 })) hash.update(chunk);
     return hash.digest('hex');

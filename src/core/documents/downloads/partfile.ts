@@ -1,20 +1,20 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename } from 'node:fs/promises';
+import { type FileHandle, link, lstat, rename } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf } from '../../failure.ts';
 import { createPart, flushFolder, guarded, seal } from '../../output/atomicfile.ts';
+import { openOwnFile } from '../../output/ownfile.ts';
 import { fileExists, type LabelledPath } from './localfile.ts';
 import { type PartKey, readNote, removeIfPresent, type Validator, writeNote } from './partnote.ts';
 
-const { O_RDWR, O_NOFOLLOW = 0 } = constants;
 const CHUNK = 1024 * 1024;
 
 /**
  * A download in progress: `FILE.part` beside FILE, readable by the owner only, with `FILE.part.json` to say what it is a
- * part of. Another run resumes it when the server still has the same file; links planted in its place are never
- * followed. Failures have exit code 9.
+ * part of. Another run of the same user resumes it when the server still has the same file; links planted in its
+ * place are never followed. Failures have exit code 9.
  */
 export class PartFile {
   /** Bytes that were received. */
@@ -85,6 +85,7 @@ export class PartFile {
   publish(overwrite: boolean): Promise<void> {
     return this.guarded(async () => {
       await seal(this.opened, this.path, this.label);
+      await this.opened.close();
       this.file = undefined;
       try {
         await removeIfPresent(this.notePath);
@@ -125,10 +126,11 @@ export class PartFile {
   private async restore(): Promise<void> {
     const note = await readNote(this.notePath, this.key);
     if (note === undefined) return;
-    this.file = await open(this.path, O_RDWR | O_NOFOLLOW).catch(() => undefined);
-    if (this.file === undefined) return;
-    const facts = await this.file.stat();
-    if (!isOwn(facts) || facts.size === 0 || facts.size > note.validator.total) return this.drop();
+    const file = await openOwnFile(this.path, constants.O_RDWR).catch(() => undefined);
+    if (!file) return;
+    this.file = file;
+    const facts = await file.stat();
+    if (!isPrivate(facts) || facts.size === 0 || facts.size > note.validator.total) return this.drop();
     this.validator = note.validator;
     await this.rehash(facts.size);
   }
@@ -187,7 +189,7 @@ export function isStrong(etag: string): boolean {
 /** Codes of file systems that give a file one name only. */
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
 
-/** A part that others can read, or that has another name too, was not left by an earlier run. */
-function isOwn(facts: { isFile(): boolean; readonly nlink: number; readonly mode: number }): boolean {
-  return facts.isFile() && facts.nlink === 1 && ((facts.mode & 0o077) === 0 || platform() === 'win32');
+/** A part that others can read was not left by an earlier run. */
+function isPrivate({ mode }: { readonly mode: number }): boolean {
+  return (mode & 0o077) === 0 || platform() === 'win32';
 }

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { open, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { createPart, ignoreMissing } from '../../output/atomicfile.ts';
+import { createPart } from '../../output/atomicfile.ts';
+import { ignoreMissing, openOwnFile } from '../../output/ownfile.ts';
 
 /** What tells one content of a file from another, so that a download can be resumed. */
 export interface Validator {
@@ -29,12 +30,10 @@ export interface PartNote extends PartKey {
 /** Maximum bytes of a note; longer ones are not ours. */
 const MAX_NOTE_BYTES = 65_536;
 
-const { O_RDONLY, O_NOFOLLOW = 0 } = constants;
-
-/** The note at a path; undefined when there is none, it is damaged, or it is about another file than `key`. */
+/** The note that we left at a path; undefined when there is none, it is damaged, or it is about another file than `key`. */
 export async function readNote(path: string, key: PartKey): Promise<PartNote | undefined> {
-  const file = await open(path, O_RDONLY | O_NOFOLLOW).catch(() => undefined);
-  if (file === undefined) return undefined;
+  const file = await openOwnFile(path, constants.O_RDONLY).catch(() => undefined);
+  if (!file) return undefined;
   try {
     const { size } = await file.stat();
     const note = size > MAX_NOTE_BYTES ? undefined : parsed(await file.readFile('utf8'));

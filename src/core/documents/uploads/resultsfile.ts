@@ -1,8 +1,10 @@
-import { access, readFile, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, rename } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
-import { writeAtomicFile } from '../../output/atomicfile.ts';
+import { guarded, writeAtomicFile } from '../../output/atomicfile.ts';
+import { ignoreMissing, openRegular } from '../../output/ownfile.ts';
 import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -76,9 +78,9 @@ export function resultsFile(path: string, planned: readonly ResultRow[], now: ()
 
 /** Rows of the results CSV at a path, none where there is no file. Exit code 2 when it is another file. */
 export async function readEarlierResults(path: string, label: string): Promise<readonly UploadRow[]> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    if (codeOf(cause) === 'ENOENT') return undefined;
-    throw fileFailure(`read ${label}`, cause);
+  const bytes = await guarded(`read ${label}`, async () => {
+    const file = await openRegular(path, constants.O_RDONLY).catch(ignoreMissing);
+    return file?.readFile().finally(() => file.close());
   });
   if (bytes === undefined || bytes.length === 0) return [];
   try {
@@ -127,9 +129,9 @@ export async function moveUnfinished(
   }
 }
 
-/** Whether a name is in use, as far as can be told: a file that cannot be reached counts. */
+/** Whether a name is in use, be it by a link that leads nowhere; a file that cannot be reached counts. */
 function isTaken(path: string): Promise<boolean> {
-  return access(path).then(
+  return lstat(path).then(
     () => true,
     (cause: unknown) => codeOf(cause) !== 'ENOENT',
   );

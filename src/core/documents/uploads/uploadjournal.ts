@@ -1,8 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
-import { codeOf, fileFailure, usageFailure } from '../../failure.ts';
-import { writeAtomicFile } from '../../output/atomicfile.ts';
+import { fileFailure, usageFailure } from '../../failure.ts';
+import { createPart, discard, guarded, publish } from '../../output/atomicfile.ts';
+import { readOwnFile, replaceable } from '../../output/ownfile.ts';
 import { sharedRun } from './sharedrun.ts';
 
 /** State of one upload; `sending`: a POST went out, or is about to; `refused`: the server did not accept it. */
@@ -57,11 +58,23 @@ export interface OpenJournal {
 export async function openJournal(path: string): Promise<OpenJournal> {
   const entries = await readJournal(path);
   const lines = [...(entries ?? [])].map(([key, entry]) => lineOf(key, entry));
-  await writeAtomicFile(path, [`${JSON.stringify(HEADER)}\n`, ...lines].join(''));
-  const file = await open(path, 'a', 0o600).catch((cause: unknown) => {
-    throw fileFailure(`write ${path}`, cause);
-  });
+  const file = await guarded(`write ${path}`, () => begin(path, [`${JSON.stringify(HEADER)}\n`, ...lines].join('')));
   return { journal: new UploadJournal(entries, lineAppender(file, path)), close: () => file.close() };
+}
+
+/** Replaces the journal; the file that was written stays open, so that nothing else of its name is appended to. */
+async function begin(path: string, text: string): Promise<FileHandle> {
+  const target = await replaceable(path);
+  const part = `${target}.part`;
+  const file = await createPart(part);
+  try {
+    await file.appendFile(text);
+    await publish(file, part, target);
+    return file;
+  } catch (cause) {
+    await discard(file, part);
+    throw cause;
+  }
 }
 
 /** Appends lines in their order; those added while others are written go together, with one sync for all. */
@@ -88,11 +101,9 @@ function lineAppender(file: FileHandle, path: string): AppendLine {
 
 /** The last entry of each upload, undefined where there is no journal. A line that a crash cut short does not count. */
 async function readJournal(path: string): Promise<Map<string, JournalEntry> | undefined> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    if (codeOf(cause) === 'ENOENT') return undefined;
-    throw fileFailure(`read ${path}`, cause);
-  });
+  const text = await guarded(`read ${path}`, async () => readOwnFile(await replaceable(path)));
   if (text === undefined) return undefined;
+  if (text === null) throw fileFailure(`continue ${path}`, new Error('it is the file of another user'));
   const [first = '', ...lines] = text.split('\n');
   const header = parse(first);
   if (header?.journal !== HEADER.journal || !READABLE.includes(header.version)) {

@@ -1,5 +1,7 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { holdLock, type LockOwner, type Release } from '../../lockfile.ts';
+import { guarded } from '../../output/atomicfile.ts';
+import { replaceable } from '../../output/ownfile.ts';
 import { MAX_CONTENT } from '../content/source.ts';
 import { spool } from '../content/spool.ts';
 import { type PlannedUpload, planUploads } from './plan.ts';
@@ -51,7 +53,10 @@ export async function prepareUploads(order: UploadOrder): Promise<PreparedUpload
     return spooled;
   };
   try {
-    if (owner !== undefined) held.push(await holdLock(files.lock, results, owner));
+    if (owner !== undefined) {
+      await guarded(`write ${results}`, () => replaceable(files.results));
+      held.push(await holdLock(files.lock, results, owner));
+    }
     const { rows, notes, single } = await readUploadInput({ ...order, isOwn: files.isOwn });
     const earlier = await readEarlierResults(files.results, results);
     const isOther = order.manifest !== undefined && resolve(folder, order.manifest) !== files.results;

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { chown, lchown, link, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openOwnFile, openRegular, readOwnFile, replaceable, withoutLinks } from '../../../src/core/output/ownfile.ts';
+import { otherUser } from '../../support/services.ts';
+
+let folder = '';
+const at = (name: string) => join(folder, name);
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'molar-own-')));
+  await writeFile(at('mine'), 'mine');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('what an earlier run left', () => {
+  it('is a file of our own with one name', async () => {
+    expect(await readOwnFile(at('mine'))).toBe('mine');
+    expect(await readOwnFile(at('none'))).toBeUndefined();
+  });
+
+  it.each<[string, () => Promise<unknown> | unknown]>([
+    ['a link', () => symlink('mine', at('left'))],
+    ['a second name of a file', () => link(at('mine'), at('left'))],
+    ['a folder', () => mkdir(at('left'))],
+    ['a pipe', () => execFileSync('mkfifo', [at('left')])],
+  ])('is not %s', async (_, plant) => {
+    await plant();
+    for (const flags of [constants.O_RDONLY, constants.O_RDWR, constants.O_WRONLY | constants.O_APPEND])
+      expect(await openOwnFile(at('left'), flags)).toBeNull();
+    expect(await readFile(at('mine'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('a path without links', () => {
+  it('is found through links of our own, also where it does not exist', async () => {
+    await mkdir(at('real/deep'), { recursive: true });
+    await symlink('real', at('one'));
+    await symlink(at('one/deep'), at('two'));
+    expect(await withoutLinks(at('two/../one/none/x'))).toBe(at('real/none/x'));
+    expect(await withoutLinks(at('two'))).toBe(at('real/deep'));
+    expect(await withoutLinks('/')).toBe('/');
+  });
+
+  it('has an end', async () => {
+    await symlink('b', at('a'));
+    await symlink('a', at('b'));
+    await expect(withoutLinks(at('a/x'))).rejects.toThrow('too many symbolic links');
+  });
+
+  it('is none through a file', async () => {
+    await expect(replaceable(at('mine/x'))).rejects.toThrow('ENOTDIR');
+  });
+});
+
+it('reads regular files only, and does not wait for a pipe', async () => {
+  execFileSync('mkfifo', [at('pipe')]);
+  await expect(openRegular(at('pipe'), constants.O_RDONLY)).rejects.toThrow('it is not a regular file');
+  await expect(openRegular(folder, constants.O_RDONLY)).rejects.toThrow('it is not a regular file');
+});
+
+const other = otherUser();
+if (other !== undefined) {
+  describe('what belongs to another user', () => {
+    it('was not left by an earlier run', async () => {
+      await chown(at('mine'), other, other);
+      expect(await openOwnFile(at('mine'), constants.O_RDWR)).toBeNull();
+    });
+
+    it('is replaced where it is a file, and not followed where it is a link', async () => {
+      await chown(at('mine'), other, other);
+      expect(await replaceable(at('mine'))).toBe(at('mine'));
+      await symlink('mine', at('link'));
+      expect(await replaceable(at('link'))).toBe(at('mine'));
+      await lchown(at('link'), other, other);
+      await expect(replaceable(at('link'))).rejects.toThrow('it is a symbolic link of another user');
+      await symlink('.', at('folder'));
+      expect(await replaceable(at('folder/mine'))).toBe(at('mine'));
+      await lchown(at('folder'), other, other);
+      await expect(replaceable(at('folder/mine'))).rejects.toThrow(
+        `${at('folder')} is a symbolic link of another user`,
+      );
+    });
+  });
+}
