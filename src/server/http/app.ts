@@ -93,7 +93,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   mountHealth(app, service);
-  mountDocs(app);
+  mountDocs(app, service.maxText);
   await mountTokens(app, auth);
   mountFiles(app, service);
   await mountOperations(app, auth, options.rateLimit);
