@@ -18,6 +18,11 @@ export const FAILURES = {
   'auth.token_expired': { status: 401, title: 'Token expired', next: 'Request a new token.' },
   'auth.client_refused': { status: 401, title: 'Client refused', next: 'Check the client id and secret.' },
   'auth.grant_type': { status: 400, title: 'Grant type not supported', next: 'Use grant_type=client_credentials.' },
+  'auth.origin': {
+    status: 403,
+    title: 'Page of another site',
+    next: 'Request tokens from a program of your own, never from a page.',
+  },
   'auth.organization_forbidden': {
     status: 403,
     title: 'Organization not allowed',

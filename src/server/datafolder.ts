@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
+import { MAX_TEXT } from '../catalog/fields/text.ts';
 import { ReadTrail } from './audit/entries.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import type { Clock } from './clock.ts';
@@ -47,6 +48,8 @@ export interface OpenOptions {
   readonly progress?: UpgradeOptions['progress'];
   readonly clock?: Clock;
   readonly maxDocumentBytes?: number;
+  /** Code points of a free text, `MAX_TEXT` when not given. */
+  readonly maxText?: number;
   readonly requireLocation?: boolean;
   readonly agingPageLimit?: number;
   /** Retention of stream messages in days. */
@@ -87,6 +90,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       clock,
       signingKey: await signingKey(store),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
+      maxText: options.maxText ?? MAX_TEXT,
       requireLocation: options.requireLocation ?? false,
       agingPageLimit: options.agingPageLimit ?? DEFAULT_AGING_PAGE,
     };

@@ -16,6 +16,10 @@ export interface AnsweredRequest {
   readonly route: string;
   readonly status: number;
   readonly milliseconds: number;
+  /** Of a refusal (401, 403, 429): where it came from, and the id of the token or client that was named. */
+  readonly address?: string;
+  readonly token?: string;
+  readonly client?: string;
 }
 
 /** The server's log: JSON lines on the stream given. Requests at `info`, health checks at `debug`, faults at `error`. */

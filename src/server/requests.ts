@@ -133,7 +133,8 @@ export function readContext(
   mode: 'create' | 'update',
   zone = request.organization.timezone,
 ): ReadContext & { problems: Problem[] } {
-  return { mode, problems: [], warnings: request.warnings, instantOf: instantIn(zone) };
+  const { service, warnings } = request;
+  return { mode, problems: [], warnings, instantOf: instantIn(zone), maxText: service.maxText };
 }
 
 /** The canonical values of a JSON object body; problems are left in the context, for more to be added. */

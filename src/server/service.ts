@@ -23,6 +23,8 @@ export interface Service {
   readonly signingKey: Buffer;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
+  /** Code points that a free text may have (contract §8). */
+  readonly maxText: number;
   /** The announced change: location filters are required (D12). */
   readonly requireLocation: boolean;
   /** Transactions per page of the aging report (D35). */

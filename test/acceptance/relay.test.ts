@@ -99,9 +99,11 @@ describe('molar serve --amqp', () => {
     const metrics = await (await fetch(`${served.url}/metrics`)).text();
     expect(await served.stop()).toBe(0);
     expect(metrics).toMatch(/^molar_relay_connected 0$/m);
-    const refused = await molar(place.path, ['serve', '--data', 'other', '--amqp', 'http://user:secret@127.0.0.1/']);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--amqp takes amqp://');
-    expect(refused.stderr).not.toContain('secret');
+    for (const bad of ['http://user:secret@127.0.0.1/', 'amqp://user:secret@127.0.0.1/%zz', 'secret', '']) {
+      const refused = await molar(place.path, ['serve', '--data', 'other', '--amqp', bad]);
+      expect([bad, refused.code]).toEqual([bad, 2]);
+      expect(refused.stderr).toContain('--amqp takes amqp://');
+      expect(refused.stderr).not.toContain('secret');
+    }
   });
 });

@@ -28,6 +28,7 @@ describe('the failure table (D5)', () => {
     ['auth.token_malformed', 401],
     ['auth.token_unknown', 401],
     ['auth.token_expired', 401],
+    ['auth.origin', 403],
     ['auth.organization_forbidden', 403],
     ['auth.scope_missing', 403],
     ['request.organization_missing', 400],

@@ -58,9 +58,20 @@ describe.each(operations('create'))('values of %s', (_id, tested) => {
   );
 
   it.each(rowsFor(service, tested, fixture.lengths))(
-    '%s: text only, without NUL or half characters',
+    '%s: text only, without half characters or any that drives a terminal',
     async (_name, sender, [name]) => {
-      await refuses(sender, name, [5, true, [], {}, 'abc\0def', 'abcde\ud83e']);
+      await refuses(sender, name, [
+        5,
+        true,
+        [],
+        {},
+        'abc\0def',
+        'abcde\ud83e',
+        'abc\x07def',
+        'abc\x1b[2J',
+        '\x0babcde',
+        'abc\x9bdef',
+      ]);
     },
   );
 

@@ -38,7 +38,7 @@ export interface ResourceFixture {
   readonly required?: readonly string[];
   /** A body that changes any record of the resource, another one each time. */
   readonly update?: (n: number) => Body;
-  /** Lengths of text fields in code points: name, least, most (specification, Limits). */
+  /** Lengths of text fields in code points: name, least, most (specification, Limits; contract §8). */
   readonly lengths?: readonly (readonly [name: string, min: number, max: number])[];
   /** Numbers: name, least, most (null: no bound). */
   readonly ranges?: readonly (readonly [name: string, min: number | null, max: number | null])[];

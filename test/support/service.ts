@@ -24,6 +24,8 @@ interface TestServiceOptions {
   readonly statementTimeoutMs?: number;
   readonly clock?: TestClock;
   readonly maxDocumentBytes?: number;
+  /** Code points of a free text, 10000 when not given. */
+  readonly maxText?: number;
   readonly requireLocation?: boolean;
   readonly behindProxy?: boolean;
   /** Requests a second; 0, no limit, when not given. */
@@ -60,6 +62,7 @@ export async function testService(
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
+    ...(options.maxText !== undefined && { maxText: options.maxText }),
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });
   const faults: unknown[] = [];

@@ -23,6 +23,8 @@ export interface ReadContext {
   readonly instantOf?: (wall: WallClock) => number;
   /** The values are to be sent to a service: enumerations that the specification gives by example take others too (D50). */
   readonly forService?: boolean;
+  /** Code points that a free text may have, `MAX_TEXT` when not given (contract §8). */
+  readonly maxText?: number;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, fail, type Kind } from './kind.ts';
+import { describe, fail, type Kind, type ReadContext } from './kind.ts';
 
 interface TextLimits {
   /** Code points after trimming (D9). */
@@ -8,24 +8,50 @@ interface TextLimits {
   readonly rule?: (text: string) => string | undefined;
 }
 
-/** Text: trimmed, NFC left as sent, length counted in code points, NUL refused (D9). */
+/** Code points of a free text where whoever runs the server says nothing else (contract §8). */
+export const MAX_TEXT = 10_000;
+
+/** Code points of a name, a title, a code or a line of an address for which the specification has no limit (contract §8). */
+const MAX_LINE = 255;
+
+/** Text: trimmed, NFC left as sent, length counted in code points, control characters refused (D9, contract §8). */
 export function text(limits: TextLimits = {}): Kind<string> {
-  const { min = 0, max = Number.POSITIVE_INFINITY, rule } = limits;
+  return limitedText(limits, limits.max, () => limits.max);
+}
+
+/** A text of one line for which the specification has no limit: a name, a code, an e-mail address. */
+export function line(limits: Pick<TextLimits, 'min'> = {}): Kind<string> {
+  return limitedText(limits, MAX_LINE, ({ forService }) => (forService ? undefined : MAX_LINE));
+}
+
+/** Text of people for people, such as a note: as long as the server allows (`maxText`). */
+export function freeText(): Kind<string> {
+  return limitedText({}, MAX_TEXT, ({ forService, maxText = MAX_TEXT }) => (forService ? undefined : maxText));
+}
+
+/** `max` of the schema, and the one that applies to a reading: limits of our own are no limits of other services (D50). */
+function limitedText(
+  { min = 0, rule }: TextLimits,
+  shownMax: number | undefined,
+  maxOf: (context: ReadContext) => number | undefined,
+): Kind<string> {
   return {
     name: 'text',
     schema: {
       type: 'string',
       ...(min > 0 && { minLength: min }),
-      ...(Number.isFinite(max) && { maxLength: max }),
+      ...(shownMax !== undefined && { maxLength: shownMax }),
     },
     read(input, at, context) {
       if (typeof input !== 'string') {
         return fail(context, 'field.type', at, `${at} must be a string, not ${describe(input)}.`);
       }
-      const trimmed = input.trim();
-      const simple = SIMPLE.test(trimmed);
-      const unfit = simple ? undefined : unfitness(trimmed);
+      const simple = SIMPLE.test(input);
+      // As it was sent: to trim it would take some of the control characters away.
+      const unfit = simple ? undefined : unfitness(input, context);
       if (unfit !== undefined) return fail(context, 'field.format', at, `${at} ${unfit}`);
+      const trimmed = input.trim();
+      const max = maxOf(context) ?? Number.POSITIVE_INFINITY;
       const length = simple ? trimmed.length : codePoints(trimmed);
       if (length < min || length > max) {
         return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
@@ -38,14 +64,23 @@ export function text(limits: TextLimits = {}): Kind<string> {
   };
 }
 
-/** Text that most fields hold: each of its characters is a code point, and none is NUL, half of a pair or a mark. */
-const SIMPLE = /^[ -\xff]*$/;
+/** Text that most fields hold: each of its characters is a code point, and none is a control character, half of a pair or a mark. */
+const SIMPLE = /^[ -~\xa0-\xff]*$/;
 
 /** What no text may hold, as a message has it; undefined for text that holds none of it. */
-function unfitness(text: string): string | undefined {
+function unfitness(text: string, { forService }: ReadContext): string | undefined {
   if (text.includes('\0')) return 'must not contain the NUL character.';
   if (/\p{Surrogate}/u.test(text)) return 'holds half of a surrogate pair.';
+  const control = forService ? null : CONTROL.exec(text);
+  if (control !== null) return `must not contain the control character ${codePointName(control[0])}.`;
   return hasLongRun(text) ? `has more than ${MAX_MARKS} combining marks in a row.` : undefined;
+}
+
+/** C0 and C1 control characters and DEL, but for tab, line feed and carriage return: they drive terminals and printers. */
+const CONTROL = /(?![\t\n\r])\p{Cc}/u;
+
+function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** Combining marks in a row, as in the stream-safe text format of Unicode (UAX #15). */

@@ -1,7 +1,7 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, object } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { choice, freeText, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue } from '../filter/values.ts';
 import { EQUALS_IN, RANGE } from '../operators.ts';
@@ -21,7 +21,7 @@ export const appointmentHistoryFields = {
   start: readOnly(dateTime(), 'Start'),
   duration: readOnly(integer({ min: 0 }), 'Minutes'),
   status: readOnly(choice(APPOINTMENT_STATUSES), 'Status'),
-  note: readOnly(text(), 'Note'),
+  note: readOnly(freeText(), 'Note'),
   action: readOnly(choice(['CREATE', 'UPDATE', 'DELETE']), 'What happened'),
   user: readOnly(object<{ id: number | null }>({ id: readOnly(id(), 'User id') }), 'Who did it'),
   created: readOnly(dateTime(), 'When it happened'),

@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { anyWord, choice, text, typeName } from '../fields/text.ts';
+import { anyWord, choice, freeText, typeName } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, idValue, locationValue, yesNoValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -52,8 +52,8 @@ export const appointmentFields = {
   location: readOnly(link('Location'), 'Location of the operatory'),
   asap: optional(yesNo(), 'Wants an earlier slot'),
   needsFollowUp: optional(yesNo(), 'Needs follow-up'),
-  note: optional(text(), 'Note'),
-  other: optional(text(), 'Other'),
+  note: optional(freeText(), 'Note'),
+  other: optional(freeText(), 'Other'),
   bookedOnline: optional(yesNo(), 'Booked online'),
   bookingType: optional(choice(['TREATMENT', 'RECARE', 'NEW_PATIENT', 'EXISTING_PATIENT'], anyWord), 'Booking type'),
   reason: optional(link('ScheduleTemplateReasonV1'), 'Reason'),

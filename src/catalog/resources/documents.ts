@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link, list, object, organizationLink } from '../fields/composites.ts';
 import { id, integer, number } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { choice, line, text, typeName } from '../fields/text.ts';
 import { date } from '../fields/times.ts';
 import { exactTextValue, idValue, tagValue } from '../filter/values.ts';
 import { EQUALS, IN } from '../operators.ts';
@@ -49,8 +49,8 @@ export const documentFields = {
   id: readOnly(id(), 'Document id'),
   name: required(documentName(), 'File name, 1–70 characters; the extension follows from mimeType'),
   mimeType: requiredOnCreate(mimeType(), 'File type'),
-  guidName: readOnly(text(), 'Storage identifier'),
-  thumbNailId: readOnly(text(), 'Storage identifier of the thumbnail'),
+  guidName: readOnly(line(), 'Storage identifier'),
+  thumbNailId: readOnly(line(), 'Storage identifier of the thumbnail'),
   ownerType: readOnly(choice(['Organization', 'Patient', 'PerioExam']), 'Kind of owner'),
   ownerOrganization: createOnly(organizationLink(), 'Owning organization'),
   ownerPatient: createOnly(link('PatientV1'), 'Owning patient'),

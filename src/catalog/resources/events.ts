@@ -12,7 +12,7 @@ import {
 } from '../define.ts';
 import { link, list } from '../fields/composites.ts';
 import { id, integer, yesNo } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { choice, freeText, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { dateTimeValue, exactTextValue, idValue, locationValue, textValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT_IN, IN, RANGE, TEXT } from '../operators.ts';
@@ -30,7 +30,7 @@ export const eventFields = {
   id: readOnly(id(), 'Event id'),
   type: readOnly(typeName('EventV1'), 'Always EventV1'),
   title: required(text({ min: 1, max: 60 }), 'Title'),
-  description: optional(text(), 'Description'),
+  description: optional(freeText(), 'Description'),
   start: required(dateTime(), 'Start'),
   end: readOnly(dateTime(), 'End: start and duration'),
   duration: optional(integer({ min: 5, max: 1440 }), 'Minutes, 60 when not given'),

@@ -1,7 +1,7 @@
 import { asyncOperation, filterKeys, key, resource } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { text, typeName } from '../fields/text.ts';
+import { line, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { idValue } from '../filter/values.ts';
 import { EQUALS_IN } from '../operators.ts';
@@ -13,14 +13,14 @@ export const imageAttachmentFields = {
   type: readOnly(typeName('ImageAttachmentV1'), 'Always ImageAttachmentV1'),
   examId: readOnly(id(), 'Exam id'),
   examImageId: readOnly(id(), 'Image id within the exam'),
-  examName: readOnly(text(), 'Name of the exam'),
+  examName: readOnly(line(), 'Name of the exam'),
   examDate: readOnly(date(), 'Date of the exam'),
-  examImageOutputFormat: readOnly(text(), 'Image format'),
+  examImageOutputFormat: readOnly(line(), 'Image format'),
   examImageSizeInBytes: readOnly(integer({ min: 0 }), 'Bytes'),
-  attachmentType: readOnly(text(), 'Kind of attachment'),
+  attachmentType: readOnly(line(), 'Kind of attachment'),
   attachedDate: readOnly(dateTime(), 'When it was attached'),
   dateCreated: readOnly(dateTime(), 'When it was created'),
-  neaNumber: readOnly(text(), 'NEA number'),
+  neaNumber: readOnly(line(), 'NEA number'),
   insuranceClaim: readOnly(link('InsuranceClaim'), 'Insurance claim'),
   lastModified: readOnly(dateTime(), 'Last change'),
 } as const;

@@ -1,7 +1,7 @@
 import { deleteOperation, filterKeys, getOperation, key, listOperation, resource, updateOperation } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, freeText, text } from '../fields/text.ts';
 import { dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue, locationValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_NOT, EQUALS_NOT_IN, RANGE } from '../operators.ts';
@@ -19,12 +19,12 @@ export const missedAppointmentFields = {
   provider: readOnly(link('Provider'), 'Provider'),
   patient: readOnly(link('PatientV1'), 'Patient'),
   location: readOnly(link('Location'), 'Location'),
-  other: readOnly(text(), 'Other'),
-  procedures: readOnly(text(), 'Summary of the procedures'),
+  other: readOnly(freeText(), 'Other'),
+  procedures: readOnly(freeText(), 'Summary of the procedures'),
   cancelledOn: optional(dateTime(), 'When it was cancelled'),
   reasonCancelled: optional(text({ max: 200 }), 'Why it was cancelled'),
   rescheduledOn: readOnly(dateTime(), 'When the appointment left BROKEN or NO_SHOW'),
-  note: readOnly(text(), 'Note'),
+  note: readOnly(freeText(), 'Note'),
 } as const;
 
 export const missedAppointmentFilters = filterKeys({

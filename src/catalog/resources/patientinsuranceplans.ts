@@ -2,7 +2,7 @@ import { countOperation, filterKeys, getOperation, key, listOperation, resource 
 import { link, list, object } from '../fields/composites.ts';
 import type { Field, Fields } from '../fields/kind.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
-import { anyWord, choice, text } from '../fields/text.ts';
+import { anyWord, choice, freeText, line } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { dateTimeValue, idValue } from '../filter/values.ts';
 import { EQUALS_IN, RANGE } from '../operators.ts';
@@ -39,9 +39,9 @@ export const patientInsurancePlanFields: Fields = {
     choice(['SELF', 'SPOUSE', 'CHILD', 'OTHER'], anyWord),
     'Relationship to the subscriber',
   ),
-  eligible: readOnly(text(), 'Eligibility'),
-  note: readOnly(text(), 'Note'),
-  eligibilityCheckType: readOnly(text(), 'How eligibility was checked'),
+  eligible: readOnly(freeText(), 'Eligibility'),
+  note: readOnly(freeText(), 'Note'),
+  eligibilityCheckType: readOnly(line(), 'How eligibility was checked'),
   confirmedDate: readOnly(date(), 'When it was confirmed'),
   responsibilities: readOnly(
     list(

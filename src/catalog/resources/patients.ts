@@ -11,7 +11,7 @@ import {
 } from '../define.ts';
 import { link, list, object } from '../fields/composites.ts';
 import { dollars, id, integer } from '../fields/numbers.ts';
-import { anyWord, choice, text, typeName } from '../fields/text.ts';
+import { anyWord, choice, line, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import {
   choiceValue,
@@ -67,7 +67,7 @@ export const patientFields = {
   id: readOnly(id(), 'Patient id'),
   firstName: required(text({ min: 1, max: 25 }), 'First name'),
   lastName: required(text({ min: 1, max: 25 }), 'Last name'),
-  preferredName: optional(text(), 'Name the patient goes by'),
+  preferredName: optional(line(), 'Name the patient goes by'),
   middleInitial: optional(text({ max: 10 }), 'Middle initial'),
   title: optional(text({ max: 25 }), 'Title'),
   nameSuffix: optional(text({ max: 25 }), 'Name suffix'),
@@ -76,8 +76,8 @@ export const patientFields = {
   patientStatus: required(choice(STATUSES), 'Status'),
   contactMethod: required(choice(CONTACT_METHODS), 'How the patient wants to be contacted'),
   languageType: required(choice(LANGUAGES, anyWord), 'Language'),
-  chartNumber: optional(text(), 'Chart number'),
-  emailAddress: optional(text(), 'E-mail address'),
+  chartNumber: optional(line(), 'Chart number'),
+  emailAddress: optional(line(), 'E-mail address'),
   phones: optional(list(object<Phone>(phoneFields)), 'Phones'),
   preferredLocation: required(link('Location'), 'Location the patient goes to'),
   primaryProvider: optional(link('Provider'), 'Provider the patient usually sees'),
@@ -87,7 +87,7 @@ export const patientFields = {
   secondaryContact: optional(link('PatientV1'), 'Whom to contact second'),
   duplicateOfPatient: optional(link('PatientV1'), 'The patient this record duplicates'),
   address1: required(text({ min: 1, max: 50 }), 'Street address'),
-  address2: optional(text(), 'Second address line'),
+  address2: optional(line(), 'Second address line'),
   city: required(text({ min: 1, max: 30 }), 'City'),
   state: required(choice(STATES, anyState), 'US state or territory code'),
   postalCode: required(text({ min: 5, max: 10 }), 'Postal code'),
@@ -143,7 +143,7 @@ export const calculatedFields = {
 export const billingTypeFields = {
   id: readOnly(id(), 'Billing type id'),
   type: readOnly(typeName('BillingTypeV1'), 'Always BillingTypeV1'),
-  name: readOnly(text(), 'Name'),
+  name: readOnly(line(), 'Name'),
 } as const;
 
 const calculatedFilters = filterKeys({

@@ -1,7 +1,7 @@
 import { link, list } from '../fields/composites.ts';
 import type { Fields } from '../fields/kind.ts';
 import { id, yesNo } from '../fields/numbers.ts';
-import { choice, text } from '../fields/text.ts';
+import { choice, line } from '../fields/text.ts';
 import { date, dateTime, timeOfDay, timeZone } from '../fields/times.ts';
 import { optional, readOnly, required } from '../record.ts';
 
@@ -9,29 +9,29 @@ import { optional, readOnly, required } from '../record.ts';
 export const REFERENCES = {
   Location: {
     id: readOnly(id(), 'Location id'),
-    name: required(text({ min: 1 }), 'Name'),
+    name: required(line({ min: 1 }), 'Name'),
     timezone: optional(timeZone(), "IANA time zone; the organization's when not given"),
   },
   Provider: {
     id: readOnly(id(), 'Provider id'),
-    firstName: optional(text(), 'First name'),
-    lastName: optional(text(), 'Last name'),
+    firstName: optional(line(), 'First name'),
+    lastName: optional(line(), 'Last name'),
     isActive: optional(yesNo(), 'Active; true when not given'),
     isNonPersonEntity: optional(yesNo(), 'A clinic or lab rather than a person; false when not given'),
   },
   Operatory: {
     id: readOnly(id(), 'Operatory id'),
-    name: optional(text(), 'Name'),
+    name: optional(line(), 'Name'),
     location: required(link('Location'), 'Location'),
   },
   PerioExam: { id: readOnly(id(), 'Perio exam id'), patient: required(link('PatientV1'), 'Patient') },
-  Referral: { id: readOnly(id(), 'Referral source id'), name: optional(text(), 'Name') },
-  DiscountPlan: { id: readOnly(id(), 'Discount plan id'), name: optional(text(), 'Name') },
-  BillingType: { id: readOnly(id(), 'Billing type id'), name: required(text({ min: 1 }), 'Name') },
+  Referral: { id: readOnly(id(), 'Referral source id'), name: optional(line(), 'Name') },
+  DiscountPlan: { id: readOnly(id(), 'Discount plan id'), name: optional(line(), 'Name') },
+  BillingType: { id: readOnly(id(), 'Billing type id'), name: required(line({ min: 1 }), 'Name') },
   InsuranceClaim: {
     id: readOnly(id(), 'Insurance claim id'),
     patient: required(link('PatientV1'), 'Patient'),
-    status: optional(text(), 'PENDING counts as pending'),
+    status: optional(line(), 'PENDING counts as pending'),
   },
   ScheduleTemplateV1: {
     id: readOnly(id(), 'Template id'),
@@ -52,7 +52,7 @@ export const REFERENCES = {
 } as const satisfies Record<string, Fields>;
 
 export const ORGANIZATION_FIELDS = {
-  name: optional(text(), 'Name'),
+  name: optional(line(), 'Name'),
   timezone: required(timeZone(), 'IANA time zone'),
   createdDate: optional(dateTime(), 'When the organization was created'),
 } as const satisfies Fields;

@@ -1,7 +1,7 @@
 import { filterKeys, key, listOperation, resource } from '../define.ts';
 import { link } from '../fields/composites.ts';
 import { id, integer } from '../fields/numbers.ts';
-import { text, typeName } from '../fields/text.ts';
+import { line, typeName } from '../fields/text.ts';
 import { idValue } from '../filter/values.ts';
 import { EQUALS } from '../operators.ts';
 import { STANDARD_PAGING } from '../paging.ts';
@@ -11,7 +11,7 @@ import { readOnly } from '../record.ts';
 export const scheduleTemplateReasonFields = {
   id: readOnly(id(), 'Reason id'),
   type: readOnly(typeName('ScheduleTemplateReasonV1'), 'Always ScheduleTemplateReasonV1'),
-  reason: readOnly(text(), 'Reason'),
+  reason: readOnly(line(), 'Reason'),
   durationMinutes: readOnly(integer({ min: 0 }), 'Usual length in minutes'),
   location: readOnly(link('Location'), 'Location'),
 } as const;

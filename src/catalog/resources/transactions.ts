@@ -1,7 +1,7 @@
 import { countOperation, filterKeys, getOperation, key, listOperation, resource } from '../define.ts';
 import { link, list, map, object } from '../fields/composites.ts';
 import { dollars, id, yesNo } from '../fields/numbers.ts';
-import { choice, text, typeName } from '../fields/text.ts';
+import { choice, line, text, typeName } from '../fields/text.ts';
 import { date, dateTime } from '../fields/times.ts';
 import { choiceValue, dateTimeValue, dateValue, idValue, locationValue } from '../filter/values.ts';
 import { EQUALS, EQUALS_IN, EQUALS_NOT, EQUALS_NOT_IN, IN, RANGE } from '../operators.ts';
@@ -50,9 +50,9 @@ export const transactionFields = {
   reasonTags: readOnly(map(link('TransactionTagV1')), 'Transfer reasons by order index'),
   patientPaymentBilling: readOnly(
     object({
-      checkNumber: readOnly(text(), 'Check number'),
-      bankNumber: readOnly(text(), 'Bank number'),
-      referenceNumber: readOnly(text(), 'Reference number'),
+      checkNumber: readOnly(line(), 'Check number'),
+      bankNumber: readOnly(line(), 'Bank number'),
+      referenceNumber: readOnly(line(), 'Reference number'),
     }),
     'Payment details',
   ),

@@ -3,20 +3,22 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
-import { type DataFolder, dataFlags, ServerCommand } from './servercommand.ts';
+import { type DataFolder, dataFlags, maxTextFlag, maxTextOf, ServerCommand } from './servercommand.ts';
 
 /** `molar server import`: NDJSON into the server's data, all or nothing. */
 export abstract class ImportCommand extends ServerCommand {
   static override args = { file: Args.string({ required: true, ignoreStdin: true, description: 'NDJSON file' }) };
   static override flags = {
     ...dataFlags,
+    ...maxTextFlag,
     json: Flags.boolean({ summary: 'Print what was imported as one JSON object' }),
   };
   protected override readonly createsFolder = true;
 
   protected override async work({ service }: DataFolder, { args, flags }: CommandInput): Promise<string> {
     const { importFile, importText } = await import('../../server/import/importer.ts');
-    const summary = await importFile(service, createReadStream(String(args.file)));
+    const limits = { ...service, maxText: maxTextOf(flags) };
+    const summary = await importFile(limits, createReadStream(String(args.file)));
     return isOn(flags, 'json') ? `${JSON.stringify(summary)}\n` : importText(summary);
   }
 }

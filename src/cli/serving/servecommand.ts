@@ -5,7 +5,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { dataFlags, dataLocation } from './servercommand.ts';
+import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 
 const { list, text, toggle } = flagGroup();
@@ -25,6 +25,7 @@ export abstract class ServeCommand extends MolarCommand {
     demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
     'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
+    ...maxTextFlag,
     'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
     'aging-page-limit': text('N', 'Transactions per page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
@@ -95,6 +96,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     imports: textFlags(flags, 'import'),
     requestTimeoutSeconds: whole('request-timeout', 1, 3600, 60),
     maxDocumentMegabytes: whole('max-document-size', 1, 1024, 50),
+    maxText: maxTextOf(flags),
     ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
     behindProxy: isOn(flags, 'behind-proxy'),
     rateLimit: whole('rate-limit', 0, 1_000_000, 100),

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { platform } from 'node:process';
+import { MAX_TEXT } from '../../catalog/fields/text.ts';
 import type { Environment } from '../../core/environment.ts';
 import { localFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { type FlagValues, textFlag } from '../flags/values.ts';
+import { type FlagValues, textFlag, wholeNumber } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 
@@ -27,6 +28,16 @@ export const dataFlags = {
 
 /** `--json` of commands that print one object. */
 export const jsonFlag = { json: toggle('Print one JSON object') };
+
+/** `--max-text` of commands that take in records. */
+export const maxTextFlag = {
+  'max-text': text('N', 'Characters that a free text such as a note may have, 10000 when not given'),
+};
+
+/** Code points that a free text may have (contract §8). */
+export function maxTextOf(flags: FlagValues): number {
+  return wholeNumber(flags, 'max-text', 1, 1_000_000) ?? MAX_TEXT;
+}
 
 /** Where the server's data is. */
 export interface DataLocation {

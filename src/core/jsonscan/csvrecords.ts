@@ -1,5 +1,5 @@
 import type { Column } from '../output/columns.ts';
-import { type CsvOptions, csvCell, csvFormatter } from '../output/csv.ts';
+import { type CsvOptions, csvCell, csvFormatter, FORMULA_BYTES, neutralised } from '../output/csv.ts';
 import type { Utf8Builder } from '../utf8builder.ts';
 import { type JsonBytes, MAX_OVERCOPY } from './jsonbytes.ts';
 import type { RecordWriter } from './pagescanner.ts';
@@ -46,7 +46,10 @@ export function csvRecordWriter(columns: readonly Column[], options: CsvOptions)
         const what = found[slot];
         if (what === ValueKind.nothing) continue;
         const from = starts[slot] as number;
-        if (what === ValueKind.word || (what === ValueKind.text && !(escapeFormulas && isFormula(bytes[from])))) {
+        if (
+          what === ValueKind.word ||
+          (what === ValueKind.text && !(escapeFormulas && FORMULA_FIRST[bytes[from] as number] === 1))
+        ) {
           const end = ends[slot] as number;
           json.copy(view, to, from, end);
           to += end - from;
@@ -76,14 +79,19 @@ function text(
   escapeFormulas: boolean,
 ): void {
   if (hasComma) out.put(Code.quote);
-  if (escapeFormulas && end > start && isFormula(bytes[start])) out.put(Code.apostrophe);
+  if (escapeFormulas && isFormula(bytes, start, end)) out.put(Code.apostrophe);
   out.copy(bytes, start, end);
   if (hasComma) out.put(Code.quote);
 }
 
-/** As in `neutralised`; tabs and carriage returns have a backslash in JSON. */
-function isFormula(first: number | undefined): boolean {
-  return first === Code.equals || first === Code.plus || first === Code.minus || first === Code.atSign;
+/** Whether a text may be a formula, by its first byte; tabs and line breaks have a backslash in JSON. */
+const FORMULA_FIRST = Uint8Array.from({ length: 256 }, (_, byte) => (FORMULA_BYTES.has(byte) ? 1 : 0));
+
+/** As in `neutralised`. */
+function isFormula(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end <= start || FORMULA_FIRST[bytes[start] as number] !== 1) return false;
+  const cell = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+  return neutralised(cell) !== cell;
 }
 
 function nested(out: Utf8Builder, bytes: Uint8Array, start: number, end: number): void {

@@ -45,8 +45,20 @@ function quoted(cell: string): string {
 
 /** Text that a spreadsheet would run as a formula is prefixed with an apostrophe, which makes it plain text there. */
 export function neutralised(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return FORMULA.test(text) ? `'${text}` : text;
 }
+
+/**
+ * A sign that begins a formula, also in the full width that East Asian versions take for the same; behind white space and
+ * byte order marks, which some programs remove. A tab or line break in front may end the cell for a program that reads
+ * quotes in its own way, so text that begins with one is never left as it is.
+ */
+const FORMULA = /^(?:[\t\n\r]|\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/;
+
+/** The first bytes, in UTF-8, of text that `FORMULA` may fit: a sign, white space, a mark, or a sign in full width. */
+export const FORMULA_BYTES: ReadonlySet<number> = new Set(
+  [...'=+-@ \u00A0\u1680\u2000\u3000\uFF1D'].map((sign) => Buffer.from(sign)[0] as number),
+);
 
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;

@@ -120,7 +120,7 @@ ${failuresTable()}`,
     id: 'limits',
     title: 'Rate limits',
     text: html`<p>Bulk reads, counts and calendar events share one rate limit per organization and token: by default ${DEFAULT_RATE} requests per second, with bursts of ${DEFAULT_RATE * 2}. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> show what is left. Above the limit: 429, with <code>Retry-After</code> in seconds.</p>
-<p>Unknown tokens are limited per address: ${DEFAULT_ATTEMPTS} at once and one per second after that; a wrong client secret counts as ten. Above the limit: 429 for tokens that were not accepted before, until Retry-After has passed.</p>
+<p>Unknown tokens are limited per address: ${DEFAULT_ATTEMPTS} at once and one per second after that; wrong secrets of a client are limited per address and client, and count as ten. Above the limit: 429 until Retry-After has passed; a valid token is never refused.</p>
 <p>A request that takes too long returns 408: narrow the filter or request smaller pages.</p>`,
   },
   {

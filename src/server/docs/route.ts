@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { MAX_TEXT } from '../../catalog/fields/text.ts';
 import { sendCompressed } from '../http/compression.ts';
 
-/** `GET /openapi.json` and `GET /docs`: each built on its first request, since few need it, and cached as text. */
-export function mountDocs(app: FastifyInstance): void {
+/** `GET /openapi.json` and `GET /docs`: each built on its first request, since few need it, and cached as text. `maxText`: code points of a free text. */
+export function mountDocs(app: FastifyInstance, maxText: number): void {
   let document: Promise<string> | undefined;
   app.get('/openapi.json', async (request, reply) => {
-    document ??= buildDocument();
+    document ??= buildDocument(maxText);
     return sendCompressed(request, reply.type('application/json; charset=utf-8'), await document);
   });
   let page: Promise<{ text: string; policy: string }> | undefined;
@@ -17,9 +18,12 @@ export function mountDocs(app: FastifyInstance): void {
   });
 }
 
-async function buildDocument(): Promise<string> {
+async function buildDocument(maxText: number): Promise<string> {
   const { openApiDocument } = await import('../openapi/document.ts');
-  return JSON.stringify(openApiDocument());
+  return JSON.stringify(openApiDocument(), (name, value) =>
+    // The only limit of the catalog that whoever runs the server may set.
+    name === 'maxLength' && value === MAX_TEXT ? maxText : value,
+  );
 }
 
 async function buildPage() {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { refusal } from '../../catalog/failures.ts';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { mountDocs } from '../docs/route.ts';
 import type { AccessLog } from '../log.ts';
@@ -11,12 +10,13 @@ import type { Service } from '../service.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
+import { addressingProblem } from './addressing.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
-import { lacksHost, Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import { Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
@@ -69,7 +69,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   limitWork(app, options.timeouts.requestMs);
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    if (lacksHost(request.raw)) return done(refusal('request.malformed', 'Host', 'The Host header is missing.'));
+    const problem = addressingProblem(request.raw, options.behindProxy);
+    if (problem !== undefined) return done(problem);
     if (!request.is404) return done();
     // Before its body is read: an unknown route is reported before a wrong body (D2).
     routes.refuseUnknown(auth, request, reply).catch(done);
@@ -93,7 +94,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   readJsonOnly(app);
   mountHealth(app, service);
-  mountDocs(app);
+  mountDocs(app, service.maxText);
   await mountTokens(app, auth);
   mountFiles(app, service);
   await mountOperations(app, auth, options.rateLimit);

@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { Refusal } from '../../catalog/failures.ts';
 import type { Clock } from '../clock.ts';
-import { setLatest, TokenBuckets } from './ratelimit.ts';
+import { type Bucket, TokenBuckets } from './ratelimit.ts';
 
 /** Unknown tokens that an address may send at once; one more for each second after that. */
 export const DEFAULT_ATTEMPTS = 300;
 
-/** Cost of a failed attempt. Client secrets are chosen by people, and each attempt costs the server a slow hash. */
-const COST = { token: 1, client: 10 } as const;
+/** Cost of a wrong client secret: they are chosen by people. */
+const CLIENT_COST = 10;
 
 /** Refuses an address that failed too often (429); `seconds` until it may try again. */
 export class TooManyAttempts extends Refusal {
@@ -17,49 +19,60 @@ export class TooManyAttempts extends Refusal {
   }
 }
 
-/** Limits failed authentication per address; a token that was accepted before is not affected by failures of others. */
+/**
+ * Limits failed authentication (contract §8): unknown tokens of an address, and wrong secrets of a client from an
+ * address. What is right is never refused for what others have tried.
+ */
 export class Attempts {
-  private readonly buckets: TokenBuckets;
-  private readonly accepted = new Map<string, true>();
-  /** The latest entry of `accepted`. */
-  private latest: string | undefined;
+  private readonly tokens: TokenBuckets;
+  private readonly clients: TokenBuckets;
+  /** Addresses with a secret that is being checked, or waits for it. */
+  private readonly checking = new Map<string, LimitFunction>();
 
   /** `limit` failures at once; 0 limits nothing. */
   constructor(
     private readonly limit: number,
     clock: Clock,
   ) {
-    this.buckets = new TokenBuckets(limit, 1, clock);
+    this.tokens = new TokenBuckets(limit, 1, clock);
+    this.clients = new TokenBuckets(limit, 1, clock);
   }
 
-  /** Counts a failure until the function it returns is called, since many run at once. Throws `TooManyAttempts`. */
-  begin(kind: keyof typeof COST, address: string): () => void {
+  /** Counts a token that was looked up and is unknown. Throws `TooManyAttempts`. */
+  countToken(address: string): void {
+    if (this.limit > 0) take(this.tokens.get(networkOf(address)), 1);
+  }
+
+  /** Counts a client's attempt until the function it returns is called, since many run at once. Throws `TooManyAttempts`. */
+  beginClient(address: string, clientId: string): () => void {
     if (this.limit === 0) return () => {};
-    const bucket = this.buckets.get(networkOf(address));
-    const cost = COST[kind];
-    if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil(cost - bucket.tokens));
-    bucket.tokens -= cost;
+    // A hash, as the names that somebody invents may be as long as a body.
+    const bucket = this.clients.get(`${networkOf(address)} ${hash('sha256', clientId)}`);
+    take(bucket, CLIENT_COST);
     return () => {
-      bucket.tokens = Math.min(this.limit, bucket.tokens + cost);
+      bucket.tokens = Math.min(this.limit, bucket.tokens + CLIENT_COST);
     };
   }
 
-  /** Whether a token, identified by its hash, was accepted before. */
-  isAccepted(hash: string): boolean {
-    return this.accepted.has(hash);
+  /**
+   * Runs the check of a secret when those that its address sent before are done: one with many invented clients would
+   * keep all others waiting, since each check takes a slow hash.
+   */
+  async inTurn<T>(address: string, check: () => Promise<T>): Promise<T> {
+    const network = networkOf(address);
+    const turns = this.checking.get(network) ?? pLimit(1);
+    this.checking.set(network, turns);
+    try {
+      return await turns(check);
+    } finally {
+      if (turns.activeCount + turns.pendingCount === 0) this.checking.delete(network);
+    }
   }
+}
 
-  accept(hash: string): void {
-    // Most requests carry the token of the one before them.
-    if (hash === this.latest) return;
-    this.latest = hash;
-    setLatest(this.accepted, hash, true);
-  }
-
-  forget(hash: string): void {
-    if (hash === this.latest) this.latest = undefined;
-    this.accepted.delete(hash);
-  }
+function take(bucket: Bucket, cost: number): void {
+  if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil(cost - bucket.tokens));
+  bucket.tokens -= cost;
 }
 
 /** The network of one subscriber: the first half of an IPv6 address, as each has 2^64; IPv4 in IPv6 is IPv4. */

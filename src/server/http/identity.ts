@@ -7,6 +7,7 @@ import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
+import { nameSender } from './sender.ts';
 
 /** What authentication works with. */
 export interface AuthContext {
@@ -64,8 +65,8 @@ export async function identify(auth: AuthContext, sender: Sender, scope?: Scope)
 }
 
 /**
- * What the token of a request allows: 401 for one that is missing, malformed, unknown or expired (D2); 429 for a new one
- * from an address that sent too many unknown ones, before it is looked up. Synchronous where the token is cached.
+ * What the token of a request allows: 401 for one that is missing, malformed, unknown or expired (D2); 429 for an
+ * unknown one from an address that sent too many of them. Synchronous where the token is cached.
  */
 export function authenticate(
   auth: AuthContext,
@@ -74,9 +75,7 @@ export function authenticate(
 ): Grant | Promise<Grant> {
   const hash = tokenHash(tokenOf(sender));
   const grant = cache.grants.get(hash);
-  return grant !== undefined && auth.attempts.isAccepted(hash)
-    ? accepted(auth, grant, hash)
-    : lookUp(auth, sender, cache, hash);
+  return grant !== undefined ? accepted(auth, sender, grant) : lookUp(auth, sender, cache, hash);
 }
 
 function tokenOf({ headers: { authorization } }: Sender): string {
@@ -90,24 +89,18 @@ function tokenOf({ headers: { authorization } }: Sender): string {
   return token;
 }
 
-async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash: string): Promise<Grant> {
-  const { service, attempts } = auth;
-  const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await findGrantByHash(service.store.read, hash).catch((error: unknown) => {
-    succeeded();
-    throw error;
-  });
+async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash: string): Promise<Grant> {
+  const grant = await findGrantByHash(auth.service.store.read, hash);
   if (grant === undefined) {
-    attempts.forget(hash);
+    auth.attempts.countToken(sender.ip);
     throw refusal('auth.token_unknown', 'Authorization', 'The token is unknown.');
   }
-  succeeded();
   putCached(cache.grants, hash, grant);
-  return accepted(auth, grant, hash);
+  return accepted(auth, sender, grant);
 }
 
-function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
-  attempts.accept(hash);
+function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant {
+  nameSender(sender, { token: grant.id });
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }

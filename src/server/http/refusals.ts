@@ -43,11 +43,6 @@ export class Routes {
   }
 }
 
-/** Whether a request of HTTP/1.1 lacks the header that it must have (RFC 9112, 3.2). */
-export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
-}
-
 /** Refuses an `Expect` of anything but `100-continue` (RFC 9110, 10.1.1): nothing of the request is read. */
 export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const description = 'The only supported expectation is 100-continue.';

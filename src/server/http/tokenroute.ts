@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { parseJson } from '../body/jsonbody.ts';
 import { issueToken, TOKEN_SECONDS } from '../tokens/tokens.ts';
 import type { AuthContext } from './identity.ts';
+import { nameSender } from './sender.ts';
 
 const PATH = '/oauth/client_credential/accesstoken';
 
@@ -10,6 +11,7 @@ const PATH = '/oauth/client_credential/accesstoken';
 export async function mountTokens(app: FastifyInstance, { service, attempts }: AuthContext): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
+    scope.addHook('onRequest', async (request) => refusePages(request));
     scope.addContentTypeParser<string>(
       'application/x-www-form-urlencoded',
       { parseAs: 'string' },
@@ -28,9 +30,15 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: A
         throw refusal('auth.grant_type', 'grant_type', 'grant_type must be client_credentials.');
       }
       const { clientId, clientSecret } = credentials(form);
-      const succeeded = attempts.begin('client', request.ip);
+      nameSender(request, { client: clientId });
+      const succeeded = attempts.beginClient(request.ip, clientId);
       const from = { address: request.ip, requestId: request.id };
-      const token = await issueToken(service, clientId, clientSecret, from).catch((error: unknown) => {
+      const issue = async () => {
+        // Whoever has left while others were checked gets no token.
+        if (request.raw.socket.destroyed) throw refusal('request.timeout', null, 'The caller has left.');
+        return issueToken(service, clientId, clientSecret, from);
+      };
+      const token = await attempts.inTurn(request.ip, issue).catch((error: unknown) => {
         if (!(error instanceof Refusal)) succeeded();
         throw error;
       });
@@ -39,6 +47,22 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: A
       return { access_token: token, token_type: 'Bearer', expires_in: String(TOKEN_SECONDS) };
     });
   });
+}
+
+/**
+ * Refuses (403) what a browser sends for a page of another site (contract §8): it would try secrets from the address of
+ * whoever looks at that page.
+ */
+function refusePages({ headers, host }: FastifyRequest): void {
+  const { origin } = headers;
+  const own = origin === undefined || (URL.canParse(origin) && isSameHost(new URL(origin), host));
+  if (own && headers['sec-fetch-site'] !== 'cross-site') return;
+  throw refusal('auth.origin', own ? 'Sec-Fetch-Site' : 'Origin', 'Tokens are not given to pages of another site.');
+}
+
+/** Whether a host is that of an origin; a port may be left out where the protocol has it. */
+function isSameHost({ protocol, host }: URL, other: string): boolean {
+  return URL.canParse(`${protocol}//${other}`) && new URL(`${protocol}//${other}`).host === host && host !== '';
 }
 
 function credentials(form: Record<string, unknown>): { clientId: string; clientSecret: string } {

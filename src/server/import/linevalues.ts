@@ -3,6 +3,7 @@ import { asId } from '../../catalog/fields/numbers.ts';
 import { readFields } from '../../catalog/record.ts';
 import { type ReferenceRecord, referenceRecord } from '../references.ts';
 import type { LocationFinder } from '../resources/behaviour.ts';
+import type { Service } from '../service.ts';
 import type { Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { RecordKind } from './kinds.ts';
@@ -51,6 +52,11 @@ interface Locations {
   readonly last?: boolean;
 }
 
+/** What reading a line needs of the import. */
+interface Reading extends Locations {
+  readonly service: Pick<Service, 'maxText'>;
+}
+
 /** The values of a line, and its problems in the context. */
 interface LineValues {
   readonly context: ReadContext;
@@ -62,8 +68,13 @@ type Given = ImportLine['record'];
 /** What a line has beside the fields of its kind. */
 const BESIDES: ReadonlySet<string> = new Set(['type', 'organizationId', 'deleted']);
 
-function readValues(kind: RecordKind, given: Given, instantOf: (wall: WallClock) => number): LineValues {
-  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf };
+function readValues(
+  kind: RecordKind,
+  given: Given,
+  maxText: number,
+  instantOf: (wall: WallClock) => number,
+): LineValues {
+  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf, maxText };
   return { context, values: readFields(kind.fields, given, context, '', BESIDES) };
 }
 
@@ -71,9 +82,9 @@ function readValues(kind: RecordKind, given: Given, instantOf: (wall: WallClock)
 const LOCAL_TIME = Symbol('local time');
 
 /** Reads a line without local times, as most are; undefined for one that has any. */
-export function readWithoutLocalTimes(kind: RecordKind, given: Given): LineValues | undefined {
+export function readWithoutLocalTimes({ service }: Reading, kind: RecordKind, given: Given): LineValues | undefined {
   try {
-    return readValues(kind, given, () => {
+    return readValues(kind, given, service.maxText, () => {
       throw LOCAL_TIME;
     });
   } catch (error) {
@@ -84,13 +95,13 @@ export function readWithoutLocalTimes(kind: RecordKind, given: Given): LineValue
 
 /** Reads a line with local times, in the zone of its location, else of the organization (D7). Throws `LocationUnknown`. */
 export async function readWithLocalTimes(
-  { locations, last }: Locations,
+  { locations, last, service }: Reading,
   kind: RecordKind,
   organization: KnownOrganization,
   given: Given,
 ): Promise<LineValues> {
   const zone = await zoneOf(locations, organization, given);
-  return readValues(kind, given, (wall) => {
+  return readValues(kind, given, service.maxText, (wall) => {
     if (zone === undefined && last !== true) throw new LocationUnknown();
     return instantIn(zone ?? organization.timezone)(wall);
   });

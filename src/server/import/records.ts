@@ -60,7 +60,7 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     state.organizations.known(organizationId) ?? (await state.organizations.find(organizationId, line));
   if (record.deleted === true) return remove(state, kind, organization.org, id, line);
   const { context, values } =
-    readWithoutLocalTimes(kind, record) ?? (await readWithLocalTimes(state, kind, organization, record));
+    readWithoutLocalTimes(state, kind, record) ?? (await readWithLocalTimes(state, kind, organization, record));
   if (kind.type === 'AppointmentV1') await requireOperatory(state, organization, values);
   for (const name of kind.needed) {
     if (record[name] == null) context.problems.push(missingField(name));

@@ -7,6 +7,7 @@ import { readSchema } from '../store/schema/introspection.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { StoreUnusable } from '../store/store.ts';
 import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from './backup/manifest.ts';
+import { refuseLinks, refusePrograms } from './backup/planted.ts';
 import { checkPlace } from './check/check.ts';
 import { hashOf } from './check/files.ts';
 import { completeCopy, copyDatabase } from './copy/database.ts';
@@ -36,6 +37,7 @@ export interface RestoreReport {
  */
 export async function restore(backup: string, to: DataLocation, work: Work): Promise<RestoreReport> {
   const folder = resolve(backup);
+  await refuseLinks(folder);
   const manifest = await readManifest(folder);
   await verifyBackup(folder, manifest, to, work);
   const snapshot = await openSqliteSnapshot(folder);
@@ -83,6 +85,7 @@ async function verifyBackup(folder: string, { schema, database, files }: Manifes
       'Use another backup. A folder that was served since is a data folder now, and no backup any more.',
     );
   }
+  await refusePrograms(folder);
   if (to.database !== undefined && (await fingerprintOf(folder)) !== own.fingerprint) {
     throw new StoreUnusable('The backup is of another version of molar; PostgreSQL takes this one only.', BY_FOLDER);
   }

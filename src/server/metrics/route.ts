@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { senderName } from '../http/sender.ts';
 import type { AccessLog } from '../log.ts';
 import type { Store, StoreConnections } from '../store/store.ts';
 import { RequestTimes } from './requesttimes.ts';
@@ -10,6 +11,9 @@ export interface Metric {
   readonly kind: 'gauge' | 'counter';
   read(): number | Promise<number>;
 }
+
+/** Statuses of access refused. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** Time that a listening server is up before it begins to watch its process: starting stays quick. */
 const SETTLED_MS = 1000;
@@ -37,6 +41,8 @@ export function mountMetrics(
 
   app.addHook('onRequest', (request, reply, done) => {
     const began = performance.now();
+    // A connection that is closed has no address any more.
+    const { ip: address } = request;
     let finished = false;
     inFlight++;
     // Each is emitted once at most, and `once` would cost more.
@@ -52,7 +58,14 @@ export function mountMetrics(
       const milliseconds = performance.now() - began;
       requests.record({ method, route, status: finished ? status : 'aborted', seconds: milliseconds / 1000 });
       if (!finished) return;
-      log?.answered({ requestId: request.id, method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 });
+      log?.answered({
+        requestId: request.id,
+        method,
+        route,
+        status,
+        milliseconds: Math.round(milliseconds * 10) / 10,
+        ...(REFUSALS.has(status) && { address, ...senderName(request) }),
+      });
     });
     done();
   });

@@ -62,8 +62,8 @@ const tokenItem: Json = {
     responses: {
       '200': response('A token.', 'application/json', ref('schemas', 'AccessToken')),
       ...refusals([
-        ...(['auth.grant_type', 'field.missing', 'body.not_json', 'auth.client_refused', 'request.timeout'] as const),
-        ...(['body.too_large', 'body.media_type', 'limit.rate', 'server.unexpected'] as const),
+        ...(['auth.grant_type', 'field.missing', 'body.not_json', 'auth.client_refused', 'auth.origin'] as const),
+        ...(['request.timeout', 'body.too_large', 'body.media_type', 'limit.rate', 'server.unexpected'] as const),
       ]),
     },
     security: [],

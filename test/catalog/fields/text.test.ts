@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { choice, codePoints, text } from '../../../src/catalog/fields/text.ts';
+import { STORED_RESOURCES } from '../../../src/catalog/catalog.ts';
+import type { Fields } from '../../../src/catalog/fields/kind.ts';
+import { choice, codePoints, freeText, line, text } from '../../../src/catalog/fields/text.ts';
+import { REFERENCES } from '../../../src/catalog/resources/references.ts';
 import { readWith } from './reading.ts';
 
 const TOOTH = '\u{1f9b7}';
@@ -11,7 +14,7 @@ describe('text (D9)', () => {
     fc.assert(
       fc.property(words, fc.nat(20), (input, max) => {
         const trimmed = input.trim();
-        fc.pre(!trimmed.includes('\0'));
+        fc.pre(!/(?![\t\n\r])\p{Cc}/u.test(input));
         const { problems, value } = readWith(text({ max }), input);
         if ([...trimmed].length > max) expect(problems).toEqual(['field.length field']);
         else expect(value).toBe(trimmed);
@@ -68,6 +71,77 @@ describe('text (D9)', () => {
 
   it('counts code points', () => {
     expect(['', 'abc', TOOTH, `a${TOOTH}b`, 'e\u0301'].map(codePoints)).toEqual([0, 3, 1, 3, 2]);
+  });
+});
+
+describe('limits of our own (contract §8)', () => {
+  it.each([
+    ['a line', line(), {}, 255],
+    ['free text', freeText(), {}, 10_000],
+    ['free text of a server with another limit', freeText(), { maxText: 12 }, 12],
+    ['a line of a server with another limit for free text', line(), { maxText: 12 }, 255],
+  ])('%s: in code points', (_name, kind, context, most) => {
+    expect(readWith(kind, TOOTH.repeat(most), context).problems).toEqual([]);
+    expect(readWith(kind, TOOTH.repeat(most + 1), context).problems).toEqual(['field.length field']);
+  });
+
+  it.each([['a line', line()] as const, ['free text', freeText()] as const])(
+    '%s for another service: it has its own limits (D50)',
+    (_name, kind) => {
+      expect(readWith(kind, 'x'.repeat(10_001), { forService: true }).problems).toEqual([]);
+    },
+  );
+
+  it('hold of every text that comes in, so that no field takes a text without end', () => {
+    const open = [...STORED_RESOURCES.map((each) => [each.type, each.fields] as const), ...Object.entries(REFERENCES)]
+      .flatMap(([type, fields]) => unlimited(fields, `${type}.`))
+      .sort();
+    // Bytes, links that are made anew, six digits, and a name whose base is limited.
+    expect(open).toEqual([
+      'DocumentV1.file.content',
+      'DocumentV1.name',
+      'DocumentV1.storage.cropped',
+      'DocumentV1.storage.original',
+      'DocumentV1.storage.resized',
+      'DocumentV1.storage.thumbnail',
+      'EventV1.color',
+    ]);
+  });
+});
+
+/** Fields that hold a text without limit. */
+function unlimited(fields: Fields, prefix: string): string[] {
+  return Object.entries(fields).flatMap(([name, { kind }]) => {
+    const inner = kind.item ?? kind;
+    if (inner.fields !== undefined) return unlimited(inner.fields, `${prefix}${name}.`);
+    return inner.name === 'text' && inner.schema.maxLength === undefined && inner.schema.const === undefined
+      ? [prefix + name]
+      : [];
+  });
+}
+
+/** C0 and C1 by their definition (ECMA-48): 00–1F and 80–9F, and DEL between them. */
+const CONTROLS = [...Array(0x20).keys(), 0x7f, ...Array.from({ length: 0x20 }, (_, at) => 0x80 + at)].filter(
+  (code) => ![0x09, 0x0a, 0x0d].includes(code),
+);
+
+describe('control characters (contract §8)', () => {
+  it.each([['inside', 'a', 'b'] as const, ['at the start', '', 'b'] as const, ['at the end', 'a', ''] as const])(
+    'are refused %s, whatever else the text holds',
+    (_name, before, after) => {
+      for (const code of CONTROLS) {
+        for (const rest of ['', TOOTH]) {
+          const read = readWith(text(), before + String.fromCodePoint(code) + after + rest);
+          expect(read, `U+${code.toString(16)}`).toMatchObject({ value: undefined, problems: ['field.format field'] });
+        }
+      }
+    },
+  );
+
+  it('but for tab and line breaks, and no other character is one', () => {
+    for (const kept of ['a\tb', 'a\nb', 'a\rb', 'a\r\nb', 'a\u00a0b', 'a\u00adb', 'a\u2028b', 'a\u200eb', 'a~b']) {
+      expect(readWith(text(), kept)).toMatchObject({ value: kept, problems: [] });
+    }
   });
 });
 

@@ -110,12 +110,17 @@ describe('stored names (D36)', () => {
     expect(baseNameProblem(baseNameOf('.pdf', 'PDF'))).toContain('it has 0');
   });
 
-  it.each(['a/b', 'a\\b', '../a', 'a\u0001b', 'a\nb', 'a\u007fb', 'a\u0085b', '/'])('%j is refused', (name) => {
+  it.each(['a/b', 'a\\b', '../a', 'a\tb', 'a\nb', '/'])('%j is refused', (name) => {
     expect(readWith(documentName(), name)).toEqual({
       value: undefined,
       problems: ['field.format field'],
       descriptions: ['field must not contain /, \\ or control characters.'],
     });
+  });
+
+  it.each(['a\u0001b', 'a\u007fb', 'a\u0085b'])('%j is refused, to be sent to any service as well', (name) => {
+    expect(readWith(documentName(), name).problems).toEqual(['field.format field']);
+    expect(readWith(documentName(), name, { forService: true }).problems).toEqual(['field.format field']);
   });
 
   it.each(['', '   ', null, 5])('%j is refused', (name) => {

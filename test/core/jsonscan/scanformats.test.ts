@@ -57,7 +57,7 @@ describe('csvLines', () => {
     expect(parsed).toBeLessThan(500);
   });
 
-  it.each([
+  it.each<readonly [string, string]>([
     ['a comma', '{"id":1,"name":"Smith, Ann"}'],
     ['a quote', '{"id":1,"name":"a \\"b\\" c"}'],
     ['a quote and a comma', '{"id":1,"name":"a, \\"b\\""}'],
@@ -68,6 +68,12 @@ describe('csvLines', () => {
     ['a formula with a comma', '{"id":1,"name":"=SUM(1,2)"}'],
     ['a formula with an escape', '{"id":1,"name":"@\\u0041"}'],
     ['a plus', '{"id":1,"name":"+1"}'],
+    ...[...'＝＋－＠'].map((sign) => [`${sign} of full width`, `{"id":1,"name":"${sign}1"}`] as const),
+    ...[...' \u00a0\u1680\u2003\u2028\u202f\u205f\u3000\ufeff'].flatMap((blank) => [
+      [`a formula behind ${JSON.stringify(blank)}`, `{"id":1,"name":"${blank}=1,2"}`] as const,
+      [`a word behind ${JSON.stringify(blank)}`, `{"id":1,"name":"${blank}a"}`] as const,
+    ]),
+    ['words that begin with the same bytes', '{"id":1,"name":"（a）"},{"id":2,"name":"あ"},{"id":3,"name":"·"}'],
     ['a negative number, which is no formula', '{"id":1,"amount":-5}'],
     ['an empty text', '{"id":1,"name":""}'],
     ['a backslash', '{"id":1,"name":"a\\\\b"}'],

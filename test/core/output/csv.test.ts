@@ -68,6 +68,12 @@ describe('csvFormatter', () => {
     ['a minus', '-x', "'-x"],
     ['a tab', '\tx', "'\tx"],
     ['a carriage return in front', '\rx', `"'\rx"`],
+    ['a line feed in front', '\n=1', `"'\n=1"`],
+    ['a formula of full width', '＝1+1', "'＝1+1"],
+    ['a formula behind blanks', ' \u3000=1', "' \u3000=1"],
+    ['a formula behind a byte order mark', '\uFEFF=1', "'\uFEFF=1"],
+    ['blanks before something else', ' \u3000a=1', ' \u3000a=1'],
+    ['other signs of full width', '（a）', '（a）'],
     ['a sign inside', 'a=b', 'a=b'],
     ['wide characters', '王', '王'],
   ])('writes %s', (_name, value, cell) => {
@@ -94,10 +100,15 @@ describe('csvFormatter', () => {
 });
 
 describe('neutralised', () => {
+  const signs = fc.constantFrom(...'=+-@＝＋－＠ \t\r\n\u00a0\u3000\uFEFFa王');
+  const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: signs }));
+
   it('never begins as a formula does, and changes nothing else', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(neutralised(text)).not.toMatch(/^[=+\-@\t\r]/);
+      fc.property(anyText, (text) => {
+        const seen = neutralised(text);
+        expect('=+-@\t\r\n＝＋－＠').not.toContain([...seen][0] ?? 'none');
+        expect('=+-@＝＋－＠').not.toContain([...seen.replace(/^[\s\uFEFF]+/, '')][0] ?? 'none');
         expect(neutralised(text).endsWith(text)).toBe(true);
       }),
     );

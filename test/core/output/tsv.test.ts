@@ -51,6 +51,8 @@ describe('tsvFormatter', () => {
     ['an id beyond 2^53', '7000000000000000114', '7000000000000000114'],
     ['an object', { f: 'x\ny' }, '{"f":"x\\\\ny"}'],
     ['a formula', '=1+1', "'=1+1"],
+    ['a formula of full width', '＠x', "'＠x"],
+    ['a line feed in front', '\n=1', "'\\n=1"],
     ['a tab that a spreadsheet skips before a formula', '\t=1', "'\\t=1"],
     ['other line separators as they are', 'a\u2028b\u0085', 'a\u2028b\u0085'],
   ])('writes %s', (_name, value, cell) => {

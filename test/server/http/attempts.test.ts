@@ -2,12 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { Attempts, networkOf, TooManyAttempts } from '../../../src/server/http/attempts.ts';
 import { TestClock } from '../../support/clock.ts';
 
+type Kind = 'token' | 'client';
+
+function fail(attempts: Attempts, address: string, kind: Kind, client = 'one'): void {
+  if (kind === 'token') attempts.countToken(address);
+  else attempts.beginClient(address, client);
+}
+
 /** Fails so often at once; what it gives is how many attempts were let through. */
-function failing(attempts: Attempts, times: number, address = '192.0.2.1', kind: 'token' | 'client' = 'token'): number {
+function failing(
+  attempts: Attempts,
+  times: number,
+  address = '192.0.2.1',
+  kind: Kind = 'token',
+  client = 'one',
+): number {
   let through = 0;
   for (let turn = 0; turn < times; turn++) {
     try {
-      attempts.begin(kind, address);
+      fail(attempts, address, kind, client);
       through++;
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
@@ -32,15 +45,15 @@ describe('failed attempts of an address', () => {
   it('are told how long to wait', () => {
     const attempts = new Attempts(12, new TestClock().now);
     failing(attempts, 1, '192.0.2.1', 'client');
-    expect(() => attempts.begin('client', '192.0.2.1')).toThrowError(
+    expect(() => attempts.beginClient('192.0.2.1', 'one')).toThrowError(
       expect.objectContaining({ status: 429, seconds: 8, problems: [expect.objectContaining({ code: 'limit.rate' })] }),
     );
   });
 
   it('do not count when they were none', () => {
-    const attempts = new Attempts(3, new TestClock().now);
-    for (let turn = 0; turn < 50; turn++) attempts.begin('token', '192.0.2.1')();
-    expect(failing(attempts, 9)).toBe(3);
+    const attempts = new Attempts(30, new TestClock().now);
+    for (let turn = 0; turn < 50; turn++) attempts.beginClient('192.0.2.1', 'one')();
+    expect(failing(attempts, 9, '192.0.2.1', 'client')).toBe(3);
   });
 
   it('count at once, so that many at the same time are limited too', () => {
@@ -73,14 +86,43 @@ describe('failed attempts of an address', () => {
   });
 });
 
-describe('a token that was accepted', () => {
-  it('is known until it is forgotten, or ten thousand others were', () => {
-    const attempts = new Attempts(1, new TestClock().now);
-    for (const hash of ['a', 'b']) attempts.accept(hash);
-    attempts.forget('a');
-    expect(['a', 'b', 'c'].map((hash) => attempts.isAccepted(hash))).toEqual([false, true, false]);
-    for (let n = 0; n < 10_000; n++) attempts.accept(String(n));
-    expect(attempts.isAccepted('b')).toBe(false);
+describe('failed attempts of a client', () => {
+  it('are those of the client from the address: no other client and no other address pays for them', () => {
+    const attempts = new Attempts(30, new TestClock().now);
+    const all = [
+      ['192.0.2.1', 'one'],
+      ['192.0.2.1', 'one'],
+      ['192.0.2.1', 'two'],
+      ['192.0.2.2', 'one'],
+    ] as const;
+    expect(all.map(([address, client]) => failing(attempts, 9, address, 'client', client))).toEqual([3, 0, 3, 3]);
+  });
+
+  it('are no failures of tokens, and those none of a client', () => {
+    const attempts = new Attempts(30, new TestClock().now);
+    expect([failing(attempts, 99, '192.0.2.1', 'client'), failing(attempts, 99)]).toEqual([3, 30]);
+  });
+});
+
+describe('the checks of secrets', () => {
+  it('of one address run one after the other, beside those of others', async () => {
+    const attempts = new Attempts(30, new TestClock().now);
+    const running = new Map<string, number>();
+    let most = 0;
+    let together = 0;
+    const check = (address: string) =>
+      attempts.inTurn(address, async () => {
+        running.set(address, (running.get(address) ?? 0) + 1);
+        most = Math.max(most, running.get(address) ?? 0);
+        together = Math.max(together, [...running.values()].filter((count) => count > 0).length);
+        await new Promise((resolve) => setImmediate(resolve));
+        running.set(address, (running.get(address) ?? 0) - 1);
+        if (address === '192.0.2.1') throw new Error('Wrong.');
+        return address;
+      });
+    const one = Array.from({ length: 20 }, () => check('192.0.2.1').catch(() => 'wrong'));
+    expect(await Promise.all([...one, check('192.0.2.2')])).toEqual([...Array(20).fill('wrong'), '192.0.2.2']);
+    expect([most, together]).toEqual([1, 2]);
   });
 });
 

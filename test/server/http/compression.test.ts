@@ -10,7 +10,7 @@ import { sharedService } from '../../support/service.ts';
 import { linksOf, posted } from '../resources/documentsof.ts';
 import { address, open } from '../stream/listening.ts';
 
-const service = sharedService();
+const service = sharedService(undefined, { maxText: 1_000_000 });
 
 const PLAIN: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { br: brotliDecompressSync, gzip: gunzipSync };
 
@@ -26,6 +26,7 @@ const accepting = (encodings: string | undefined, options: CallOptions = {}): Ca
 });
 
 const lists = operations('list');
+const [, appointments] = lists.find(([id]) => id === 'appointments.list') as [string, TestedOperation];
 const [, patients] = lists.find(([id]) => id === 'patients.list') as [string, TestedOperation];
 
 describe('the coding of an answer (RFC 9110, 12.5.3)', () => {
@@ -88,10 +89,10 @@ describe('an answer', () => {
     [1024, undefined, undefined],
     [1025, 'br', 'accept-encoding'],
   ])('of %i bytes has the coding %s', async (length, coding, vary) => {
-    const id = rowOf(await service.call('POST', '/patients', { body: patients.fixture.create?.(length) })).id;
+    const id = rowOf(await service.call('POST', '/appointments', { body: appointments.fixture.create?.(length) })).id;
     const get = (encodings?: string) =>
-      service.call('GET', `/patients/${id}`, accepting(encodings, { query: { responseFields: 'preferredName' } }));
-    const named = (preferredName: string) => service.call('PUT', `/patients/${id}`, { body: { preferredName } });
+      service.call('GET', `/appointments/${id}`, accepting(encodings, { query: { responseFields: 'note' } }));
+    const named = (note: string) => service.call('PUT', `/appointments/${id}`, { body: { note } });
     await named('a');
     await named('a'.repeat(length - (await get()).bytes.length + 1));
     const called = await get('br');
@@ -116,9 +117,13 @@ describe('an answer', () => {
   });
 
   it('that is given again for an Idempotency-Key is compressed for whoever asks now', async () => {
-    const body = { ...patients.fixture.create?.(9901), preferredName: 'A'.repeat(2000) };
+    const body = { ...appointments.fixture.create?.(9901), note: 'A'.repeat(2000) };
     const post = (encodings: string) =>
-      service.call('POST', '/patients', accepting(encodings, { body, headers: { 'idempotency-key': 'compressed' } }));
+      service.call(
+        'POST',
+        '/appointments',
+        accepting(encodings, { body, headers: { 'idempotency-key': 'compressed' } }),
+      );
     const [first, again, plain] = [await post('br'), await post('gzip'), await post('identity')];
     expect([first, again, plain].map(({ status, headers }) => [status, headers['content-encoding']])).toEqual([
       [201, 'br'],
@@ -138,13 +143,13 @@ describe('an answer', () => {
   it.each(['br', 'gzip'])('of more than a MiB is compressed in %s, too', async (coding) => {
     const ids: unknown[] = [];
     for (let index = 0; index < 3; index++) {
-      const body = { ...patients.fixture.create?.(9000 + index), preferredName: `${coding} `.repeat(150_000) };
-      ids.push(rowOf(await service.call('POST', '/patients', { body })).id);
+      const body = { ...appointments.fixture.create?.(9000 + index), note: `${coding} `.repeat(150_000) };
+      ids.push(rowOf(await service.call('POST', '/appointments', { body })).id);
     }
     const query = { filter: `id->[${ids.join(',')}]` };
-    const plain = await service.call('GET', '/patients', { query });
+    const plain = await service.call('GET', '/appointments', { query });
     expect(plain.bytes.length).toBeGreaterThan(1024 * 1024);
-    const called = await service.call('GET', '/patients', accepting(coding, { query }));
+    const called = await service.call('GET', '/appointments', accepting(coding, { query }));
     expect(called.headers['content-encoding']).toBe(coding);
     expect(called.bytes.length).toBeLessThan(plain.bytes.length / 100);
     expect(plainOf(called) === plain.text).toBe(true);

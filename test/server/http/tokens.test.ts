@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallOptions } from '../../support/calls.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
-import { sharedService } from '../../support/service.ts';
+import { sharedService, testService } from '../../support/service.ts';
 
 const SECRET = 'correct horse & battery=staple+ä';
 const client = {
@@ -100,6 +100,40 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
     const called = await ask(form as Record<string, string>, query);
     expect(called.status).toBe(400);
     expect(called.body.errors.map((error) => error.source)).toEqual(sources);
+  });
+
+  it.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'nonsense' }, 403],
+    [{ origin: 'http://localhost:81' }, 403],
+    [{ origin: 'http://localhost.evil.example' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ origin: 'http://localhost', 'sec-fetch-site': 'cross-site' }, 403],
+    [{ origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }, 200],
+    [{ origin: 'https://a.example:8443', host: 'a.example:8443' }, 200],
+    [{ origin: 'https://a.example', host: 'a.example:443' }, 200],
+    [{ 'sec-fetch-site': 'none' }, 200],
+  ])('of a page with %j: %i', async (headers, status) => {
+    const called = await ask(RIGHT, GRANT, headers as Record<string, string>);
+    expect(called.status).toBe(status);
+    if (status === 403) expect(called.body.errors[0]?.code).toBe('auth.origin');
+  });
+
+  it('does not count what pages of other sites try', async () => {
+    const limited = await testService([...bareRecords(), client], { failedAttempts: 10 });
+    const signIn = (secret: string, headers: Record<string, string> = {}) =>
+      limited.call('POST', PATH, {
+        body: { ...GRANT, client_id: 'client one', client_secret: secret },
+        token: null,
+        organization: null,
+        headers,
+      });
+    for (let turn = 0; turn < 20; turn++) {
+      expect((await signIn('wrong', { origin: 'https://evil.example' })).status).toBe(403);
+    }
+    expect((await signIn(SECRET)).status).toBe(200);
+    await limited.close();
   });
 
   it('refuses other media types and methods', async () => {

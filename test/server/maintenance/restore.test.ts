@@ -1,5 +1,19 @@
-import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
@@ -23,6 +37,16 @@ afterAll(() => place.remove());
 
 let count = 0;
 const fresh = () => join(place.path, `new-${++count}`);
+
+/** Makes the manifest of an altered backup tell the hash that its database has now, as whoever altered it can. */
+async function signed(copy: string): Promise<void> {
+  const file = join(copy, 'manifest.json');
+  const manifest = JSON.parse(await readFile(file, 'utf8'));
+  const sha256 = createHash('sha256')
+    .update(await readFile(join(copy, 'molar.sqlite')))
+    .digest('hex');
+  await writeFile(file, JSON.stringify({ ...manifest, database: { ...manifest.database, sha256 } }));
+}
 
 /** Changes the manifest of a copy of the backup. */
 async function altered(change: Record<string, unknown>): Promise<string> {
@@ -120,6 +144,27 @@ describe('what was restored', () => {
   });
 });
 
+describe('a database with a trigger and a view', () => {
+  it('is reported by a check, and a backup of it has none and can be restored', async () => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec(`CREATE TRIGGER mine BEFORE DELETE ON leases BEGIN DELETE FROM patients; END;
+        CREATE VIEW "my "" own" AS SELECT * FROM patients;`),
+    );
+    const report = await check({ data: source });
+    expect(report.problems.filter((problem) => problem.check === 'schema').map(({ message }) => message)).toEqual([
+      'a trigger that is not of molar',
+      'a view that is not of molar',
+    ]);
+    const other = fresh();
+    await backUp({ data: source }, other, { ...WORK, version: '1.2.3' });
+    const data = fresh();
+    await restore(other, { data }, WORK);
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
+    expect(await answers({ data })).toEqual(before);
+  });
+});
+
 describe('a restore is refused', () => {
   const refused = async (from: string, what: string, to = fresh()) => {
     await expect(restore(from, { data: to }, WORK)).rejects.toMatchObject({
@@ -194,6 +239,46 @@ describe('a restore is refused', () => {
     const [first = ''] = await filesIn(join(copy, 'files'));
     await damage(first);
     await refused(copy, what);
+  });
+
+  it.each([
+    ['trigger', 'CREATE TRIGGER mine AFTER INSERT ON patients BEGIN DELETE FROM audit_entries; END'],
+    ['view', 'CREATE VIEW mine AS SELECT * FROM patients'],
+  ])('with a %s in its database, whose hash is right', async (type, planted) => {
+    const copy = await copied(backup, fresh());
+    inDatabase(copy, (connection) => connection.exec(planted));
+    await signed(copy);
+    await refused(copy, `The database of the backup has a ${type} that is not of molar: mine.`);
+  });
+
+  it.each<[string, (file: string, elsewhere: string) => Promise<void>]>([
+    ['symbolic link', (file, elsewhere) => symlink(elsewhere, file)],
+    ['hard link', (file, elsewhere) => link(elsewhere, file)],
+    ['socket or pipe', async (file) => void execFileSync('mkfifo', [file])],
+  ])('with a %s in the place of any of its files', async (_name, plant) => {
+    for (const name of ['molar.sqlite', 'manifest.json', 'files.sha256', 'files/**', 'more']) {
+      const copy = await copied(backup, fresh());
+      const [first = ''] = await filesIn(join(copy, 'files'));
+      const file = name === 'files/**' ? first : join(copy, name);
+      const elsewhere = fresh();
+      await (name === 'more' ? writeFile(elsewhere, 'x') : rename(file, elsewhere));
+      await plant(file, elsewhere);
+      await refused(copy, `that is no file of its own: ${relative(copy, file)}`);
+    }
+  });
+
+  it('with a folder that is elsewhere', async () => {
+    const copy = await copied(backup, fresh());
+    const elsewhere = fresh();
+    await rename(join(copy, 'files'), elsewhere);
+    await symlink(elsewhere, join(copy, 'files'));
+    await refused(copy, 'that is no file of its own: files');
+  });
+
+  it('with a journal, whose pages would count instead of those of the database', async () => {
+    const copy = await copied(backup, fresh());
+    await writeFile(join(copy, 'molar.sqlite-wal'), 'x');
+    await refused(copy, 'The backup has molar.sqlite-wal, which no backup has.');
   });
 
   it('with files into a place that has others', async () => {

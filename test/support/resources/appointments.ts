@@ -79,6 +79,10 @@ export const appointmentFixture: ResourceFixture = {
     ['operatory', OPERATORIES.three, ELSEWHERE.operatory],
     ['reason', big(601), big(9601)],
   ],
+  lengths: [
+    ['note', 0, 10_000],
+    ['other', 0, 10_000],
+  ],
   dateTimes: ['start', 'confirmed'],
   booleans: ['asap', 'needsFollowUp', 'bookedOnline'],
 };

@@ -69,7 +69,10 @@ export const eventFixture: ResourceFixture = {
   create: (n) => ({ title: `Event ${n}`, start: '2026-06-01T15:00:00.000Z', location: link(LOCATIONS.east) }),
   required: ['title', 'start', 'location'],
   update: (n) => ({ title: `Changed ${n}`, description: `Changed ${n}` }),
-  lengths: [['title', 1, 60]],
+  lengths: [
+    ['title', 1, 60],
+    ['description', 0, 10_000],
+  ],
   ranges: [['duration', 5, 1440]],
   links: [
     ['location', LOCATIONS.west, ELSEWHERE.location],

@@ -182,6 +182,10 @@ export const patientFixture: ResourceFixture = {
     ['address1', 1, 50],
     ['city', 1, 30],
     ['postalCode', 5, 10],
+    ['preferredName', 0, 255],
+    ['chartNumber', 0, 255],
+    ['emailAddress', 0, 255],
+    ['address2', 0, 255],
   ],
   ranges: [
     ['income', 0, null],

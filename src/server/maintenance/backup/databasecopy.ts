@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
 import { openConnection } from '../../store/sqlite/open.ts';
+import { Statements } from '../../store/sqlite/statements.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import { completeCopy, copyDatabase, countTables, type TableCounts } from '../copy/database.ts';
@@ -68,6 +70,10 @@ async function copyRows(snapshot: Snapshot, folder: string, work: Work): Promise
 function finish(file: string): void {
   const connection = openConnection(file);
   try {
+    // Views and triggers that somebody has made are no content, and a restore refuses them.
+    for (const { type, name } of new Statements(connection).all<Program>(PROGRAMS)) {
+      connection.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+    }
     for (const table of LEFT_OUT) {
       const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
       if (exists !== undefined) connection.exec(`DELETE FROM ${table}`);

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
+import { type DatabaseSchema, PROGRAMS, type Program, readSchema } from '../../store/schema/introspection.ts';
 import { readMolarVersion } from '../../store/schema/state.ts';
 import { isAbove, molarVersion } from '../../version.ts';
 import { STATE_TABLE } from '../copy/state.ts';
@@ -16,6 +16,10 @@ export async function checkSchema(
     findings.report({ table, organization: null, id, message });
   const there = await readSchema(read, dialect);
   findings.counted(own.tables.length);
+  if (dialect === 'sqlite') {
+    for (const { type, name } of await read.all<Program>(PROGRAMS))
+      report(null, name, `a ${type} that is not of molar`);
+  }
   if (there.version === 0) {
     report(null, null, 'there are no tables of molar');
     return false;

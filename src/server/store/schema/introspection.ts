@@ -47,6 +47,15 @@ export async function readSchema(read: Reader, dialect: Dialect): Promise<Databa
   };
 }
 
+/** Something of a SQLite database that acts or answers by itself. */
+export interface Program {
+  readonly type: 'trigger' | 'view';
+  readonly name: string;
+}
+
+/** Finds each `Program` of a SQLite database: molar makes none, and a trigger acts on every write of whoever serves it. */
+export const PROGRAMS = sql`SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY name`;
+
 interface ColumnRow {
   readonly table_name: string;
   readonly name: string;

@@ -37,13 +37,30 @@ const CONNECT_MS = 10_000;
 export function relayTarget(text: string): RelayTarget | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
-  if (!['amqp:', 'amqps:'].includes(url.protocol) || url.hostname === '') return undefined;
+  if (!['amqp:', 'amqps:'].includes(url.protocol) || !/^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(url.hostname))
+    return undefined;
+  // What the library reads from the rest of the address, and would send or leave out without a word.
+  for (const name of ['heartbeat', 'channelMax', 'frameMax']) {
+    if (url.searchParams.getAll(name).some((value) => !/^\d{1,9}$/.test(value))) return undefined;
+  }
   const exchange = url.searchParams.get('exchange') ?? DEFAULT_EXCHANGE;
   if (!/^[\w.:-]{1,127}$/.test(exchange) || exchange.startsWith('amq.')) return undefined;
   url.searchParams.delete('exchange');
   const port = url.port || (url.protocol === 'amqps:' ? '5671' : '5672');
-  const vhost = url.pathname.length > 1 ? decodeURIComponent(url.pathname.slice(1)) : '/';
+  const vhost = url.pathname.length > 1 ? decoded(url.pathname.slice(1)) : '/';
+  if (vhost === undefined || Buffer.byteLength(vhost) > MAX_VHOST_BYTES) return undefined;
   return { url: url.href, exchange, name: `${url.hostname}:${port} ${vhost}` };
+}
+
+/** The bytes that the protocol has for the name of a virtual host. */
+const MAX_VHOST_BYTES = 255;
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Connects, and declares the exchange: durable, of type topic (D42). amqplib is loaded here. */

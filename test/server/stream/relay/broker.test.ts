@@ -26,6 +26,15 @@ describe('relayTarget', () => {
     'amqp://h/?exchange=amq.topic',
     'amqp://h/?exchange=',
     'amqp://h/?exchange=a%20b',
+    'amqp://h/%zz',
+    'amqp://h/%ff',
+    `amqp://h/${'x'.repeat(256)}`,
+    'amqp://a%20b/',
+    'amqp:///vhost',
+    'amqp://h:99999/',
+    'amqp://h/?heartbeat=soon',
+    'amqp://h/?frameMax=-1',
+    'amqp://h/?channelMax=',
   ])('takes no %j', (text) => {
     expect(relayTarget(text)).toBeUndefined();
   });
