@@ -1,15 +1,17 @@
 import type { FastifyRequest } from 'fastify';
-import { refusal } from '../../catalog/failures.ts';
+import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
+import { certificateGrant } from '../signin/certificates.ts';
+import type { SignIn } from '../signin/signin.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
 
 /** What authentication works with. */
-export interface AuthContext {
+export interface AuthContext extends SignIn {
   readonly service: Service;
   readonly attempts: Attempts;
 }
@@ -48,7 +50,7 @@ function putCached<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method'>;
+type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method' | 'raw'>;
 
 /** Who an authenticated request comes from, for the audit log. */
 export function actorOf(request: FastifyRequest, { who }: Pick<Grant, 'who'>): Actor {
@@ -64,19 +66,46 @@ export async function identify(auth: AuthContext, sender: Sender, scope?: Scope)
 }
 
 /**
- * What the token of a request allows: 401 for one that is missing, malformed, unknown or expired (D2); 429 for a new one
- * from an address that sent too many unknown ones, before it is looked up. Synchronous where the token is cached.
+ * What the token of a request allows, or the certificate where no token was sent: 401 for one that is missing, malformed,
+ * unknown or expired (D2); 429 for a new token from an address that sent too many unknown ones, before it is looked up.
+ * Synchronous where the token is cached.
  */
 export function authenticate(
   auth: AuthContext,
   sender: Sender,
   cache = currentAuthCache(auth.service.store),
 ): Grant | Promise<Grant> {
-  const hash = tokenHash(tokenOf(sender));
+  const certified = certificateOf(auth, sender);
+  if (certified !== undefined) return certified;
+  const token = tokenOf(sender);
+  if (auth.issuer?.isNamedBy(token)) {
+    return auth.issuer.grantOf(token).catch((error: unknown) => refuseCounted(auth, sender, error));
+  }
+  const hash = tokenHash(token);
   const grant = cache.grants.get(hash);
   return grant !== undefined && auth.attempts.isAccepted(hash)
     ? accepted(auth, grant, hash)
     : lookUp(auth, sender, cache, hash);
+}
+
+/** The grant of the certificate, which counts where no token was sent. */
+function certificateOf(auth: AuthContext, sender: Sender): Grant | undefined {
+  if (auth.certificates === undefined || sender.headers.authorization !== undefined) return undefined;
+  try {
+    const grant = certificateGrant(auth.certificates, sender.raw.socket);
+    return grant && unexpired(auth.service, grant);
+  } catch (error) {
+    return refuseCounted(auth, sender, error);
+  }
+}
+
+/**
+ * Counts a failure as one of an unknown token, only now, when it is known to be one: nobody whose credential is good is
+ * refused because of others. Throws the refusal, or 429.
+ */
+function refuseCounted({ attempts }: AuthContext, { ip }: Sender, error: unknown): never {
+  if (error instanceof Refusal && error.status === 401) attempts.begin('token', ip);
+  throw error;
 }
 
 function tokenOf({ headers: { authorization } }: Sender): string {
@@ -108,6 +137,10 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
 
 function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
   attempts.accept(hash);
+  return unexpired(service, grant);
+}
+
+function unexpired(service: Service, grant: Grant): Grant {
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }
