@@ -60,10 +60,11 @@ export class Issuer {
   /** What the holder of a token may do. Throws a Refusal: 401, or 503 when the key may be one that is not known yet. */
   async grantOf(token: string): Promise<Grant> {
     const { payload, protectedHeader } = await this.verify(token);
+    const typ: unknown = protectedHeader.typ;
     const { sub, exp, iat } = payload;
     const now = this.clock();
     const latest = now / 1000 + TOLERANCE;
-    if (protectedHeader.typ !== undefined && !TYPES.test(protectedHeader.typ)) throw refused('its type');
+    if (!(typ === undefined || (typeof typ === 'string' && TYPES.test(typ)))) throw refused('its type');
     if (iat !== undefined && !(iat <= latest)) throw refused('"iat"');
     if (exp === undefined || !(exp <= END_OF_TIME)) throw refused('"exp"');
     if (!isName(sub)) throw refused('"sub"');
