@@ -92,8 +92,7 @@ export function authenticate(
 function certificateOf(auth: AuthContext, sender: Sender): Grant | undefined {
   if (auth.certificates === undefined || sender.headers.authorization !== undefined) return undefined;
   try {
-    const grant = certificateGrant(auth.certificates, sender.raw.socket);
-    return grant && unexpired(auth.service, grant);
+    return certificateGrant(auth.certificates, sender.raw.socket, auth.service.clock());
   } catch (error) {
     return refuseCounted(auth, sender, error);
   }
@@ -137,10 +136,6 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
 
 function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
   attempts.accept(hash);
-  return unexpired(service, grant);
-}
-
-function unexpired(service: Service, grant: Grant): Grant {
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }

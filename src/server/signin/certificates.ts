@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type PeerCertificate, TLSSocket } from 'node:tls';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { refusal } from '../../catalog/failures.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { type Claims, grantId, isName, type RightsOf } from './rules.ts';
@@ -19,41 +19,46 @@ export function clientTls({ ca }: Pick<Certificates, 'ca'>) {
   return { ca, requestCert: true, rejectUnauthorized: false } as const;
 }
 
-/**
- * To be called when a handshake is complete. A connection could otherwise change its certificate later, and the result of
- * the first check would stand for the second certificate.
- */
-export function keepCertificate(socket: TLSSocket): void {
-  socket.disableRenegotiation();
+/** A certificate as the handshake found it; `fault` is why it is not accepted. */
+interface Presented {
+  readonly certificate: PeerCertificate;
+  readonly fault: string | undefined;
 }
 
-/** Grants by connection: nothing about a certificate changes on it but the time. */
-const grants = new WeakMap<Socket, Grant>();
+const presented = new WeakMap<Socket, Presented>();
 
-/** What the holder of the connection's certificate may do; undefined without one. Throws a Refusal (401) for a wrong one. */
-export function certificateGrant({ rights }: Certificates, socket: Socket): Grant | undefined {
-  if (!(socket instanceof TLSSocket)) return undefined;
-  const known = grants.get(socket);
-  if (known !== undefined) return known;
-  // A resumed session without a certificate counts as authorized, so that alone says nothing.
+/**
+ * Keeps the certificate of a connection, when its handshake is complete. A later handshake on it might bring another
+ * certificate, for which the outcome of the first check would stand.
+ */
+export function keepCertificate(socket: TLSSocket): void {
   const certificate = socket.getPeerCertificate() as PeerCertificate | null;
-  if (!certificate?.raw) return undefined;
-  if (!socket.authorized) {
-    const description = `The client certificate is not accepted: ${String(socket.authorizationError)}.`;
-    throw refusal('auth.certificate_refused', null, description);
+  // A resumed session without a certificate counts as authorized, so that alone says nothing.
+  if (!certificate?.raw) return;
+  presented.set(socket, { certificate, fault: socket.authorized ? undefined : String(socket.authorizationError) });
+}
+
+/**
+ * What the holder of the connection's certificate may do; undefined without one. Throws a Refusal (401) for a wrong one,
+ * and for one that has ended since the connection was made. `now` is in UTC milliseconds.
+ */
+export function certificateGrant({ rights }: Certificates, socket: Socket, now: number): Grant | undefined {
+  const kept = presented.get(socket);
+  if (kept === undefined) return undefined;
+  const { valid_from, valid_to } = kept.certificate;
+  const fault = kept.fault ?? (Date.parse(valid_to) <= now ? 'CERT_HAS_EXPIRED' : undefined);
+  if (fault !== undefined) {
+    throw refusal('auth.certificate_refused', null, `The client certificate is not accepted: ${fault}.`);
   }
-  const claims = claimsOf(certificate);
-  const name = isName(claims.CN) ? claims.CN : claims.fingerprint;
-  const grant: Grant = {
+  const claims = claimsOf(kept.certificate);
+  return {
     ...rights(claims),
     id: grantId('certificate', claims.CN, claims.O, claims.OU),
-    who: `certificate ${name}`,
+    who: `certificate ${isName(claims.CN) ? claims.CN : claims.fingerprint}`,
     label: null,
-    createdAt: new Date(certificate.valid_from).toISOString(),
-    expiresAt: new Date(certificate.valid_to).toISOString(),
+    createdAt: new Date(valid_from).toISOString(),
+    expiresAt: new Date(valid_to).toISOString(),
   };
-  grants.set(socket, grant);
-  return grant;
 }
 
 /** The parts of its subject that rules may ask for, lists where there are several, and its fingerprint (contract §8). */

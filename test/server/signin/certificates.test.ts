@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
@@ -76,17 +76,18 @@ interface Sent extends Pick<ConnectionOptions, 'session' | 'maxVersion'> {
   readonly path?: string;
   readonly authorization?: string;
   readonly socket?: TLSSocket;
+  readonly agent?: Agent;
 }
 
 /** The status that a client with a certificate gets; 0 when the connection itself is refused. */
-function status(name: string | undefined, { method = 'GET', path, authorization, socket, ...tls }: Sent = {}) {
+function status(name: string | undefined, { method = 'GET', path, authorization, socket, agent, ...tls }: Sent = {}) {
   const headers = {
     'organization-id': ORGANIZATION,
     ...(authorization !== undefined && { authorization }),
   };
   return new Promise<number>((done) => {
     const sent = request(new URL(path ?? `/api/v1/patients/${PATIENTS.ann}`, server.url), {
-      ...{ method, headers, rejectUnauthorized: false, agent: false },
+      ...{ method, headers, rejectUnauthorized: false, agent: agent ?? false },
       ...(name !== undefined && files.pem(name)),
       ...(socket !== undefined && { createConnection: () => socket }),
       ...tls,
@@ -146,15 +147,28 @@ it('a rule that only reads refuses writing', async () => {
   expect(await status('byfingerprint', { method: 'PUT', path })).toBe(403);
 });
 
-it('a connection cannot change its certificate', async () => {
-  const socket = await opened('kiosk', { maxVersion: 'TLSv1.2' });
-  const outcome = await new Promise<string>((done) => {
-    socket.once('error', (error: NodeJS.ErrnoException) => done(String(error.code)));
-    socket.once('close', () => done('closed'));
-    socket.renegotiate({ rejectUnauthorized: false }, (error) => done(error === null ? 'renegotiated' : 'refused'));
-  });
-  expect(outcome).not.toBe('renegotiated');
-  socket.destroy();
+it('a certificate that ends while its connection stays is refused from then on', async () => {
+  let later = 0;
+  let connections = 0;
+  const aging = await serve(serveOptions({ data: ':memory:', clock: () => Date.now() + later }));
+  try {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    agent.createConnection = (
+      (create) =>
+      (...args: Parameters<typeof create>) => {
+        connections++;
+        return create.apply(agent, args);
+      }
+    )(agent.createConnection);
+    const at = { agent, path: `${aging.url}/api/v1/patients/${PATIENTS.ann}` };
+    const before = await status('kiosk', at);
+    later = 3 * 24 * 3_600_000;
+    expect([before, await status('kiosk', at)]).toEqual([200, 401]);
+    expect(connections).toBe(1);
+    agent.destroy();
+  } finally {
+    await aging.close();
+  }
 });
 
 it('who it was stands in the audit log, one whose name is no name under its fingerprint', async () => {
