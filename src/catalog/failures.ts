@@ -16,6 +16,11 @@ export const FAILURES = {
   'auth.token_malformed': { status: 401, title: 'Token malformed', next: NEW_TOKEN },
   'auth.token_unknown': { status: 401, title: 'Token not accepted', next: NEW_TOKEN },
   'auth.token_expired': { status: 401, title: 'Token expired', next: 'Request a new token.' },
+  'auth.certificate_refused': {
+    status: 401,
+    title: 'Certificate not accepted',
+    next: 'Use a valid certificate of an authority that the server trusts, or send a token.',
+  },
   'auth.client_refused': { status: 401, title: 'Client refused', next: 'Check the client id and secret.' },
   'auth.grant_type': { status: 400, title: 'Grant type not supported', next: 'Use grant_type=client_credentials.' },
   'auth.origin': {

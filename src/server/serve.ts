@@ -1,14 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
 import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
+import { isLoopback } from './loopback.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';
+import { clientTls } from './signin/certificates.ts';
+import { openSignIn, type SignInOptions } from './signin/signin.ts';
 import { relayMetrics } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { Relay } from './stream/relay/relay.ts';
@@ -28,6 +30,8 @@ export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTi
   /** Paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly behindProxy: boolean;
+  /** Who signs in besides the holders of tokens. */
+  readonly signIn?: SignInOptions;
   /** Requests a second for each organization and token; 0 limits nothing. */
   readonly rateLimit: number;
   /** A broker that receives every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
@@ -59,6 +63,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
   const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
+  const signIn = await openSignIn(options.signIn ?? {}, options.clock ?? Date.now, options.log);
   const folder = await openFolder(options.data, {
     ...options,
     serving: true,
@@ -80,7 +85,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       timeouts: { requestMs: options.requestTimeoutSeconds * 1000 },
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
-      ...(tls && { tls }),
+      signIn,
+      ...(tls && { tls: { ...tls, ...(signIn.certificates && clientTls(signIn.certificates)) } }),
       ...(relay && { metrics: relayMetrics(relay) }),
     });
     if (!hasImageLibrary())
@@ -107,12 +113,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await folder.close();
     throw error;
   }
-}
-
-/** Whether an address is of this machine alone. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
 }
 
 /** Patient data is not sent over a network in the clear (contract §6). */

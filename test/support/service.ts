@@ -5,6 +5,7 @@ import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
 import { ImportRefused, numberRecords } from '../../src/server/import/lines.ts';
 import type { Service } from '../../src/server/service.ts';
+import type { SignIn } from '../../src/server/signin/signin.ts';
 import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { TestClock } from './clock.ts';
@@ -33,6 +34,8 @@ interface TestServiceOptions {
   /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
   readonly failedAttempts?: number;
   readonly streamRetentionDays?: number;
+  /** Who signs in besides the holders of tokens. */
+  readonly signIn?: SignIn;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
 }
@@ -72,6 +75,7 @@ export async function testService(
     behindProxy: options.behindProxy ?? false,
     rateLimit: options.rateLimit ?? 0,
     failedAttempts: options.failedAttempts ?? 0,
+    ...(options.signIn && { signIn: options.signIn }),
     ...(options.listeners && { listeners: options.listeners }),
   });
   const opened: TestService = {

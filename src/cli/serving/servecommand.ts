@@ -7,6 +7,7 @@ import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flag
 import { MolarCommand } from '../molarcommand.ts';
 import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
+import { readSignInFlags, signInFlags } from './signinflags.ts';
 
 const { list, text, toggle } = flagGroup();
 
@@ -37,6 +38,7 @@ export abstract class ServeCommand extends MolarCommand {
     ),
     'tls-cert': text('FILE', 'Serve https with this certificate (PEM)'),
     'tls-key': text('FILE', 'Key of the certificate (PEM)'),
+    ...signInFlags,
     'behind-proxy': toggle('A proxy in front terminates TLS: trust the X-Forwarded headers that it sets or adds to'),
     'log-level': text(undefined, 'How much to log on standard error, info when not given', {
       options: ['debug', 'info', 'warn', 'error', 'silent'],
@@ -99,6 +101,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     maxText: maxTextOf(flags),
     ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
     behindProxy: isOn(flags, 'behind-proxy'),
+    signIn: readSignInFlags(flags),
     rateLimit: whole('rate-limit', 0, 1_000_000, 100),
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),

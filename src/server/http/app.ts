@@ -7,6 +7,8 @@ import type { AccessLog } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
+import type { clientTls } from '../signin/certificates.ts';
+import { mountSignIn, type SignIn } from '../signin/signin.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
@@ -31,7 +33,9 @@ export interface AppOptions {
   readonly failedAttempts?: number;
   /** Trust `X-Forwarded-*` of the proxy in front, for the origin of signed URLs and the address of the caller. */
   readonly behindProxy: boolean;
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } & Partial<ReturnType<typeof clientTls>>;
+  /** Who signs in besides the holders of tokens; nobody when not given. */
+  readonly signIn?: SignIn;
   /** Times of stream listeners that differ from `LISTENER_TIMES`. */
   readonly listeners?: Partial<ListenerTimes>;
   /** Metrics of parts outside of the app. */
@@ -59,7 +63,9 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     },
   } as object);
 
-  const auth = { service, attempts: new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock) };
+  const attempts = new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock);
+  const auth = { service, attempts, ...options.signIn };
+  mountSignIn(app, options.signIn ?? {});
   const routes = new Routes(app);
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', trackExchange);

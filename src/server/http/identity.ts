@@ -1,16 +1,18 @@
 import type { FastifyRequest } from 'fastify';
-import { refusal } from '../../catalog/failures.ts';
+import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
+import { certificateGrant } from '../signin/certificates.ts';
+import type { SignIn } from '../signin/signin.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
 import { nameSender } from './sender.ts';
 
 /** What authentication works with. */
-export interface AuthContext {
+export interface AuthContext extends SignIn {
   readonly service: Service;
   readonly attempts: Attempts;
 }
@@ -49,7 +51,7 @@ function putCached<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method'>;
+type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method' | 'raw'>;
 
 /** Who an authenticated request comes from, for the audit log. */
 export function actorOf(request: FastifyRequest, { who }: Pick<Grant, 'who'>): Actor {
@@ -65,17 +67,43 @@ export async function identify(auth: AuthContext, sender: Sender, scope?: Scope)
 }
 
 /**
- * What the token of a request allows: 401 for one that is missing, malformed, unknown or expired (D2); 429 for an
- * unknown one from an address that sent too many of them. Synchronous where the token is cached.
+ * What the token of a request allows, or the certificate where no token was sent: 401 for one that is missing, malformed,
+ * unknown or expired (D2); 429 for an unknown one from an address that sent too many of them. Synchronous where the token
+ * is cached.
  */
 export function authenticate(
   auth: AuthContext,
   sender: Sender,
   cache = currentAuthCache(auth.service.store),
 ): Grant | Promise<Grant> {
-  const hash = tokenHash(tokenOf(sender));
+  const certified = certificateOf(auth, sender);
+  if (certified !== undefined) return certified;
+  const token = tokenOf(sender);
+  if (auth.issuer?.isNamedBy(token)) {
+    return auth.issuer.grantOf(token).catch((error: unknown) => refuseCounted(auth, sender, error));
+  }
+  const hash = tokenHash(token);
   const grant = cache.grants.get(hash);
   return grant !== undefined ? accepted(auth, sender, grant) : lookUp(auth, sender, cache, hash);
+}
+
+/** The grant of the certificate, which counts where no token was sent. */
+function certificateOf(auth: AuthContext, sender: Sender): Grant | undefined {
+  if (auth.certificates === undefined || sender.headers.authorization !== undefined) return undefined;
+  try {
+    return certificateGrant(auth.certificates, sender.raw.socket, auth.service.clock());
+  } catch (error) {
+    return refuseCounted(auth, sender, error);
+  }
+}
+
+/**
+ * Counts a failure as one of an unknown token, only now, when it is known to be one: nobody whose credential is good is
+ * refused because of others. Throws the refusal, or 429.
+ */
+function refuseCounted({ attempts }: AuthContext, { ip }: Sender, error: unknown): never {
+  if (error instanceof Refusal && error.status === 401) attempts.countToken(ip);
+  throw error;
 }
 
 function tokenOf({ headers: { authorization } }: Sender): string {

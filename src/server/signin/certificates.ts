@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { refusal } from '../../catalog/failures.ts';
+import type { Grant } from '../tokens/tokens.ts';
+import { type Claims, grantId, isName, type RightsOf } from './rules.ts';
+
+/** How certificates of clients are checked. */
+export interface Certificates {
+  /** The authorities whose certificates are taken, in PEM. */
+  readonly ca: Buffer;
+  readonly rights: RightsOf;
+}
+
+/**
+ * What TLS needs to ask for a certificate without requiring one. A wrong one does not end the handshake, so that a token
+ * counts nevertheless: `certificateGrant` refuses it.
+ */
+export function clientTls({ ca }: Pick<Certificates, 'ca'>) {
+  return { ca, requestCert: true, rejectUnauthorized: false } as const;
+}
+
+/** A certificate as the handshake found it; `fault` is why it is not accepted. */
+interface Presented {
+  readonly certificate: PeerCertificate;
+  readonly fault: string | undefined;
+}
+
+const presented = new WeakMap<Socket, Presented>();
+
+/**
+ * Keeps the certificate of a connection, when its handshake is complete. A later handshake on it might bring another
+ * certificate, for which the outcome of the first check would stand.
+ */
+export function keepCertificate(socket: TLSSocket): void {
+  const certificate = socket.getPeerCertificate() as PeerCertificate | null;
+  // A resumed session without a certificate counts as authorized, so that alone says nothing.
+  if (!certificate?.raw) return;
+  presented.set(socket, { certificate, fault: socket.authorized ? undefined : String(socket.authorizationError) });
+}
+
+/**
+ * What the holder of the connection's certificate may do; undefined without one. Throws a Refusal (401) for a wrong one,
+ * and for one that has ended since the connection was made. `now` is in UTC milliseconds.
+ */
+export function certificateGrant({ rights }: Certificates, socket: Socket, now: number): Grant | undefined {
+  const kept = presented.get(socket);
+  if (kept === undefined) return undefined;
+  const { valid_from, valid_to } = kept.certificate;
+  const fault = kept.fault ?? (Date.parse(valid_to) <= now ? 'CERT_HAS_EXPIRED' : undefined);
+  if (fault !== undefined) {
+    throw refusal('auth.certificate_refused', null, `The client certificate is not accepted: ${fault}.`);
+  }
+  const claims = claimsOf(kept.certificate);
+  return {
+    ...rights(claims),
+    id: grantId('certificate', claims.CN, claims.O, claims.OU),
+    who: `certificate ${isName(claims.CN) ? claims.CN : claims.fingerprint}`,
+    label: null,
+    createdAt: new Date(valid_from).toISOString(),
+    expiresAt: new Date(valid_to).toISOString(),
+  };
+}
+
+/** The parts of its subject that rules may ask for, lists where there are several, and its fingerprint (contract §8). */
+function claimsOf({ subject, fingerprint256 }: PeerCertificate): Claims & { readonly fingerprint: string } {
+  const { CN, O, OU } = subject;
+  return { CN, O, OU, fingerprint: fingerprint256.replaceAll(':', '').toLowerCase() };
+}
