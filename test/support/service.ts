@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { type OpenFolder, openFolder } from '../../src/server/datafolder.ts';
+import type { CheckpointKeeper } from '../../src/server/audit/keeper.ts';
+import { type OpenFolder, type OpenOptions, openFolder } from '../../src/server/datafolder.ts';
 import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
 import { ImportRefused, numberRecords } from '../../src/server/import/lines.ts';
@@ -31,6 +32,7 @@ interface TestServiceOptions {
   /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
   readonly failedAttempts?: number;
   readonly streamRetentionDays?: number;
+  readonly audit?: Pick<OpenOptions, 'auditKey' | 'auditCheckpoints' | 'onCheckpointFault'>;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
 }
@@ -44,6 +46,8 @@ export interface TestService {
   readonly path: string;
   /** `postgres://…` where the store is PostgreSQL: with it another process, or store, opens the same records. */
   readonly database: string | undefined;
+  /** Signs the audit log. */
+  readonly keeper: CheckpointKeeper;
   readonly call: Call;
   import(records: Records): Promise<ImportSummary>;
   close(): Promise<void>;
@@ -60,6 +64,7 @@ export async function testService(
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
+    ...options.audit,
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });
   const faults: unknown[] = [];
@@ -77,6 +82,7 @@ export async function testService(
     service: folder.service,
     path: folder.path,
     database: folder.database,
+    keeper: folder.keeper as CheckpointKeeper,
     call: caller(app, faults),
     import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
     close: () => closeBoth(app, folder),
@@ -139,6 +145,9 @@ export function sharedService(records?: () => Records, options?: TestServiceOpti
     },
     get path() {
       return current().path;
+    },
+    get keeper() {
+      return current().keeper;
     },
     get database() {
       return current().database;
