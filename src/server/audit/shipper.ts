@@ -10,6 +10,9 @@ const LONGEST_PAUSE_MS = 60_000;
 /** One of several servers ships to a target; another one takes over this long after it has died. */
 const LEASE_MS = 60_000;
 
+/** Time that a stop waits for a receiver. */
+const STOP_MS = 3000;
+
 /** Checkpoints that are sent together. */
 const BATCH = 100;
 
@@ -22,6 +25,7 @@ export class Shipper {
   private pause = FIRST_PAUSE_MS;
   private timer: NodeJS.Timeout | undefined;
   private shipping: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
   private closed = false;
 
   /** `onFault` is called when a run fails, before it is tried again. */
@@ -61,11 +65,13 @@ export class Shipper {
     return row?.found ?? 0;
   }
 
-  /** Tries once more; what is left waits for the next start. */
+  /** Tries once more, for a moment; what is left waits for the next start. */
   async close(): Promise<void> {
     this.closed = true;
+    const limit = setTimeout(() => this.stopping.abort(), STOP_MS);
     await this.shipping;
-    await this.ship();
+    if (!this.stopping.signal.aborted) await this.ship();
+    clearTimeout(limit);
     await this.lease.release().catch(() => undefined);
   }
 
@@ -75,7 +81,10 @@ export class Shipper {
     for await (const page of checkpointPages(this.store.read, { after })) {
       for (let at = 0; at < page.length; at += BATCH) {
         const batch = page.slice(at, at + BATCH);
-        await this.target.send(batch.map((checkpoint) => ({ at: checkpoint.at, text: checkpointLine(checkpoint) })));
+        const { signal } = this.stopping;
+        signal.throwIfAborted();
+        const lines = batch.map((checkpoint) => ({ at: checkpoint.at, text: checkpointLine(checkpoint) }));
+        await this.target.send(lines, signal);
         await this.moveTo(batch.at(-1)?.number ?? 0);
       }
     }

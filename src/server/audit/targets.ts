@@ -6,11 +6,11 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../../catalog/failures.ts';
 
-/** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived. */
+/** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived, or `signal` ends it. */
 export interface ShippingTarget {
   /** Names it among the settings of the store. */
   readonly name: string;
-  send(lines: readonly ShippedLine[]): Promise<void>;
+  send(lines: readonly ShippedLine[], signal: AbortSignal): Promise<void>;
 }
 
 /** A checkpoint as it leaves the server, and when it was made. */
@@ -74,14 +74,14 @@ function webTarget(url: URL): ShippingTarget {
   return {
     // The address itself may hold a secret.
     name: `${url.origin} ${hash('sha256', url.href, 'hex').slice(0, 16)}`,
-    async send(lines) {
+    async send(lines, signal) {
       for (const { text } of lines) {
         const response = await fetch(url, {
           method: 'POST',
           body: `${text}\n`,
           headers: { 'content-type': 'application/json' },
           redirect: 'error',
-          signal: AbortSignal.timeout(ANSWER_MS),
+          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
         });
         await response.body?.cancel();
         if (!response.ok) throw new Error(`The receiver of checkpoints answered ${response.status}.`);
