@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { MAX_TEXT } from '../catalog/fields/text.ts';
 import { ReadTrail } from './audit/entries.ts';
+import { CheckpointKeeper } from './audit/keeper.ts';
+import { auditKeyFile, openAuditKey } from './audit/keys.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
+import { shippingTarget } from './audit/targets.ts';
 import type { Clock } from './clock.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
@@ -31,6 +34,8 @@ export const DEFAULT_AGING_PAGE = 1000;
 export interface OpenFolder {
   readonly service: Service;
   readonly path: string;
+  /** Signs the audit log while it is served. */
+  readonly keeper?: CheckpointKeeper;
   close(): Promise<void>;
 }
 
@@ -56,6 +61,12 @@ export interface OpenOptions {
   readonly streamRetentionDays?: number;
   /** Retention of the audit log in days. */
   readonly auditRetentionDays?: number;
+  /** File of the key of checkpoints; `audit.key` in the data folder when not given. */
+  readonly auditKey?: string;
+  /** Where checkpoints are shipped to (`shippingTarget`); nowhere when not given. */
+  readonly auditCheckpoints?: string;
+  /** Called when a checkpoint could not be written or shipped. */
+  readonly onCheckpointFault?: (what: 'store' | 'shipping', error: unknown) => void;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
@@ -77,7 +88,6 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
-    const auditTidying = new HourlyTask(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
     const recover = options.database === undefined ? finishRemovals : recoverFiles;
     const fileTidying = new HourlyTask(store, 'files', () => recover(store, files));
@@ -94,9 +104,14 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       requireLocation: options.requireLocation ?? false,
       agingPageLimit: options.agingPageLimit ?? DEFAULT_AGING_PAGE,
     };
+    const keeper = options.serving ? await openKeeper(path, store, clock, options) : undefined;
+    const auditTidying = new HourlyTask(store, 'audit', async (signal) => {
+      if (keeper !== undefined) await deleteOldEntries(store, keeper, clock, auditDays, signal);
+    });
     if (options.serving) {
       await requireFiles(store, files);
       await recoverFiles(store, files);
+      await keeper?.start();
       stream.keepTidy();
       auditTidying.start();
       fileTidying.start();
@@ -104,6 +119,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     return {
       service,
       path,
+      ...(keeper && { keeper }),
       async close() {
         await deliveries.stop();
         await stream.close();
@@ -111,6 +127,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
         await fileTidying.close();
         // What cannot be written any more is lost with the process; closing must not fail for it.
         await reads.flush().catch(() => undefined);
+        await keeper?.close();
         await store.close();
         await files.close();
         await drop();
@@ -130,6 +147,17 @@ function openStore(path: string, { serving, database, statementTimeoutMs, progre
     progress,
     ...(statementTimeoutMs !== undefined && { timeoutMs: statementTimeoutMs }),
   });
+}
+
+async function openKeeper(
+  path: string,
+  store: Store,
+  clock: Clock,
+  { auditKey, auditCheckpoints, onCheckpointFault }: OpenOptions,
+): Promise<CheckpointKeeper> {
+  const target = auditCheckpoints === undefined ? undefined : shippingTarget(auditCheckpoints);
+  const key = await openAuditKey(auditKey ?? auditKeyFile(path));
+  return new CheckpointKeeper(store, { key, clock, target, onFault: onCheckpointFault });
 }
 
 async function makePrivate(path: string): Promise<void> {

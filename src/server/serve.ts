@@ -71,6 +71,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
+    onCheckpointFault: (what, error) =>
+      options.log.note('warn', what === 'store' ? 'no checkpoint could be written' : 'checkpoints wait to be shipped', {
+        reason: error instanceof Error ? error.message : String(error),
+      }),
   });
   let relay: Relay | undefined;
   try {
@@ -87,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       behindProxy: options.behindProxy,
       signIn,
       ...(tls && { tls: { ...tls, ...(signIn.certificates && clientTls(signIn.certificates)) } }),
-      ...(relay && { metrics: relayMetrics(relay) }),
+      metrics: [...(folder.keeper?.metrics() ?? []), ...(relay ? relayMetrics(relay) : [])],
     });
     if (!hasImageLibrary())
       options.log.note('warn', 'images cannot be cropped: the optional package sharp is not installed');

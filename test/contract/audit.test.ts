@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { verifyChain } from '../../src/server/audit/chain.ts';
 import { type AuditRow, auditPages } from '../../src/server/audit/export.ts';
+import { verifyLog } from '../../src/server/audit/verify.ts';
 import { rowsOf } from '../support/calls.ts';
 import { sharedService, type TestService, testService } from '../support/service.ts';
 import { callSample, operationsThat } from './operations.ts';
@@ -49,7 +49,7 @@ describe.each(operationsThat(({ method }) => method !== 'GET'))('%s', (_id, test
       expect(entry.operation).toMatch(/\.(create|update|delete)$/);
       expect(entry.ids).toMatch(/^\d+$/);
     }
-    expect((await verifyChain(service.service.store.read)).problems).toEqual([]);
+    expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
     await service.close();
   });
 });

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { type OpenFolder, openFolder } from '../../src/server/datafolder.ts';
+import type { CheckpointKeeper } from '../../src/server/audit/keeper.ts';
+import { type OpenFolder, type OpenOptions, openFolder } from '../../src/server/datafolder.ts';
 import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
 import { ImportRefused, numberRecords } from '../../src/server/import/lines.ts';
@@ -36,6 +37,7 @@ interface TestServiceOptions {
   readonly streamRetentionDays?: number;
   /** Who signs in besides the holders of tokens. */
   readonly signIn?: SignIn;
+  readonly audit?: Pick<OpenOptions, 'auditKey' | 'auditCheckpoints' | 'onCheckpointFault'>;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
 }
@@ -49,6 +51,8 @@ export interface TestService {
   readonly path: string;
   /** `postgres://…` where the store is PostgreSQL: with it another process, or store, opens the same records. */
   readonly database: string | undefined;
+  /** Signs the audit log. */
+  readonly keeper: CheckpointKeeper;
   readonly call: Call;
   import(records: Records): Promise<ImportSummary>;
   close(): Promise<void>;
@@ -66,6 +70,7 @@ export async function testService(
     requireLocation: options.requireLocation ?? false,
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.maxText !== undefined && { maxText: options.maxText }),
+    ...options.audit,
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });
   const faults: unknown[] = [];
@@ -84,6 +89,7 @@ export async function testService(
     service: folder.service,
     path: folder.path,
     database: folder.database,
+    keeper: folder.keeper as CheckpointKeeper,
     call: caller(app, faults),
     import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
     close: () => closeBoth(app, folder),
@@ -146,6 +152,9 @@ export function sharedService(records?: () => Records, options?: TestServiceOpti
     },
     get path() {
       return current().path;
+    },
+    get keeper() {
+      return current().keeper;
     },
     get database() {
       return current().database;

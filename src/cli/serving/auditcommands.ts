@@ -1,42 +1,19 @@
-import { EXIT } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
-import { Failure, usageFailure } from '../../core/failure.ts';
+import { usageFailure } from '../../core/failure.ts';
 import type { Column } from '../../core/output/columns.ts';
 import { FORMATS, type Format, formatsFor } from '../../core/output/formats.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { PLAIN } from '../../core/output/style.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { type FlagValues, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { type DataFolder, dataFlags, ServerCommand } from './servercommand.ts';
 
-const { text, toggle } = flagGroup();
-
-type ChainReport = import('../../server/audit/chain.ts').ChainReport;
+const { text } = flagGroup();
 
 /** Formats that are written entry by entry. */
 const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].isBuffered);
-
-/** `molar server audit verify`: fails with exit 9 for a log that was changed. */
-export abstract class AuditVerifyCommand extends ServerCommand {
-  static override flags = {
-    ...dataFlags,
-    expect: text('ID:HASH', 'An end that was printed earlier and must still be there'),
-    json: toggle('Print one JSON object'),
-  };
-
-  protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const { verifyChain } = await import('../../server/audit/chain.ts');
-    const report = await verifyChain(service.store.read, readExpected(textFlag(flags, 'expect')));
-    if (report.problems.length > 0) throw chainFailure(report);
-    if (isOn(flags, 'json')) return `${JSON.stringify(report)}\n`;
-    const { entries, first, last, head } = report;
-    const which =
-      entries === 0 ? 'The audit log has no entries.' : `${entries} entries, ${first} to ${last}: unchanged.`;
-    return `${which}\nEnd: ${head}\n`;
-  }
-}
 
 /** `molar server audit export`: prints the entries of a time, an organization, or all. */
 export abstract class AuditExportCommand extends ServerCommand {
@@ -61,27 +38,6 @@ export abstract class AuditExportCommand extends ServerCommand {
     for await (const text of auditLines(entries, format)) if (text !== '') await this.print(text);
     return '';
   }
-}
-
-function chainFailure({ problems, entries }: ChainReport): Failure {
-  return new Failure(`The audit log was changed: ${problems.length} of ${entries} entries do not fit.`, {
-    code: 'local.file',
-    exitCode: EXIT.file,
-    items: problems.map(({ id, problem }) => ({
-      code: 'audit.changed',
-      source: `entry ${id}`,
-      description: `${problem}.`,
-    })),
-    hint: 'Keep the data as it is, compare it with a backup, and find out who could write to it.',
-  });
-}
-
-/** `--expect`. Throws a usage failure (exit 2) for anything but an end as it is printed. */
-function readExpected(text: string | undefined): { id: number; hash: string } | undefined {
-  if (text === undefined) return undefined;
-  const [, id, hash = ''] = /^(\d{1,16}):([0-9a-f]{64})?$/.exec(text.trim()) ?? [];
-  if (id !== undefined) return { id: Number(id), hash };
-  throw usageFailure('--expect takes the end that an earlier run printed, ID:HASH.', { source: '--expect' });
 }
 
 /** A time flag as a UTC date-time; nothing where it was not given. Throws a usage failure (exit 2). */

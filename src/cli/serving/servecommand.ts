@@ -32,6 +32,14 @@ export abstract class ServeCommand extends MolarCommand {
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
     'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
     'audit-retention': text('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
+    'audit-key': text(
+      'FILE',
+      'Ed25519 key that signs checkpoints of the audit log, made when missing; audit.key in the data folder when not given, with --database in the config folder',
+    ),
+    'audit-checkpoints': text(
+      'TARGET',
+      'Also ship checkpoints: append them to a file, POST them to https://…, or send them to syslog or syslog://HOST:PORT',
+    ),
     amqp: text(
       'URL',
       'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
@@ -90,11 +98,13 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     const missing = cert === undefined ? '--tls-cert' : '--tls-key';
     throw usageFailure(`--tls-cert and --tls-key go together; ${missing} is missing.`, { source: missing });
   }
+  const checkpoints = textFlag(flags, 'audit-checkpoints');
   const amqp = withPassword(textFlag(flags, 'amqp'), env.MOLAR_AMQP_PASSWORD);
   return {
     host: textFlag(flags, 'host') ?? '127.0.0.1',
     port: whole('port', 0, 65_535, 4010),
     ...dataLocation(flags, env),
+    ...(checkpoints !== undefined && { auditCheckpoints: checkpoints }),
     imports: textFlags(flags, 'import'),
     requestTimeoutSeconds: whole('request-timeout', 1, 3600, 60),
     maxDocumentMegabytes: whole('max-document-size', 1, 1024, 50),

@@ -5,6 +5,7 @@ import { platform } from 'node:process';
 import { MAX_TEXT } from '../../catalog/fields/text.ts';
 import type { Environment } from '../../core/environment.ts';
 import { localFailure } from '../../core/failure.ts';
+import { configFolder } from '../../core/profiles/config.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag, wholeNumber } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
@@ -45,16 +46,21 @@ export interface DataLocation {
   readonly data: string;
   readonly database?: string;
   readonly files?: string;
+  /** File of the key of the audit log's checkpoints, which need not exist; in the data folder when not given. */
+  readonly auditKey?: string;
 }
 
 /** The location that the flags name, else the platform's folder for application data. */
 export function dataLocation(flags: FlagValues, env: Environment): DataLocation {
   const database = textFlag(flags, 'database');
   const files = textFlag(flags, 'files');
+  const auditKey =
+    textFlag(flags, 'audit-key') ?? (database === undefined ? undefined : join(configFolder(env), 'audit.key'));
   return {
     data: textFlag(flags, 'data') ?? defaultDataFolder(env),
     ...(database !== undefined && { database }),
     ...(files !== undefined && { files }),
+    ...(auditKey !== undefined && { auditKey }),
   };
 }
 

@@ -1,117 +1,192 @@
-import sql from 'sql-template-tag';
-import { chainHash, LOGS, NO_HASH } from '../store/logs.ts';
-import type { LogValues, Reader } from '../store/store.ts';
-import { type AuditRow, auditPages } from './export.ts';
-
-/** A link of the chain: the number of an entry and its hash. */
-export interface Link {
-  readonly id: number;
-  readonly hash: string;
-}
+import { chainHash, LOGS } from '../store/logs.ts';
+import type { LogValues } from '../store/store.ts';
+import type { Checkpoint, Link } from './checkpoints.ts';
+import type { AuditRow } from './export.ts';
 
 /** A sign that the audit log was tampered with. */
-export interface ChainProblem {
-  /** Number of the entry, of the first one for several. */
-  readonly id: number;
+export interface LogProblem {
+  readonly code: LogProblemCode;
+  /** What it is about; for several entries or checkpoints the first one. */
+  readonly kind: 'entry' | 'checkpoint' | 'head';
+  /** Its number; null for the head. */
+  readonly id: number | null;
+  /** Goes on from `entry 5`, such as `is missing`. */
   readonly problem: string;
 }
 
-/** The outcome of a verification. */
-export interface ChainReport {
-  readonly entries: number;
-  /** Numbers of the first and the last entry; null when there are none. */
-  readonly first: number | null;
-  readonly last: number | null;
-  /** `ID:HASH` of the end: stored elsewhere it proves later that nothing up to here was changed. */
-  readonly head: string;
-  readonly problems: readonly ChainProblem[];
-}
+/** What can be wrong with an audit log (contract §8). */
+export type LogProblemCode =
+  | 'audit.altered'
+  | 'audit.missing'
+  | 'audit.inserted'
+  | 'audit.above-head'
+  | 'audit.checkpoint'
+  | 'audit.rolled-back'
+  | 'audit.shortened';
+
+/** A checkpoint as the walk needs it. */
+type Mark = Pick<Checkpoint, 'number' | 'id' | 'hash'>;
 
 /** Maximum reported problems; the rest is the same damage more often than not. */
-const MAX_PROBLEMS = 100;
+export const MAX_PROBLEMS = 100;
 
-/** The setting that holds the last entry that retention has deleted. */
-export const ANCHOR = 'audit_anchor';
+/** The next checkpoint; undefined behind the last one. */
+export type NextMark = () => Promise<Mark | undefined>;
 
 /**
- * Verifies the hashes and numbers of the complete audit log, and its end against the head. `expected`: an end that was
- * recorded earlier and must still be part of the log. Memory does not depend on the length.
+ * Walks along the entries, first to last, and compares their numbers and hashes with each other, with checkpoints in the
+ * order of their numbers, and with an end that was noted earlier. Its memory does not depend on their number.
  */
-export async function verifyChain(read: Reader, expected?: Link): Promise<ChainReport> {
-  for (;;) {
-    const anchor = await anchorOf(read);
-    const report = await walkChain(read, anchor, expected);
-    // What retention deleted meanwhile is no damage.
-    if (report.problems.length === 0 || (await anchorOf(read)).id === anchor.id) return report;
-  }
-}
+export class ChainWalk {
+  /** Entries so far. */
+  entries = 0;
+  /** Number of the first entry; null before it. */
+  first: number | null = null;
+  readonly problems: LogProblem[] = [];
+  private row: AuditRow | undefined;
+  private end: Link;
+  /** How far numbers are raised by entries that were inserted. */
+  private shift = 0;
+  private mark: Mark | undefined;
+  /** The last entry that a checkpoint vouches for. */
+  private proven: number;
+  private derailed = false;
+  private awaited: Link | undefined;
 
-async function walkChain(read: Reader, anchor: Link, expected: Link | undefined): Promise<ChainReport> {
-  // Read before the entries, so that those written meanwhile are ignored.
-  const head = await headOf(read);
-  const problems: ChainProblem[] = [];
-  const report = (id: number, problem: string) => void problems.push({ id, problem });
-  let end = anchor;
-  let entries = 0;
-  let first: number | null = null;
-  let awaited = expected;
-  const compare = () => {
-    if (awaited?.id !== end.id) return;
-    if (awaited.hash !== end.hash) report(end.id, 'is not the entry that was recorded as the end');
-    awaited = undefined;
-  };
-  if (awaited !== undefined && awaited.id < anchor.id) {
-    report(awaited.id, 'was deleted by retention since it was recorded and can no longer be compared');
-    awaited = undefined;
+  /** `floor`: the entry before the first; `noted`: an end that must be among the entries, or the floor. */
+  constructor(
+    private readonly floor: Link,
+    private readonly nextMark: NextMark,
+    noted?: Link,
+  ) {
+    this.end = floor;
+    this.proven = floor.id;
+    this.awaited = noted;
+    if (noted === undefined) return;
+    if (noted.id < floor.id) {
+      this.report(
+        'audit.missing',
+        noted.id,
+        'was deleted by retention since it was recorded and can no longer be compared',
+      );
+      this.awaited = undefined;
+    }
+    this.compareNoted();
   }
-  compare();
-  for await (const page of auditPages(read, { after: anchor.id })) {
-    for (const row of page) {
-      if (row.id > head.id) continue;
-      entries++;
-      first ??= row.id;
-      const next = end.id + 1;
-      if (row.id > next) report(next, row.id - next === 1 ? 'is missing' : `to ${row.id - 1} are missing`);
-      else if (row.hash !== hashAfter(end.hash, row)) {
-        report(row.id, 'was changed after it was written, or the entry before it was');
+
+  /** The next entry. What is to be said of it may wait for the one after it. */
+  async next(row: AuditRow): Promise<void> {
+    if (this.row !== undefined) await this.pass(this.row, row);
+    this.row = row;
+  }
+
+  /** Passes the entry that still waits for another. */
+  async finish(): Promise<void> {
+    if (this.row !== undefined) await this.pass(this.row, undefined);
+    this.row = undefined;
+  }
+
+  /** Compares the end with the head of the log, and says what is missing behind it. */
+  async compareHead(head: Link): Promise<void> {
+    await this.finish();
+    const { end } = this;
+    const last = Math.max(end.id, head.id - this.shift);
+    if (end.id < last) this.missing(end.id + 1, last, ' at the end');
+    else if (end.hash !== head.hash) {
+      this.add({
+        code: 'audit.altered',
+        kind: 'head',
+        id: null,
+        problem: `does not record entry ${end.id} as the end`,
+      });
+    }
+    let beyond: Mark | undefined;
+    for (let mark = this.mark ?? (await this.nextMark()); mark !== undefined; mark = await this.nextMark()) {
+      if (mark.id > (beyond?.id ?? last)) beyond = mark;
+    }
+    if (beyond !== undefined) this.missing(last + 1, beyond.id, ` at the end: checkpoint ${beyond.number} had them`);
+    if (this.awaited === undefined) return;
+    this.report('audit.missing', this.awaited.id, 'was recorded as the end and no longer exists');
+  }
+
+  private async pass(row: AuditRow, after: AuditRow | undefined): Promise<void> {
+    this.entries++;
+    this.first ??= row.id;
+    const id = row.id - this.shift;
+    const expected = this.end.id + 1;
+    if (row.id <= this.floor.id || id < expected) {
+      this.report('audit.inserted', row.id, 'stands where no entry can be');
+      return;
+    }
+    if (id > expected) this.missing(expected, id - 1);
+    else if (row.hash !== hashAfter(this.end.hash, id, row)) {
+      if (after !== undefined && after.hash === hashAfter(this.end.hash, id, after)) {
+        this.report('audit.inserted', row.id, 'was inserted: the one behind it follows the one before it');
+        this.shift++;
+        return;
       }
-      end = row;
-      compare();
+      this.report('audit.altered', row.id, 'was changed after it was written, or the entry before it was');
+    }
+    this.end = { id, hash: row.hash };
+    await this.compareMarks();
+    this.compareNoted();
+  }
+
+  private async compareMarks(): Promise<void> {
+    const { id, hash } = this.end;
+    for (let mark = await this.markAt(id); mark !== undefined; mark = await this.markAt(id)) {
+      this.mark = undefined;
+      if (mark.hash === hash) {
+        this.proven = id;
+        this.derailed = false;
+        continue;
+      }
+      const first = this.proven + 1;
+      const known = this.problems.some((known) => known.kind === 'entry' && (known.id ?? 0) >= first);
+      if (!known && !this.derailed) {
+        const which = first === id ? 'was changed' : `or one after it, up to ${id}, was changed`;
+        this.report(
+          'audit.altered',
+          first,
+          `${which}, and hashes were made anew: checkpoint ${mark.number} has another`,
+        );
+      }
+      this.derailed = true;
     }
   }
-  if (end.id < head.id) {
-    const next = end.id + 1;
-    report(next, next === head.id ? 'is missing at the end' : `to ${head.id} are missing at the end`);
-  } else if (end.hash !== head.hash) {
-    report(end.id, 'is not the end that the head of the log records');
+
+  /** The next checkpoint about this entry; those about entries before it are passed. */
+  private async markAt(id: number): Promise<Mark | undefined> {
+    while (this.mark === undefined || this.mark.id < id) {
+      this.mark = await this.nextMark();
+      if (this.mark === undefined) return undefined;
+    }
+    return this.mark.id === id ? this.mark : undefined;
   }
-  if (awaited !== undefined) report(awaited.id, 'was recorded as the end and no longer exists');
-  return {
-    entries,
-    first,
-    last: entries === 0 ? null : end.id,
-    head: `${head.id}:${head.hash}`,
-    problems: problems.slice(0, MAX_PROBLEMS),
-  };
+
+  private compareNoted(): void {
+    const { awaited, end } = this;
+    if (awaited?.id !== end.id) return;
+    if (awaited.hash !== end.hash)
+      this.report('audit.altered', end.id, 'is not the entry that was recorded as the end');
+    this.awaited = undefined;
+  }
+
+  private missing(first: number, last: number, where = ''): void {
+    this.report('audit.missing', first, first === last ? `is missing${where}` : `to ${last} are missing${where}`);
+  }
+
+  private report(code: LogProblemCode, id: number, problem: string): void {
+    this.add({ code, kind: 'entry', id, problem });
+  }
+
+  private add(problem: LogProblem): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
+  }
 }
 
 /** The hash that an entry must have after another. */
-function hashAfter(before: string, row: AuditRow): string {
+function hashAfter(before: string, id: number, row: AuditRow): string {
   const values = LOGS.audit.columns.map((column) => row[column as keyof AuditRow]) as LogValues;
-  return chainHash(before, row.id, values);
-}
-
-/** Where the stored part of the chain begins: behind the last entry that retention deleted, else before the first. */
-async function anchorOf(read: Reader): Promise<Link> {
-  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${ANCHOR}`);
-  const [id = '0', hash = NO_HASH] = row?.value.split(':') ?? [];
-  return { id: Number(id), hash };
-}
-
-/** The end of the chain as its head records it. */
-async function headOf(read: Reader): Promise<Link> {
-  const row = await read.get<{ last_id: number; hash: string }>(
-    sql`SELECT last_id, hash FROM log_heads WHERE name = 'audit'`,
-  );
-  return { id: row?.last_id ?? 0, hash: row?.hash ?? NO_HASH };
+  return chainHash(before, id, values);
 }

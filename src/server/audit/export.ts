@@ -38,7 +38,7 @@ const PAGE_SIZE = 1000;
 
 const COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
 
-/** Entries in the order of their numbers, page by page. */
+/** Entries in the order of their numbers, page by page; rows behind the end of the log are none. */
 export async function* auditPages(read: Reader, options: AuditRange = {}): AsyncGenerator<readonly AuditRow[]> {
   const { org, from, to } = options;
   const only = sql`${org === undefined ? empty : sql` AND org = ${org}`}${
@@ -46,7 +46,8 @@ export async function* auditPages(read: Reader, options: AuditRange = {}): Async
   }${to === undefined ? empty : sql` AND at < ${to}`}`;
   for (let after = options.after ?? 0; ; ) {
     const page = await read.all<AuditRow>(
-      sql`SELECT ${COLUMNS} FROM audit_entries WHERE id > ${after}${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
+      sql`SELECT ${COLUMNS} FROM audit_entries WHERE id > ${after}
+        AND id <= (SELECT last_id FROM log_heads WHERE name = 'audit')${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
     );
     if (page.length > 0) yield page;
     if (page.length < PAGE_SIZE) return;

@@ -18,6 +18,8 @@ export interface DataLocation {
   readonly database?: string | undefined;
   /** A folder or `s3://bucket/prefix`. */
   readonly files?: string | undefined;
+  /** File of the key of the audit log's checkpoints, which need not exist; in the data folder when not given. */
+  readonly auditKey?: string | undefined;
 }
 
 /** A location opened for reading; nothing in it changes unless `store` is called. */

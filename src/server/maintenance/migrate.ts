@@ -1,3 +1,4 @@
+import { signNow } from '../audit/signing.ts';
 import { StoreUnusable } from '../store/store.ts';
 import { completeCopy, copyDatabase, type TableCounts } from './copy/database.ts';
 import { type TransferredFiles, transferFiles } from './copy/files.ts';
@@ -59,6 +60,7 @@ async function carryOver(source: OpenDataLocation, target: OpenTarget, work: Wor
     const moved =
       target.files === undefined ? undefined : await transferFiles(snapshot, source.files, target.files, work);
     await completeCopy(opened);
+    await signNow(opened.store, target.place, 'restore', work.now());
     return {
       from: source.name,
       to: target.name,

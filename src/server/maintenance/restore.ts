@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { signNow } from '../audit/signing.ts';
 import { openDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
 import { readSchema } from '../store/schema/introspection.ts';
@@ -117,7 +118,7 @@ async function fill(
   const problems =
     target.part === undefined
       ? await copyRows(snapshot, target, moveFiles, work)
-      : await copyDatabaseFile(folder, target.part.path).then(moveFiles);
+      : await copyDatabaseFile(folder, target.part.path, work).then(moveFiles);
   const checked = await checkPlace(target.place, { ...work, deep: false, repair: false });
   const found = checked.checks.filter((check) => check.problems > 0);
   return [
@@ -133,19 +134,22 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
     await copyDatabase(snapshot, opened, work);
     const moved = await files();
     await completeCopy(opened);
+    await signNow(opened.store, target.place, 'restore', work.now());
     return moved;
   } finally {
     await opened.store.close();
   }
 }
 
-async function copyDatabaseFile(folder: string, part: string): Promise<void> {
+async function copyDatabaseFile(folder: string, part: string, work: Work): Promise<void> {
   const file = join(part, DATABASE);
   await removeDatabase(part);
   await copyFile(join(folder, DATABASE), file, constants.COPYFILE_FICLONE);
   await chmod(file, 0o600);
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
+  // The key of before stays where it was: from here on another one vouches for the log, as it was restored.
+  await signNow(store, { data: part }, 'restore', work.now());
   await store.tidy();
   await store.close();
   const written = await open(file, 'r');

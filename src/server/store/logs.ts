@@ -62,11 +62,15 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
 
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {
   const { chained } = LOGS[name];
-  const head = await tx.get<{ last_id: number; hash: string }>(
-    statement`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
+  const head = await tx.get<{ last_id: number; hash: string; top?: number }>(
+    chained
+      ? statement`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name}
+          RETURNING last_id, hash, (SELECT MAX(id) FROM audit_entries) AS top`
+      : statement`UPDATE log_heads SET last_id = last_id + ${rows.length} WHERE name = ${name} RETURNING last_id, hash`,
   );
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
+  if ((head.top ?? 0) > id) await moveStrays(tx, id, head.last_id);
   let last = head.hash;
   for (const part of parts(rows)) {
     const written: (string | number | null)[] = [];
@@ -79,6 +83,17 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
     await tx.run(bound(insertTexts(name, part.length), written));
   }
   if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+}
+
+/**
+ * Moves rows out of the way that stand where entries are to be written: molar did not write them. They neither block the
+ * log nor join it, and are kept for whoever looks into it.
+ */
+async function moveStrays(tx: Writing, after: number, upTo: number): Promise<void> {
+  const columns = raw('id, org, at, who, address, request_id, operation, ids, hash');
+  await tx.run(sql`INSERT INTO audit_strays (${columns})
+    SELECT ${columns} FROM audit_entries WHERE id > ${after} AND id <= ${upTo}`);
+  await tx.run(sql`DELETE FROM audit_entries WHERE id > ${after} AND id <= ${upTo}`);
 }
 
 /** Numbers the rows that a statement selects, and writes them to the stream's log (`Transaction.appendSelected`). */

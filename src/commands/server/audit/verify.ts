@@ -1,4 +1,4 @@
-import { AuditVerifyCommand } from '../../../cli/serving/auditcommands.ts';
+import { AuditVerifyCommand } from '../../../cli/serving/auditverifycommand.ts';
 
 export default class ServerAuditVerify extends AuditVerifyCommand {
   static override summary = 'Verify that nobody changed the audit log';

@@ -1,4 +1,5 @@
 import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
+import { keysOf, type PublicKeys } from '../../audit/keys.ts';
 import { layoutOf, tableOf } from '../../store/layout.ts';
 import { damageOf } from '../damage.ts';
 import { type DataLocation, type OpenDataLocation, openDataLocation } from '../datalocation.ts';
@@ -25,6 +26,10 @@ export interface CheckOptions extends Work {
   readonly repair: boolean;
 }
 
+interface KnownOptions extends CheckOptions {
+  readonly auditKeys: PublicKeys | undefined;
+}
+
 /** What one check found. */
 export interface CheckResult {
   readonly name: string;
@@ -49,9 +54,10 @@ export interface CheckReport {
 }
 
 /** Checks a server's data, and on request repairs what can be repaired safely. Throws `StoreUnusable`. */
-export async function checkPlace(place: DataLocation, options: CheckOptions): Promise<CheckReport> {
+export async function checkPlace(place: DataLocation, asked: CheckOptions): Promise<CheckReport> {
   const opened = await openDataLocation(place);
   try {
+    const options = { ...asked, auditKeys: await keysOf(place) };
     const first = await inSnapshot(opened, options, runChecks);
     if (!options.repair) return reportOf(opened, first, null);
     if (first.problems === 0) return reportOf(opened, first, []);
@@ -62,7 +68,7 @@ export async function checkPlace(place: DataLocation, options: CheckOptions): Pr
   }
 }
 
-async function repairPlace(opened: OpenDataLocation, options: CheckOptions, book: CheckFindings): Promise<Repaired[]> {
+async function repairPlace(opened: OpenDataLocation, options: KnownOptions, book: CheckFindings): Promise<Repaired[]> {
   // Another schema is not for this molar to mend, and opening the store would change it; damaged pages get no better.
   if (book.of('schema').problems > 0 || book.of('database').problems > 0) return [];
   const store = await opened.store();
@@ -75,7 +81,7 @@ async function repairPlace(opened: OpenDataLocation, options: CheckOptions, book
 
 async function inSnapshot<T>(
   opened: OpenDataLocation,
-  options: CheckOptions,
+  options: KnownOptions,
   work: (context: CheckContext) => Promise<T>,
 ): Promise<T> {
   const snapshot = await opened.snapshot();
@@ -89,7 +95,7 @@ async function inSnapshot<T>(
 async function contextOf(
   { live, files, served, keepsYoung }: OpenDataLocation,
   { read, dialect }: Snapshot,
-  options: CheckOptions,
+  options: KnownOptions,
 ): Promise<CheckContext> {
   // A schema that is not ours is what the checks are to say.
   const names = await organizationNames(read).catch(() => new Map<number, string>());
@@ -101,6 +107,7 @@ async function contextOf(
     served,
     keepsYoung,
     deep: options.deep,
+    auditKeys: options.auditKeys,
     now: options.now(),
     organization: (org) => names.get(org) ?? null,
     progress: (what, count) => options.progress(`Checking ${what}`, count),

@@ -1,3 +1,4 @@
+import type { PublicKeys } from '../../audit/keys.ts';
 import type { Files } from '../../files/files.ts';
 import type { Dialect } from '../../store/migrations/dialects.ts';
 import type { Reader } from '../../store/store.ts';
@@ -16,6 +17,8 @@ export interface CheckContext {
   readonly keepsYoung: boolean;
   /** Reads every file and compares its SHA-256. */
   readonly deep: boolean;
+  /** Of whoever signed checkpoints of the audit log; undefined where no key is, as in a backup. */
+  readonly auditKeys: PublicKeys | undefined;
   /** UTC milliseconds. */
   readonly now: number;
   /** The organization on the wire of a key in the store; null where there is none. */
@@ -34,6 +37,8 @@ export interface CheckProblem {
   /** Id of the record, or what stands for one in this table. */
   readonly id: number | string | null;
   readonly message: string;
+  /** As `molar server audit verify` has it; only problems of the audit log have one. */
+  readonly code?: string;
 }
 
 /** Maximum listed problems of one check; further ones are only counted. */

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { allOperations } from '../../../catalog/catalog.ts';
-import { verifyChain } from '../../audit/chain.ts';
+import { verifyLog } from '../../audit/verify.ts';
 import { DAY_MS, readFloor } from '../../stream/stream.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
 
@@ -74,13 +74,14 @@ async function checkPositions(context: CheckContext, book: CheckFindings, head: 
   }
 }
 
-/** Nobody changed the audit log behind its back. */
-export async function checkAudit({ read, turn }: CheckContext, book: CheckFindings): Promise<void> {
+/** Nobody changed the audit log behind its back: as `molar server audit verify` has it. */
+export async function checkAudit({ read, turn, auditKeys }: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('audit');
-  const { entries, problems } = await verifyChain(read);
+  const { entries, problems } = await verifyLog(read, { keys: auditKeys });
   findings.counted(entries);
-  for (const { id, problem } of problems) {
-    findings.report({ table: 'audit_entries', organization: null, id, message: problem });
+  const tables = { entry: 'audit_entries', checkpoint: 'audit_checkpoints', head: 'log_heads' };
+  for (const { code, kind, id, problem } of problems) {
+    findings.report({ table: tables[kind], organization: null, id, message: problem, code });
   }
   await turn('audit entries', entries);
 }

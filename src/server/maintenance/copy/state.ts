@@ -19,7 +19,7 @@ interface TableState {
 const SOURCE = 'source';
 
 /** What a store without content has all the same: heads of logs, and what it made when it was first opened. */
-const MADE_AT_ONCE = new Set(['log_heads', 'settings']);
+const MADE_AT_ONCE = new Set(['log_heads', 'settings', 'audit_checkpoints']);
 
 /** Identifies a source: by its own key and the time it was made, hashed. */
 export async function identityOf(read: Reader): Promise<string> {

@@ -134,6 +134,19 @@ const RIGHTS: Migration = {
   ],
 };
 
+const CHECKPOINTS: Migration = {
+  name: 'checkpoints',
+  statements: [
+    // Signed statements about the audit log (audit/checkpoints.ts). removed_id is 0 where retention has removed nothing.
+    `CREATE TABLE audit_checkpoints (number INTEGER PRIMARY KEY, at TEXT NOT NULL, id INTEGER NOT NULL, hash TEXT NOT NULL,
+      entries INTEGER NOT NULL, reason TEXT NOT NULL, removed_id INTEGER NOT NULL, removed_hash TEXT NOT NULL,
+      removed_checkpoints INTEGER NOT NULL, previous TEXT NOT NULL, key TEXT NOT NULL, signature TEXT NOT NULL)`,
+    // Rows that others wrote behind the end of the audit log, moved out of its way: what is in them proves nothing.
+    `CREATE TABLE audit_strays (stray INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL, org INTEGER, at TEXT, who TEXT,
+      address TEXT, request_id TEXT, operation TEXT, ids TEXT, hash TEXT)`,
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -144,4 +157,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SCHEMA_STATE,
   DISCLOSURES,
   RIGHTS,
+  CHECKPOINTS,
 ];

@@ -1,0 +1,93 @@
+import type { Clock } from '../clock.ts';
+import type { Metric } from '../metrics/route.ts';
+import type { Store } from '../store/store.ts';
+import {
+  appendCheckpoint,
+  type Checkpoint,
+  type CheckpointReason,
+  lastCheckpoint,
+  type Signing,
+} from './checkpoints.ts';
+import type { AuditKey } from './keys.ts';
+import { Shipper } from './shipper.ts';
+import type { ShippingTarget } from './targets.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How often the clock is looked at. */
+const LOOK_MS = 500;
+
+/** What a keeper of checkpoints works with. */
+export interface KeeperOptions {
+  readonly key: AuditKey;
+  readonly clock: Clock;
+  readonly target?: ShippingTarget | undefined;
+  /** Called when a checkpoint could not be written (`store`) or shipped (`shipping`); both are tried again. */
+  readonly onFault?: ((what: 'store' | 'shipping', error: unknown) => void) | undefined;
+}
+
+/** Writes the checkpoints of a server, at its start and stop and every minute with new entries, and ships them. */
+export class CheckpointKeeper {
+  private readonly shipper: Shipper | undefined;
+  private last: Checkpoint | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private due = 0;
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: Store,
+    private readonly options: KeeperOptions,
+  ) {
+    const { target, onFault } = options;
+    this.shipper = target && new Shipper(store, target, (error) => onFault?.('shipping', error));
+  }
+
+  /** Writes the first checkpoint, without which no server runs; those after it follow by themselves. */
+  async start(): Promise<void> {
+    this.last = await lastCheckpoint(this.store.read);
+    await this.write('start');
+    this.due = this.options.clock() + MINUTE_MS;
+    this.timer = setInterval(() => {
+      this.looking ??= this.look().finally(() => {
+        this.looking = undefined;
+      });
+    }, LOOK_MS).unref();
+  }
+
+  /** With what the next checkpoint is signed. */
+  signing(reason: CheckpointReason): Signing {
+    const { key, clock } = this.options;
+    return { key, now: clock(), reason, seen: this.last };
+  }
+
+  /** Takes note of a checkpoint that was committed, and ships it. */
+  committed(checkpoint: Checkpoint | undefined): void {
+    this.last = checkpoint ?? this.last;
+    void this.shipper?.ship();
+  }
+
+  /** What GET /metrics tells of it. */
+  metrics(): Metric[] {
+    const name = 'molar_audit_checkpoints_waiting';
+    const help = 'Checkpoints of the audit log that are still to be shipped.';
+    return [{ name, help, kind: 'gauge', read: () => this.shipper?.waiting() ?? 0 }];
+  }
+
+  /** Writes the last checkpoint and ships what can be; the next start does the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+    if (this.timer !== undefined) await this.write('stop').catch((error) => this.options.onFault?.('store', error));
+    await this.shipper?.close();
+  }
+
+  private async look(): Promise<void> {
+    if (this.options.clock() < this.due) return;
+    this.due = this.options.clock() + MINUTE_MS;
+    await this.write('minute').catch((error) => this.options.onFault?.('store', error));
+  }
+
+  private async write(reason: CheckpointReason): Promise<void> {
+    this.committed(await this.store.write((tx) => appendCheckpoint(tx, this.signing(reason))));
+  }
+}

@@ -1,0 +1,116 @@
+import type { Reader } from '../store/store.ts';
+import type { LogProblem, NextMark } from './chain.ts';
+import {
+  type Checkpoint,
+  checkpointDigest,
+  checkpointPages,
+  isSigned,
+  type Link,
+  lastCheckpoint,
+  type Removed,
+  readAnchor,
+  restoreCheckpoints,
+} from './checkpoints.ts';
+import type { PublicKeys } from './keys.ts';
+
+/** What is known of the checkpoints of a store before they are read one by one. */
+export interface CheckpointRange {
+  /** Number of the last one; 0 when there is none. */
+  readonly last: number;
+  /** What a genuine checkpoint says that retention has removed; of a store without any, what the store says itself. */
+  readonly removed: Removed;
+  /** Of the last restore: keys of checkpoints before need not be known. */
+  readonly restored: Pick<Checkpoint, 'number' | 'at'> | undefined;
+}
+
+/** Reads that. Without `keys` every signature counts as genuine. */
+export async function readRange(read: Reader, keys: PublicKeys | undefined): Promise<CheckpointRange> {
+  const isGenuine = (checkpoint: Checkpoint) => keys === undefined || isSigned(checkpoint, keys) === true;
+  const last = await lastCheckpoint(read);
+  if (last === undefined)
+    return { last: 0, removed: { ...(await readAnchor(read)), checkpoints: 0 }, restored: undefined };
+  const restored = (await restoreCheckpoints(read)).find(isGenuine);
+  let removed: Removed | null = null;
+  search: for await (const page of checkpointPages(read, { backwards: true })) {
+    for (const checkpoint of page) {
+      if (!isGenuine(checkpoint)) continue;
+      removed = checkpoint.removed;
+      break search;
+    }
+  }
+  return { last: last.number, removed: removed ?? { id: 0, hash: '', checkpoints: 0 }, restored };
+}
+
+/** The checkpoints of a store one by one: signatures, and that each follows the one before. Only genuine ones come out. */
+export class SignedCheckpoints {
+  readonly problems: LogProblem[] = [];
+  count = 0;
+  /** SHA-256 of each line by its number, where they are to be compared with others. */
+  readonly digests = new Map<number, string>();
+  private readonly unknown = new Set<string>();
+  private readonly rows: AsyncGenerator<Checkpoint>;
+  private before: { readonly number: number; readonly digest: string | undefined };
+
+  constructor(
+    read: Reader,
+    private readonly keys: PublicKeys | undefined,
+    private readonly range: CheckpointRange,
+    private readonly comparing: boolean,
+  ) {
+    const { checkpoints } = range.removed;
+    this.before = { number: checkpoints, digest: checkpoints === 0 ? '' : undefined };
+    this.rows = rowsOf(read, checkpoints, range.last);
+  }
+
+  /** The next genuine one. */
+  readonly next: NextMark = async () => {
+    for (;;) {
+      const { value, done } = await this.rows.next();
+      if (done) return undefined;
+      if (this.check(value)) return value;
+    }
+  };
+
+  private check(checkpoint: Checkpoint): boolean {
+    const { number, previous } = checkpoint;
+    this.count++;
+    const digest = checkpointDigest(checkpoint);
+    if (this.comparing) this.digests.set(number, digest);
+    const { before } = this;
+    if (number !== before.number + 1) {
+      const last = number - 1;
+      this.report(before.number + 1, before.number + 1 === last ? 'is missing' : `to ${last} are missing`);
+    }
+    const follows = number !== before.number + 1 || before.digest === undefined || before.digest === previous;
+    const signed = this.isSigned(checkpoint);
+    if (signed && !follows)
+      this.report(number, 'does not follow the one before it, which was put in the place of another');
+    // What follows an altered one disagrees with it: that is said already.
+    this.before = { number, digest: signed ? digest : undefined };
+    return signed && follows;
+  }
+
+  private isSigned(checkpoint: Checkpoint): boolean {
+    const { number, key } = checkpoint;
+    const signed = this.keys === undefined || isSigned(checkpoint, this.keys);
+    if (signed === false) this.report(number, 'was changed after it was signed');
+    if (signed !== undefined) return signed;
+    if (number < (this.range.restored?.number ?? 0)) return true;
+    if (!this.unknown.has(key)) this.report(number, `was signed with the key ${key}, which is not among those given`);
+    this.unknown.add(key);
+    return false;
+  }
+
+  private report(id: number, problem: string): void {
+    this.problems.push({ code: 'audit.checkpoint', kind: 'checkpoint', id, problem });
+  }
+}
+
+async function* rowsOf(read: Reader, after: number, upTo: number): AsyncGenerator<Checkpoint> {
+  for await (const page of checkpointPages(read, { after, upTo })) yield* page;
+}
+
+/** The entry before the first one that is kept. */
+export function floorOf({ removed: { id, hash } }: CheckpointRange): Link {
+  return { id, hash };
+}

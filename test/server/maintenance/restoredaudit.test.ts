@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type PublicKeys, readPublicKeys } from '../../../src/server/audit/keys.ts';
+import { verifyLog } from '../../../src/server/audit/verify.ts';
+import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { migrate } from '../../../src/server/maintenance/migrate.ts';
+import { restore } from '../../../src/server/maintenance/restore.ts';
+import { hashAfter, minute, rawEntries, writeEntry } from '../../support/evidence.ts';
+import { postgresTest } from '../../support/postgres.ts';
+import { bareRecords } from '../../support/practice.ts';
+import { tamper } from '../../support/rawsql.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { check, filesIn, linesOf, own, scratch, WORK } from './practices.ts';
+
+let place: Awaited<ReturnType<typeof scratch>>;
+let service: TestService;
+const at = (name: string) => join(place.path, name);
+const work = () => ({ ...WORK, now: service.clock.now });
+const open = (data: string, auditCheckpoints = at('shipped')) =>
+  testService([], { data, clock: service.clock, audit: { auditCheckpoints } });
+
+/** A practice whose server shipped checkpoints, a backup of it, and what happened after the backup. */
+beforeEach(async () => {
+  place = await scratch();
+  service = await testService(bareRecords(), { data: at('first'), audit: { auditCheckpoints: at('shipped') } });
+  await writeEntry(service);
+  await minute(service);
+  await backUp({ data: at('first') }, at('backup'), { ...work(), version: '1' });
+  await writeEntry(service);
+  await minute(service);
+  await writeEntry(service);
+  await service.close();
+  service.clock.advance(60_000);
+});
+afterEach(() => place.remove());
+
+async function found(in_: TestService, keys: PublicKeys, shipped?: string): Promise<string[]> {
+  const { problems } = await verifyLog(in_.service.store.read, { keys, shipped });
+  return problems.map(({ code, kind, id }) => `${code} ${kind} ${id}`);
+}
+
+it('a backup has no key in it', async () => {
+  const secret = await readFile(join(at('first'), 'audit.key'));
+  expect(await filesIn(at('backup'))).not.toContain('audit.key');
+  const database = await readFile(join(at('backup'), 'molar.sqlite'));
+  const inner = secret.toString().split('\n')[1] ?? '';
+  expect(database.includes(inner)).toBe(false);
+  expect(database.includes(Buffer.from(inner, 'base64').subarray(-32))).toBe(false);
+});
+
+it('a restored folder is whole with its own key, whatever was shipped before, and goes on in the same file', async () => {
+  const { problems } = await restore(at('backup'), { data: at('second') }, work());
+  expect(problems).toEqual([]);
+  expect(linesOf(await check({ data: at('second') }))).toEqual([]);
+  const second = await open(at('second'));
+  const keys = await readPublicKeys(join(at('second'), 'audit.key'));
+  expect(keys).not.toEqual(await readPublicKeys(join(at('first'), 'audit.key')));
+  expect(await found(second, keys, at('shipped'))).toEqual([]);
+  await writeEntry(second);
+  await minute(second);
+  await expect.poll(() => second.keeper.metrics()[0]?.read()).toBe(0);
+  expect(await found(second, keys, at('shipped'))).toEqual([]);
+  // With the key of before, what is older can be verified, too.
+  const both = new Map([...keys, ...(await readPublicKeys(join(at('first'), 'audit.key')))]);
+  expect(await found(second, both, at('shipped'))).toEqual([]);
+  await tamper(second, 'UPDATE audit_checkpoints SET entries = 99 WHERE number = 2');
+  expect(await found(second, both)).toEqual(['audit.checkpoint checkpoint 2']);
+  await second.close();
+});
+
+it('a restored folder with a file of its own has all checkpoints in it', async () => {
+  await restore(at('backup'), { data: at('second') }, work());
+  const second = await open(at('second'), at('other'));
+  const keys = await readPublicKeys(join(at('second'), 'audit.key'));
+  await expect.poll(() => second.keeper.metrics()[0]?.read()).toBe(0);
+  expect(await found(second, keys, at('other'))).toEqual([]);
+  await second.close();
+});
+
+it('an older state after a restore is found as ever', async () => {
+  await restore(at('backup'), { data: at('second') }, work());
+  await cp(at('second'), at('older'), { recursive: true });
+  const second = await open(at('second'));
+  await writeEntry(second);
+  await minute(second);
+  await second.close();
+  const older = await open(at('older'), at('other'));
+  const keys = await readPublicKeys(join(at('second'), 'audit.key'));
+  expect((await found(older, keys, at('shipped')))[0]).toMatch(/^audit\.rolled-back checkpoint \d+$/);
+  await older.close();
+});
+
+it('an older database is no restored one because an entry says so', async () => {
+  await cp(join(at('backup'), 'molar.sqlite'), join(at('first'), 'molar.sqlite'));
+  const place = { path: at('first'), database: undefined };
+  const last = (await rawEntries(place as TestService)).at(-1);
+  const forged = { ...last, id: (last?.id ?? 0) + 1, operation: 'server.restore', who: 'command root' } as never;
+  const hash = hashAfter(last?.hash ?? '', forged);
+  const values = Object.values({ ...(forged as object), hash }).map((value) =>
+    value === null ? 'NULL' : `'${value}'`,
+  );
+  await tamper(
+    place,
+    `INSERT INTO audit_entries (${Object.keys(forged).join(', ')}) VALUES (${values.join(', ')})`,
+    `UPDATE log_heads SET last_id = last_id + 1, hash = '${hash}' WHERE name = 'audit'`,
+  );
+  await writeFile(at('kept'), await readFile(at('shipped')));
+  const first = await open(at('first'));
+  const keys = await readPublicKeys(join(at('first'), 'audit.key'));
+  expect((await found(first, keys, at('kept')))[0]).toMatch(/^audit\.rolled-back checkpoint \d+$/);
+  await first.close();
+});
+
+postgresTest('a restored or migrated database is whole with the key of its servers', async (database) => {
+  const auditKey = at('config.key');
+  const url = own(database);
+  const to = { data: at('unused'), database: url, files: at('files'), auditKey };
+  expect((await restore(at('backup'), to, work())).problems).toEqual([]);
+  expect(linesOf(await check(to))).toEqual([]);
+  await migrate(to, { data: at('third') }, work());
+  const third = await open(at('third'));
+  expect(await found(third, await readPublicKeys(join(at('third'), 'audit.key')), at('shipped'))).toEqual([]);
+  await third.close();
+  expect(
+    createHash('sha256')
+      .update(await readFile(auditKey))
+      .digest('hex'),
+  ).not.toBe(
+    createHash('sha256')
+      .update(await readFile(join(at('third'), 'audit.key')))
+      .digest('hex'),
+  );
+});
