@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
-import { findOrganization, type Organization } from '../organizations.ts';
+import { boundTo, findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
@@ -114,7 +114,7 @@ function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string
   return grant;
 }
 
-/** The organization a request is for: 400 without the header, 403 when the token is not for it (D2). */
+/** The organization a request is for, as its caller sees it: 400 without the header, 403 when the token is not for it (D2). */
 export function identifyOrganization(
   { store }: Service,
   grant: Grant,
@@ -127,7 +127,9 @@ export function identifyOrganization(
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
   if (!grant.organizations.includes(id)) throw forbidden();
-  return cache.organizations.get(id) ?? existing(store, cache, id);
+  const known = cache.organizations.get(id);
+  if (known !== undefined) return boundTo(known, grant.locations);
+  return existing(store, cache, id).then((found) => boundTo(found, grant.locations));
 }
 
 async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {
