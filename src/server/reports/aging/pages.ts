@@ -1,8 +1,8 @@
-import sql, { empty, join, type Sql } from 'sql-template-tag';
-import { transactions } from '../../../catalog/resources/transactions.ts';
+import sql from 'sql-template-tag';
 import type { OperationRequest } from '../../service.ts';
-import { type Reach, seenBy } from '../../store/reach.ts';
+import type { Reach } from '../../store/reach.ts';
 import type { Reader, Store } from '../../store/store.ts';
+import { ledgerOf } from './within.ts';
 
 /** First and last guarantor of a page. */
 export interface GuarantorRange {
@@ -21,17 +21,6 @@ interface Directory {
 /** Directories of one store, the least recently used first. */
 const directories = new WeakMap<Store, Map<string, Directory>>();
 const MAX_DIRECTORIES = 256;
-
-/** The rows of the ledger within reach that a location, or ALL, means; `l` is the alias of the table. */
-export function ledgerOf(reach: Reach, location: number | 'ALL'): Sql {
-  const { org, locations } = reach;
-  if (location !== 'ALL') return sql`l.org = ${org} AND l.location_id = ${location}`;
-  if (locations === undefined) return sql`l.org = ${org}`;
-  // A transaction without a location is where its patient is.
-  const here = locations.length === 0 ? empty : sql`l.location_id IN (${join([...locations])}) OR `;
-  return sql`l.org = ${org} AND (${here}l.location_id = 0
-    AND EXISTS (SELECT 1 FROM transactions r WHERE r.org = l.org AND r.id = l.id${seenBy(reach, transactions.type)}))`;
-}
 
 /**
  * The guarantors of a page: transactions are counted guarantor by guarantor in the order of ids, and a guarantor
