@@ -47,9 +47,14 @@ const MORE: readonly Line[] = [
   ),
   line('AppointmentHistoryV1', {
     id: big(590),
-    ...{ appointment: link(big(701)), patient: link(PATIENTS.ann), action: 'UPDATE', lastModified: '2026-02-03T08:00:00Z' },
+    ...{
+      appointment: link(big(701)),
+      patient: link(PATIENTS.ann),
+      action: 'UPDATE',
+      lastModified: '2026-02-03T08:00:00Z',
+    },
   }),
-  line('MissedAppointmentV1', { id: big(591), appointment: link(big(701)), patient: link(PATIENTS.bob) }),
+  line('MissedAppointmentV1', { id: big(580), appointment: link(big(701)), patient: link(PATIENTS.bob) }),
 ];
 const MORE_IDS = new Map(MORE.map(({ id }) => [id, (n: number) => (id as number) + n * STEP]));
 
@@ -117,9 +122,9 @@ export const KNOWN: ReadonlySet<unknown> = new Set(
 export const BOUND = 'token-bound-to-east';
 
 /** A practice with three locations, and a token that is bound to the first of them. */
-export async function threeLocations(): Promise<TestService> {
+export async function threeLocations(options: Parameters<typeof testService>[1] = {}): Promise<TestService> {
   const copies = [0, 1, 2].flatMap(copyLines);
-  const service = await testService([...SHARED_LINES, ...copies, APPLIED_ELSEWHERE, ...CROSSING]);
+  const service = await testService([...SHARED_LINES, ...copies, APPLIED_ELSEWHERE, ...CROSSING], options);
   await bind(service, BOUND, [LOCATIONS.east]);
   return service;
 }

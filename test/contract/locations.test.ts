@@ -23,7 +23,10 @@ afterAll(async () => {
 type Query = Readonly<Record<string, string | number>>;
 
 async function same(tested: TestedOperation, query: Query, id?: unknown): Promise<void> {
-  const [bound, unbound] = await both(services, 'GET', pathFor(tested, id), { query });
+  const path = pathFor(tested, id);
+  // What is kept of the same request of somebody who sees everything is not for others.
+  await services[0].call('GET', path, { query });
+  const [bound, unbound] = await both(services, 'GET', path, { query });
   expect(bound, `${tested.operation.id} ${id ?? ''} ${JSON.stringify(query)}`).toEqual(unbound);
 }
 
@@ -38,7 +41,7 @@ function* queriesOf(tested: TestedOperation): Generator<Query> {
   const records = [...fixture.records, ...fixture.records.map((record) => inCopy(1, record))];
   for (const key of Object.values(operation.filters ?? {})) {
     for (const operator of key.operators) {
-      for (const { text } of some(probesOf(key, operator, records), 8))
+      for (const { text } of some(probesOf(key, operator, records), 4))
         yield { ...given, filter: filterWith(tested, text) };
     }
   }
