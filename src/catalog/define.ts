@@ -97,6 +97,11 @@ export interface Resource {
   readonly many: string;
   readonly about: string;
   readonly fields: Fields;
+  /**
+   * The links that tell where a record is: the first one that it has counts, and leads to a location, or to what has one.
+   * A record that has none of them is everybody's; one that lacks a required one is nobody's (contract §8).
+   */
+  readonly locatedBy: readonly string[];
   /** Keys that its lists can be filtered by; the store has a column or rows for each (server/store/layout.ts). */
   readonly filters: FilterKeys;
   readonly operations: Readonly<Record<string, Operation>>;

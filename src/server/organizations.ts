@@ -1,9 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag';
+import type { Reach } from './store/reach.ts';
 import type { Reader } from './store/store.ts';
 
 /** An organization: `org` is its key in the store, `id` its name on the wire. */
-export interface Organization {
-  readonly org: number;
+export interface Organization extends Reach {
   readonly id: string;
   readonly timezone: string;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
@@ -31,4 +31,9 @@ async function find(read: Reader, condition: Sql): Promise<Organization | undefi
 export async function organizationIds(read: Reader): Promise<readonly string[]> {
   const rows = await read.all<{ id: string }>(sql`SELECT id FROM organizations ORDER BY id`);
   return rows.map(({ id }) => id);
+}
+
+/** The organization as a caller has it who may see these locations alone; null: all of it. */
+export function boundTo(organization: Organization, locations: readonly number[] | null): Organization {
+  return locations === null ? organization : { ...organization, locations };
 }

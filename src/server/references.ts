@@ -3,6 +3,7 @@ import { STORED_RESOURCES } from '../catalog/catalog.ts';
 import type { Problem } from '../catalog/failures.ts';
 import type { Fields } from '../catalog/fields/kind.ts';
 import { tableOf } from './store/layout.ts';
+import { type Reach, seenBy } from './store/reach.ts';
 import { statement } from './store/statement.ts';
 import type { Reader } from './store/store.ts';
 
@@ -58,27 +59,29 @@ function collect(value: unknown, target: string, at: string, found: FoundLink[])
   }
 }
 
-/** The ids of one kind that exist, of those given. */
+/** The ids of one kind that exist within reach, of those given. */
 export async function existingIds(
   read: Reader,
-  org: number,
+  reach: Reach,
   target: string,
   ids: readonly number[],
 ): Promise<Set<number>> {
+  const { org } = reach;
   const resource = STORED_RESOURCES.find((candidate) => candidate.type === target);
   const found = new Set<number>();
   const [only] = ids;
-  if (resource === undefined && ids.length === 1 && only !== undefined) {
+  if (resource === undefined && ids.length === 1 && only !== undefined && reach.locations === undefined) {
     const one = statement`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id = ${only}`;
     return (await read.get(one)) === undefined ? found : found.add(only);
   }
+  const seen = seenBy(reach, target);
   const distinct = [...new Set(ids)];
   for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) {
     const wanted = join(distinct.slice(at, at + IDS_AT_ONCE));
     const rows = await read.all<{ id: number }>(
       resource === undefined
-        ? sql`SELECT id FROM reference_records WHERE org = ${org} AND type = ${target} AND id IN (${wanted})`
-        : sql`SELECT id FROM ${raw(tableOf(resource))} WHERE org = ${org} AND id IN (${wanted})`,
+        ? sql`SELECT r.id FROM reference_records r WHERE r.org = ${org} AND r.type = ${target} AND r.id IN (${wanted})${seen}`
+        : sql`SELECT r.id FROM ${raw(tableOf(resource))} r WHERE r.org = ${org} AND r.id IN (${wanted})${seen}`,
     );
     for (const { id } of rows) found.add(id);
   }
@@ -88,10 +91,10 @@ export async function existingIds(
 /** Ids of one statement: SQLite takes 32,766 values, PostgreSQL 65,535. */
 const IDS_AT_ONCE = 5000;
 
-/** Reports links to records that the organization does not have. */
+/** Reports links to records that there are not within reach. */
 export async function checkLinks(
   read: Reader,
-  org: number,
+  reach: Reach,
   links: readonly FoundLink[],
   problems: Problem[],
 ): Promise<void> {
@@ -99,7 +102,7 @@ export async function checkLinks(
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
     const ids = group.map(({ id }) => id);
-    const known = await existingIds(read, org, target, ids);
+    const known = await existingIds(read, reach, target, ids);
     for (const { id, at } of group.filter((link) => !known.has(link.id))) {
       const description = `${at}.id: there is no ${target} ${id} in this organization.`;
       problems.push({ code: 'field.link_unknown', source: `${at}.id`, description });
@@ -116,21 +119,22 @@ export interface ReferenceRecord {
   readonly isNonPersonEntity?: boolean | null;
 }
 
-/** A record of a kind that is only linked to; undefined where there is none. */
+/** A record of a kind that is only linked to; undefined where there is none within reach. */
 export async function referenceRecord(
   read: Reader,
-  org: number,
+  reach: Reach,
   type: string,
   id: number | undefined,
 ): Promise<ReferenceRecord | undefined> {
   if (id === undefined) return undefined;
   const row = await read.get<{ json: string }>(
-    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`,
+    sql`SELECT r.json FROM reference_records r
+      WHERE r.org = ${reach.org} AND r.type = ${type} AND r.id = ${id}${seenBy(reach, type)}`,
   );
   return row && (JSON.parse(row.json) as ReferenceRecord);
 }
 
 /** Time zone of a location; undefined where it has none of its own and the organization's applies. */
-export async function zoneOfLocation(read: Reader, org: number, id: number | undefined): Promise<string | undefined> {
-  return (await referenceRecord(read, org, 'Location', id))?.timezone ?? undefined;
+export async function zoneOfLocation(read: Reader, reach: Reach, id: number | undefined): Promise<string | undefined> {
+  return (await referenceRecord(read, reach, 'Location', id))?.timezone ?? undefined;
 }

@@ -10,6 +10,11 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
   ),
   8: ['locations', 'read_only', 'client_id'].map((name) => `ALTER TABLE access_tokens DROP COLUMN ${name}`),
   9: ['DROP TABLE audit_checkpoints', 'DROP TABLE audit_strays'],
+  10: [
+    'ALTER TABLE stream_messages DROP COLUMN places',
+    'ALTER TABLE stream_messages DROP COLUMN record',
+    'ALTER TABLE async_deliveries DROP COLUMN locations',
+  ],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

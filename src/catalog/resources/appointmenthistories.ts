@@ -44,6 +44,7 @@ export const appointmentHistories = resource({
   many: 'appointment histories',
   about: 'Every change of an appointment',
   fields: appointmentHistoryFields,
+  locatedBy: ['location', 'patient'],
   filters: appointmentHistoryFilters,
   tableColumns: ['id', 'appointment.id', 'action', 'status', 'start', 'duration', 'lastModified'],
   operations: {

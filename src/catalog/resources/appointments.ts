@@ -90,6 +90,7 @@ export const appointments = resource({
   many: 'appointments',
   about: 'Visits booked, kept and missed',
   fields: appointmentFields,
+  locatedBy: ['location', 'patient'],
   filters: appointmentFilters,
   tableColumns: ['id', 'start', 'duration', 'status', 'patient.id', 'provider.id', 'operatory.id'],
   indexes: [

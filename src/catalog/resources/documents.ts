@@ -91,6 +91,7 @@ export const documents = resource({
   many: 'documents',
   about: 'Files stored for the organization, a patient or a perio exam',
   fields: documentFields,
+  locatedBy: ['ownerPatient', 'ownerPerioExam'],
   filters: documentFilters,
   tableColumns: ['id', 'name', 'mimeType', 'ownerType', 'ownerPatient.id', 'tags', 'userDefinedDate'],
   operations: {

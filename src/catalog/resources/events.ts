@@ -97,6 +97,7 @@ export const events = resource({
   many: 'calendar events',
   about: 'Blocks of the calendar that are no patient visits: meetings, closures',
   fields: eventFields,
+  locatedBy: ['location'],
   filters: eventFilters,
   tableColumns: ['id', 'start', 'duration', 'title', 'location.id', 'operatory.id', 'provider.id', 'groupId'],
   indexes: [

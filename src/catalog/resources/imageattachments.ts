@@ -37,6 +37,7 @@ export const imageAttachments = resource({
   many: 'image attachments',
   about: 'Images attached to insurance claims',
   fields: imageAttachmentFields,
+  locatedBy: ['insuranceClaim'],
   filters: imageAttachmentFilters,
   tableColumns: ['id', 'examName', 'examDate', 'attachmentType', 'insuranceClaim.id'],
   operations: {

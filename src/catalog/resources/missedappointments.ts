@@ -50,6 +50,7 @@ export const missedAppointments = resource({
   many: 'missed appointments',
   about: 'Broken appointments and no-shows',
   fields: missedAppointmentFields,
+  locatedBy: ['location', 'patient'],
   filters: missedAppointmentFilters,
   tableColumns: ['id', 'start', 'status', 'patient.id', 'provider.id', 'reasonCancelled', 'rescheduledOn'],
   operations: {

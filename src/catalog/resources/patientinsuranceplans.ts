@@ -76,6 +76,7 @@ export const patientInsurancePlans = resource({
   many: 'patient insurance plans',
   about: 'Insurance coverage of patients',
   fields: patientInsurancePlanFields,
+  locatedBy: ['patient'],
   filters: patientInsurancePlanFilters,
   tableColumns: ['id', 'patient.id', 'relationshipToSubscriber', 'startDate', 'endDate', 'eligible'],
   operations: {

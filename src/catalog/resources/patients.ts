@@ -160,6 +160,7 @@ export const patients = resource({
   many: 'patients',
   about: 'People the practice treats or bills',
   fields: patientFields,
+  locatedBy: ['preferredLocation'],
   filters: patientFilters,
   tableColumns: ['id', 'lastName', 'firstName', 'patientStatus', 'dateOfBirth', 'preferredLocation.id', 'emailAddress'],
   operations: {

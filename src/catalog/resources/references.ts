@@ -51,6 +51,19 @@ export const REFERENCES = {
   },
 } as const satisfies Record<string, Fields>;
 
+/** The links that tell where such a record is, as `Resource.locatedBy` has it. */
+export const REFERENCES_LOCATED_BY: Readonly<Record<keyof typeof REFERENCES, readonly string[]>> = {
+  Location: [],
+  Provider: [],
+  Operatory: ['location'],
+  PerioExam: ['patient'],
+  Referral: [],
+  DiscountPlan: [],
+  BillingType: [],
+  InsuranceClaim: ['patient'],
+  ScheduleTemplateV1: ['location'],
+};
+
 export const ORGANIZATION_FIELDS = {
   name: optional(line(), 'Name'),
   timezone: required(timeZone(), 'IANA time zone'),

@@ -59,6 +59,7 @@ export const production = resource({
   fields: productionFields,
   filters: productionFilters,
   computed: true,
+  locatedBy: [],
   tableColumns: ['date', 'scheduledAmount'],
   operations: {
     report: reportOperation('/locationproductionnetschedule', {
@@ -144,6 +145,7 @@ export const aging = resource({
   fields: agingRecordFields,
   filters: agingFilters,
   computed: true,
+  locatedBy: [],
   tableColumns: [
     'id',
     'lastName',
@@ -210,6 +212,7 @@ export const openings = resource({
   fields: openingFields,
   filters: openingFilters,
   computed: true,
+  locatedBy: [],
   tableColumns: ['day', 'provider', 'operatory', 'slots'],
   operations: {
     list: reportOperation('/scheduleopenings', {

@@ -32,6 +32,7 @@ export const scheduleTemplateReasons = resource({
   many: 'schedule template reasons',
   about: 'Reasons that schedule slots are reserved for',
   fields: scheduleTemplateReasonFields,
+  locatedBy: ['location'],
   filters: scheduleTemplateReasonFilters,
   tableColumns: ['id', 'reason', 'durationMinutes', 'location.id'],
   operations: {

@@ -89,6 +89,7 @@ export const transactions = resource({
   many: 'transactions',
   about: 'The ledger: charges, payments and adjustments',
   fields: transactionFields,
+  locatedBy: ['location', 'patient'],
   filters: transactionFilters,
   tableColumns: ['id', 'transactionDate', 'ledgerType', 'amount', 'patient.id', 'isActive'],
   indexes: [{ keys: ['location.id', 'transactionDate'] }],

@@ -38,6 +38,7 @@ export const transactionTags = resource({
   many: 'transaction tags',
   about: 'Labels for payments and adjustments',
   fields: transactionTagFields,
+  locatedBy: [],
   filters: transactionTagFilters,
   tableColumns: ['id', 'tagText', 'tagType', 'isPredefined'],
   operations: {

@@ -50,6 +50,7 @@ function deliveringHandler(operation: Operation, firstRecords: Handler): Handler
       operation: operation.id,
       filter: query.filter ?? null,
       responseFields: query.responseFields ?? null,
+      locations: organization.locations ?? null,
       // Checked by now: absent, empty or a whole number.
       afterId: Number(query.lastId ?? 0),
     };

@@ -3,12 +3,13 @@ import type { Term } from '../../catalog/filter/check.ts';
 import { fairTurn } from '../fairscheduling.ts';
 import type { OperationResponse } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
+import type { Reach } from '../store/reach.ts';
 import { countRecords, type Slice } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
-/** A query over stored records, the same for all its pages: the records of an organization that a filter selects. */
+/** A query over stored records, the same for all its pages: the records within reach that a filter selects. */
 interface RecordQuery {
-  readonly org: number;
+  readonly reach: Reach;
   readonly resource: Resource;
   readonly terms: readonly Term[];
 }
@@ -26,16 +27,16 @@ const MAX_CACHED = 200;
 
 /** How many records a query selects: counted once for all pages that are read while no such record is written. */
 export async function cachedCount(store: Store, query: RecordQuery): Promise<number> {
-  const cache = store.countCache(tableOf(query.resource));
+  const cache = currentCache(store, query);
   const key = `count ${keyOf(query)}`;
   const total = cache.get(key) ?? (await countNow(store, query));
   remember(cache, key, total);
   return total;
 }
 
-async function countNow({ read }: Store, { org, resource, terms }: RecordQuery): Promise<number> {
+async function countNow({ read }: Store, { reach, resource, terms }: RecordQuery): Promise<number> {
   await fairTurn();
-  return countRecords(read, org, resource, terms);
+  return countRecords(read, reach, resource, terms);
 }
 
 /** Reads a page by number, from the end of the page before it if that is cached; pages in another order are not cached. */
@@ -46,15 +47,19 @@ export async function readNumberedPage(
   read: (slice: Slice) => Promise<JsonPage>,
 ): Promise<JsonPage> {
   if (slice.order !== undefined || slice.lastId > 0) return read(slice);
-  const currentCache = () => store.countCache(tableOf(query.resource));
-  const cache = currentCache();
+  const cache = currentCache(store, query);
   const key = keyOf(query);
   const before = slice.offset === 0 ? undefined : cache.get(`end ${slice.offset} ${key}`);
   let page = await read(before === undefined ? slice : { ...slice, lastId: before, offset: 0 });
   // Something was written meanwhile: the page before it may end elsewhere now.
-  if (before !== undefined && currentCache() !== cache) page = await read(slice);
+  if (before !== undefined && currentCache(store, query) !== cache) page = await read(slice);
   if (page.lastId !== undefined) remember(cache, `end ${slice.offset + slice.limit} ${key}`, page.lastId);
   return page;
+}
+
+/** What is within reach of some locations changes with other tables, too: with those of patients, exams and claims. */
+function currentCache(store: Store, { reach, resource }: RecordQuery): Map<string, number> {
+  return reach.locations === undefined ? store.countCache(tableOf(resource)) : store.countCache();
 }
 
 function remember(cache: Map<string, number>, key: string, value: number): void {
@@ -63,9 +68,10 @@ function remember(cache: Map<string, number>, key: string, value: number): void 
   cache.set(key, value);
 }
 
-function keyOf({ org, resource, terms }: RecordQuery): string {
+function keyOf({ reach, resource, terms }: RecordQuery): string {
   return JSON.stringify([
-    org,
+    reach.org,
+    reach.locations,
     resource.type,
     terms.map(({ key, operator, values, all }) => [key.key, operator, all, values]),
   ]);

@@ -16,7 +16,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const { limit, lastId: after, page, byCursor } = query;
     const offset = page === undefined ? 0 : (page - 1) * limit;
     const slice: Slice = { lastId: after, offset, limit, ...orderOf(operation, query) };
-    const records = { org: organization.org, resource, terms: query.terms };
+    const records = { reach: organization, resource, terms: query.terms };
     await fairTurn();
     const { data, lastId, found } = await readNumberedPage(service.store, records, slice, (from) =>
       readPage(behaviour, request, query, from),
@@ -55,13 +55,13 @@ async function readPage(
   { terms, fields }: BulkQuery,
   slice: Slice,
 ): Promise<JsonPage> {
+  const { organization } = request;
   const { read } = request.service.store;
-  const { org } = request.organization;
   if (fields === undefined && behaviour.render === undefined && slice.order === undefined) {
-    const page = await readPageText(read, org, behaviour.resource, terms, slice);
+    const page = await readPageText(read, organization, behaviour.resource, terms, slice);
     return { data: arrayOf(page.data ?? ''), lastId: page.last_id ?? undefined, found: page.found };
   }
-  const rows = await listRecords(read, org, behaviour.resource, terms, slice);
+  const rows = await listRecords(read, organization, behaviour.resource, terms, slice);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
 }
@@ -89,7 +89,7 @@ export function countHandler(behaviour: Behaviour, operation: Operation): Handle
   return async (request) => {
     const { organization, service } = request;
     const terms = readTerms(request, operation);
-    const total = await cachedCount(service.store, { org: organization.org, resource: behaviour.resource, terms });
+    const total = await cachedCount(service.store, { reach: organization, resource: behaviour.resource, terms });
     return { data: JSON.stringify(Object.fromEntries((operation.countNames ?? []).map((name) => [name, total]))) };
   };
 }
@@ -101,13 +101,13 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
     const selected = readSelection(request, operation);
     const id = pathIdOf(request, resource);
     const { read } = request.service.store;
-    const { org } = request.organization;
+    const { organization } = request;
     if (selected === undefined && behaviour.render === undefined) {
-      const json = await readRecordText(read, org, resource, id);
+      const json = await readRecordText(read, organization, resource, id);
       if (json === undefined) throw notFound(resource.one, id);
       return { data: typeof json === 'string' ? json : [json] };
     }
-    const row = await findRecord(read, org, resource, id);
+    const row = await findRecord(read, organization, resource, id);
     if (row === undefined) throw notFound(resource.one, id);
     return { data: projectText(renderRecord(behaviour, row, request), selected) };
   };

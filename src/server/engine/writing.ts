@@ -9,10 +9,12 @@ import { notFound, pathIdOf, readBody, readContext, readSelection } from '../req
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
+import type { Reach } from '../store/reach.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import { type Change, messageOf } from '../stream/changemessages.ts';
 import { appendMessage } from '../stream/outbox.ts';
+import { placesOfChange } from '../stream/places.ts';
 
 /** POST of a record (D6): every problem of body, rules and links is reported together. */
 export function createHandler(behaviour: Behaviour): Handler {
@@ -55,7 +57,7 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
     const id = pathIdOf(request, resource);
     const { service, organization, actor } = request;
     return service.store.write(async (tx) => {
-      const { row, before } = await existingRecord(tx, resource, organization.org, id);
+      const { row, before } = await existingRecord(tx, resource, organization, id);
       const draft: Draft = {
         service,
         organization,
@@ -80,7 +82,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     const { service, organization, actor } = request;
     const id = pathIdOf(request, resource);
     const before = await service.store.write(async (tx) => {
-      const { row, before } = await existingRecord(tx, resource, organization.org, id);
+      const { row, before } = await existingRecord(tx, resource, organization, id);
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
       await removeRecord(tx, organization.org, resource, id);
       await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
@@ -90,8 +92,8 @@ export function deleteHandler(behaviour: Behaviour): Handler {
   };
 }
 
-async function existingRecord(tx: Transaction, resource: Resource, org: number, id: number) {
-  const row = await findRecord(tx, org, resource, id);
+async function existingRecord(tx: Transaction, resource: Resource, reach: Reach, id: number) {
+  const row = await findRecord(tx, reach, resource, id);
   if (row === undefined) throw notFound(resource.one, id);
   return { row, before: JSON.parse(row.json) as JsonRecord & { id: number } };
 }
@@ -103,7 +105,7 @@ async function refuseWithLinks(
   values: JsonRecord,
   problems: Problem[],
 ): Promise<never> {
-  await checkLinks(request.service.store.read, request.organization.org, linksOf(resource.fields, values), problems);
+  await checkLinks(request.service.store.read, request.organization, linksOf(resource.fields, values), problems);
   throw new Refusal(problems);
 }
 
@@ -115,7 +117,7 @@ export async function settle(read: Reader, behaviour: Behaviour, draft: Draft): 
   // A value that could not be read is reported once, not again as missing.
   if (wrong > 0) dropRepeated(problems, wrong);
   const links = linksOf(behaviour.resource.fields, draft.after, draft.given);
-  await checkLinks(read, draft.organization.org, links, draft.problems);
+  await checkLinks(read, draft.organization, links, draft.problems);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
   await behaviour.complete?.(read, draft);
   if (draft.problems.length > 0) throw new Refusal(draft.problems);
@@ -167,7 +169,7 @@ export async function recordChange(
   change: Change & { readonly actor: Actor | undefined },
 ): Promise<void> {
   const message = messageOf(change);
-  if (message !== undefined) await appendMessage(tx, message);
+  if (message !== undefined) await appendMessage(tx, { ...message, ...(await placesOfChange(tx, change)) });
   const { actor, organization, resource, before, after, at } = change;
   const id = (after ?? before)?.id;
   if (actor === undefined || typeof id !== 'number') return;

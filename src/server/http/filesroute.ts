@@ -29,7 +29,7 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const document = asId(request.params.document) ?? 0;
       checkSignature(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
-      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document));
+      const row = owner && (await findRecord<DocumentRow>(service.store.read, owner, documents, document));
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
       service.reads.admit();

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
-import { findOrganization, type Organization } from '../organizations.ts';
+import { boundTo, findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
 import { certificateGrant } from '../signin/certificates.ts';
 import type { SignIn } from '../signin/signin.ts';
@@ -135,7 +135,7 @@ function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant
   return grant;
 }
 
-/** The organization a request is for: 400 without the header, 403 when the token is not for it (D2). */
+/** The organization a request is for, as its caller sees it: 400 without the header, 403 when the token is not for it (D2). */
 export function identifyOrganization(
   { store }: Service,
   grant: Grant,
@@ -148,7 +148,9 @@ export function identifyOrganization(
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
   if (!grant.organizations.includes(id)) throw forbidden();
-  return cache.organizations.get(id) ?? existing(store, cache, id);
+  const known = cache.organizations.get(id);
+  if (known !== undefined) return boundTo(known, grant.locations);
+  return existing(store, cache, id).then((found) => boundTo(found, grant.locations));
 }
 
 async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
-import { type Problem, Refusal } from '../../catalog/failures.ts';
+import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
 import { nowOf } from '../clock.ts';
@@ -99,7 +99,11 @@ function tokenCheck(auth: AuthContext, request: FastifyRequest, caller: Caller, 
   return async () => {
     const expired = grant.expiresAt !== null && Date.parse(grant.expiresAt) <= auth.service.clock();
     if (!expired && performance.now() - checkedAt < checkMs) return;
+    const { locations } = grant;
     grant = (await identify(auth, request, SCOPE)).grant;
+    if (String(grant.locations) !== String(locations)) {
+      throw refusal('auth.token_expired', 'Authorization', 'The token is for other locations now: listen again.');
+    }
     checkedAt = performance.now();
   };
 }

@@ -40,7 +40,7 @@ export async function settleCorrections(tx: Transaction, service: Service, now: 
   );
   await tx.run(sql`DROP TABLE import_corrections`);
   for (const { org, original, replacement } of corrections) {
-    const row = await findRecord(tx, org, transactions, original);
+    const row = await findRecord(tx, { org }, transactions, original);
     const organization = await findOrganizationByKey(tx, org);
     if (row === undefined || organization === undefined) continue;
     const before = JSON.parse(row.json) as JsonRecord & { id: number };

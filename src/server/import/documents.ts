@@ -137,7 +137,7 @@ export async function removeDocument(
 }
 
 function findDocument(tx: Transaction, org: number, id: number): Promise<DocumentRow | undefined> {
-  return findRecord<DocumentRow>(tx, org, documents, id);
+  return findRecord<DocumentRow>(tx, { org }, documents, id);
 }
 
 async function deleteRow(tx: Transaction, org: number, id: number): Promise<void> {

@@ -28,7 +28,7 @@ export class LocationCache implements LocationFinder {
     const key = keyOf(org, type, id);
     if (!this.cache.has(key)) {
       if (this.cache.size >= MAX_CACHED) this.cache.clear();
-      this.cache.set(key, await referenceRecord(this.tx, org, type, id));
+      this.cache.set(key, await referenceRecord(this.tx, { org }, type, id));
     }
     return this.cache.get(key);
   }

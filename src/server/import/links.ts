@@ -80,7 +80,7 @@ export class LinkBook {
   private async exists(org: number, target: string, id: number): Promise<boolean> {
     const name = `${org} ${target} ${id}`;
     if (this.absent.has(name)) return false;
-    if ((await existingIds(this.tx, org, target, [id])).has(id)) return true;
+    if ((await existingIds(this.tx, { org }, target, [id])).has(id)) return true;
     if (this.absent.size >= MAX_CACHED) this.absent.clear();
     this.absent.add(name);
     return false;
@@ -165,7 +165,7 @@ export class LinkBook {
   /** Reports remaining records that link to what the import deletes: found by reading all that may. */
   private async reportOrphans(entry: { org: number; target: string; ids: Map<number, number> }, problems: ProblemList) {
     const { org, target } = entry;
-    const present = await existingIds(this.tx, org, target, [...entry.ids.keys()]);
+    const present = await existingIds(this.tx, { org }, target, [...entry.ids.keys()]);
     const gone = new Map([...entry.ids].filter(([id]) => !present.has(id)));
     for (const kind of RECORD_KINDS.values()) {
       const bound = Object.fromEntries(Object.entries(kind.fields).filter(([, field]) => holds(field.kind, target)));

@@ -50,18 +50,20 @@ async function completeAppointment(
   if (isDeepStrictEqual(before?.operatory, after.operatory)) return;
   const { org } = organization;
   const { id } = after.operatory as { id: number };
-  const operatory = await (locations?.find(org, 'Operatory', id) ?? referenceRecord(read, org, 'Operatory', id));
+  const operatory = await (locations?.find(org, 'Operatory', id) ??
+    referenceRecord(read, organization, 'Operatory', id));
   after.location = operatory?.location ?? after.location;
 }
 
 /** Local times stand in the zone of the operatory's location: the one sent, else the one booked (D7). */
 async function zoneOfRequest(request: OperationRequest): Promise<string | undefined> {
-  const { org } = request.organization;
+  const { organization } = request;
   const { read } = request.service.store;
   const sent = asId((request.body as { operatory?: { id?: unknown } | null } | null)?.operatory?.id);
   const id = asId(request.pathId);
-  const row = sent === undefined && id !== undefined ? await findRecord(read, org, appointments, id) : undefined;
+  const row =
+    sent === undefined && id !== undefined ? await findRecord(read, organization, appointments, id) : undefined;
   const booked = row && (JSON.parse(row.json) as { operatory: { id: number } }).operatory.id;
-  const operatory = await referenceRecord(read, org, 'Operatory', sent ?? booked);
-  return zoneOfLocation(read, org, operatory?.location?.id);
+  const operatory = await referenceRecord(read, organization, 'Operatory', sent ?? booked);
+  return zoneOfLocation(read, organization, operatory?.location?.id);
 }

@@ -31,7 +31,7 @@ export const billingTypesListHandler: Handler = async (request) => {
 export const billingTypesSetHandler: Handler = async (request) => {
   const { ids, problems } = readIds(request);
   const links = ids.map((entry) => ({ target: 'BillingType', id: entry.id, at: entry.at }));
-  await checkLinks(request.service.store.read, request.organization.org, links, problems);
+  await checkLinks(request.service.store.read, request.organization, links, problems);
   if (problems.length > 0) throw new Refusal(problems);
   const id = pathIdOf(request, patients);
   const billingTypes = linksTo(ids.map((entry) => entry.id));
@@ -77,7 +77,7 @@ function readIds(request: OperationRequest): { ids: { id: number; at: string }[]
 }
 
 async function patientOf(request: OperationRequest, read: Reader, id: number): Promise<PatientRecord> {
-  const row = await findRecord(read, request.organization.org, patients, id);
+  const row = await findRecord(read, request.organization, patients, id);
   if (row === undefined) throw notFound(patients.one, id);
   return JSON.parse(row.json) as PatientRecord;
 }

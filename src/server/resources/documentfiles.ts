@@ -49,7 +49,7 @@ const MISSING_CONTENT: Problem = {
 async function storeDocument(request: OperationRequest, body: DocumentBody) {
   const { service, organization, actor } = request;
   const { values, problems } = readValues(request, body);
-  await checkLinks(service.store.read, organization.org, linksOf(documents.fields, values), problems);
+  await checkLinks(service.store.read, organization, linksOf(documents.fields, values), problems);
   const content = body.content;
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
@@ -216,7 +216,7 @@ const deleteDocument: Handler = async (request) => {
   const { service, organization, actor } = request;
   const id = pathIdOf(request, documents);
   const names = await service.store.write(async (tx) => {
-    const row = await findRecord<DocumentRow>(tx, organization.org, documents, id);
+    const row = await findRecord<DocumentRow>(tx, organization, documents, id);
     if (row === undefined) throw notFound(documents.one, id);
     await removeRecord(tx, organization.org, documents, id);
     const before = JSON.parse(row.json) as JsonRecord;

@@ -61,7 +61,7 @@ async function deleteEvent(request: OperationRequest): Promise<OperationResponse
   if (problems.length > 0) throw new Refusal(problems);
   const id = pathIdOf(request, events);
   await service.store.write(async (tx) => {
-    const row = await findRecord(tx, organization.org, events, id);
+    const row = await findRecord(tx, organization, events, id);
     if (row === undefined) throw notFound(events.one, id);
     const event = JSON.parse(row.json) as EventRecord;
     if (event.groupId !== null && target === undefined) throw new Refusal([targetMissing('an event of a series')]);

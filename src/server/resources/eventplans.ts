@@ -8,6 +8,7 @@ import { checkLinks, linksOf, referenceRecord } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { notFound } from '../requests.ts';
 import type { OperationRequest } from '../service.ts';
+import type { Reach } from '../store/reach.ts';
 import { findRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { ZoneClock } from '../wallclock.ts';
@@ -77,8 +78,8 @@ export async function planUpdate(
   clock: ZoneClock,
 ): Promise<EventPlan> {
   const { org } = request.organization;
-  const row = await findRecord(read, org, events, id);
-  if (row === undefined) return refuseMissing(read, org, id, body);
+  const row = await findRecord(read, request.organization, events, id);
+  if (row === undefined) return refuseMissing(read, request.organization, id, body);
   const before = JSON.parse(row.json) as EventRecord;
   // A start that is cleared is refused already; the times are judged by the one there is.
   const start = body.values.start ?? before.start;
@@ -109,10 +110,10 @@ async function settleEvent(read: Reader, draft: EventDraft): Promise<void> {
   await settle(read, eventBehaviour, draft);
 }
 
-async function refuseMissing(read: Reader, org: number, id: number, body: EventBody): Promise<never> {
+async function refuseMissing(read: Reader, reach: Reach, id: number, body: EventBody): Promise<never> {
   if (body.problems.length === 0) throw notFound(events.one, id);
   const problems = [...body.problems];
-  await checkLinks(read, org, linksOf(events.fields, body.values), problems);
+  await checkLinks(read, reach, linksOf(events.fields, body.values), problems);
   throw new Refusal(problems);
 }
 
@@ -151,7 +152,7 @@ async function placeProblems(read: Reader, draft: EventDraft): Promise<Problem[]
 
 async function operatoryProblems(read: Reader, { organization, before, after }: EventDraft): Promise<Problem[]> {
   const id = changed(before?.operatory, after.operatory);
-  const operatory = await referenceRecord(read, organization.org, 'Operatory', id);
+  const operatory = await referenceRecord(read, organization, 'Operatory', id);
   if (operatory === undefined || after.location === null || operatory.location?.id === after.location.id) return [];
   const description = `Operatory ${id} is in location ${operatory.location?.id}, not in the event's location ${after.location.id}.`;
   return [{ code: 'field.conflict', source: 'operatory.id', description }];
@@ -159,7 +160,7 @@ async function operatoryProblems(read: Reader, { organization, before, after }: 
 
 async function providerProblems(read: Reader, { organization, before, after }: EventDraft): Promise<Problem[]> {
   const id = changed(before?.provider, after.provider);
-  const provider = await referenceRecord(read, organization.org, 'Provider', id);
+  const provider = await referenceRecord(read, organization, 'Provider', id);
   const problem = (what: string): Problem => ({
     code: 'field.conflict',
     source: 'provider.id',

@@ -44,7 +44,7 @@ function durationFromEnd(event: EventRecord): boolean {
 async function zoneOfRequest({ body, organization, pathId, service }: OperationRequest): Promise<string | undefined> {
   const { read } = service.store;
   const sent = asId((body as { location?: { id?: unknown } | null } | null)?.location?.id);
-  if (pathId === undefined) return zoneOfLocation(read, organization.org, sent);
-  const row = await findRecord(read, organization.org, events, asId(pathId) ?? 0);
-  return row && zoneOfLocation(read, organization.org, (JSON.parse(row.json) as EventRecord).location?.id);
+  if (pathId === undefined) return zoneOfLocation(read, organization, sent);
+  const row = await findRecord(read, organization, events, asId(pathId) ?? 0);
+  return row && zoneOfLocation(read, organization, (JSON.parse(row.json) as EventRecord).location?.id);
 }

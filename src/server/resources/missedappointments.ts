@@ -27,9 +27,9 @@ export const missedAppointmentBehaviour: Behaviour = {
   resource: missedAppointments,
   async zone({ organization, pathId, service }) {
     const { read } = service.store;
-    const row = await findRecord(read, organization.org, missedAppointments, asId(pathId) ?? 0);
+    const row = await findRecord(read, organization, missedAppointments, asId(pathId) ?? 0);
     const location = row && (JSON.parse(row.json) as { location: { id: number } | null }).location;
-    return zoneOfLocation(read, organization.org, location?.id);
+    return zoneOfLocation(read, organization, location?.id);
   },
   async complete(_read, { after, before, problems }) {
     // A missed appointment is NO_SHOW or BROKEN; clearing the status would make it neither.

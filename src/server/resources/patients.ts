@@ -131,14 +131,17 @@ async function followReferral(tx: Transaction, draft: Draft): Promise<boolean> {
   return before === draft.after.id || after === draft.after.id;
 }
 
-/** Rewrites `referredPatients` of one patient from the referrals that name them, and tells of the change; answers them. */
+/**
+ * Rewrites `referredPatients` of one patient, wherever they are, from the referrals that name them, and tells of the
+ * change; answers them.
+ */
 export async function refreshReferred(
   tx: Transaction,
   org: number,
   referrer: number,
   changed: (before: JsonRecord, after: JsonRecord) => Promise<void>,
 ): Promise<readonly Link[]> {
-  const row = await findRecord(tx, org, patients, referrer);
+  const row = await findRecord(tx, { org }, patients, referrer);
   if (row === undefined) return [];
   const referred = await tx.all<Link>(
     sql`SELECT id FROM patients WHERE org = ${org} AND referred_by_patient_id = ${referrer} ORDER BY id`,

@@ -1,9 +1,10 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { type FilterScalar, foldText } from '../../catalog/filter/values.ts';
 import type { Operator } from '../../catalog/operators.ts';
 import { columnName, columnText, foldColumn, sideTable } from './layout.ts';
+import { type Reach, seenBy } from './reach.ts';
 
 /** Beyond every text that starts with a prefix: the last code point sorts after all others in UTF-8 order. */
 const LAST = '\u{10FFFF}';
@@ -19,15 +20,16 @@ export function rangeTerms(terms: readonly Term[]): Term[] {
   return terms.filter((term) => RANGES.includes(term.operator));
 }
 
-/** The WHERE clause of a checked filter, ANDed; `r` is the alias of the resource's table, `org` whose records are looked for. */
+/** The WHERE clause of a checked filter and of what the reader sees, ANDed; `r` is the alias of the resource's table. */
 export function conditionsOf(
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
   way: AccessPath = 'indexes',
 ): Sql {
-  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(org, resource, term, way)})`);
-  return limits.length === 0 ? empty : sql` AND ${join(limits, ' AND ')}`;
+  const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(reach.org, resource, term, way)})`);
+  const seen = seenBy(reach, resource.type);
+  return limits.length === 0 ? seen : sql` AND ${join(limits, ' AND ')}${seen}`;
 }
 
 function conditionOf(org: number, resource: Resource, term: Term, way: AccessPath): Sql {

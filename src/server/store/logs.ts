@@ -17,7 +17,7 @@ const FIRST_AUDIT_COLUMNS = [
 export const LOGS: Readonly<Record<LogName, Log>> = {
   stream: {
     table: 'stream_messages',
-    columns: ['org', 'routing_key', 'sent_at', 'correlation_id', 'payload'],
+    columns: ['org', 'routing_key', 'sent_at', 'correlation_id', 'payload', 'places', 'record'],
     chained: false,
   },
   audit: {

@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { type AccessPath, conditionsOf, rangeTerms } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
+import { type Reach, seenBy } from './reach.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
 
@@ -26,17 +27,17 @@ const MAX_SORTED_ROWS = 1000;
 
 export async function listRecords<T extends StoredRecord>(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
 ): Promise<T[]> {
-  return read.all<T>(await selectPage(read, org, resource, terms, slice, readColumns(resource)));
+  return read.all<T>(await selectPage(read, reach, resource, terms, slice, readColumns(resource)));
 }
 
 async function selectPage(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
@@ -44,8 +45,8 @@ async function selectPage(
 ): Promise<Sql> {
   const table = raw(tableOf(resource));
   const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
-  const conditions = conditionsOf(org, resource, terms, await accessPathOf(read, org, resource, terms, slice));
-  return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
+  const conditions = conditionsOf(reach, resource, terms, await accessPathOf(read, reach, resource, terms, slice));
+  return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${reach.org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
 }
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
@@ -59,12 +60,12 @@ export interface PageText {
 /** The records of a slice in ascending id order, as `listRecords` finds them, joined to the text of a JSON array's inside. */
 export async function readPageText(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
 ): Promise<PageText> {
-  const page = await selectPage(read, org, resource, terms, slice, 'r.id, r.json');
+  const page = await selectPage(read, reach, resource, terms, slice, 'r.id, r.json');
   const joined = (data: string, from: string) =>
     `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
   const row = await read.get<PageText>({
@@ -81,7 +82,7 @@ export async function readPageText(
  */
 async function accessPathOf(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
@@ -92,40 +93,45 @@ async function accessPathOf(
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(
     sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${org}${conditionsOf(org, resource, ranges)} LIMIT ${MAX_SORTED_ROWS + 1}) AS looked_at`,
+      WHERE r.org = ${reach.org}${conditionsOf(reach, resource, ranges)} LIMIT ${MAX_SORTED_ROWS + 1}) AS looked_at`,
   );
   return (row?.found ?? 0) > MAX_SORTED_ROWS ? 'ids' : 'indexes';
 }
 
 export async function countRecords(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   terms: readonly Term[],
 ): Promise<number> {
   const row = await read.get<{ total: number }>(
-    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${org}${conditionsOf(org, resource, terms)}`,
+    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org}${conditionsOf(reach, resource, terms)}`,
   );
   return row?.total ?? 0;
 }
 
 export function findRecord<T extends StoredRecord>(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   id: number,
 ): Promise<T | undefined> {
-  return read.get<T>(bound(findText(resource), [org, id]));
+  if (reach.locations === undefined) return read.get<T>(bound(findText(resource), [reach.org, id]));
+  return read.get<T>(
+    sql`SELECT ${raw(readColumns(resource))} FROM ${raw(tableOf(resource))} r
+      WHERE r.org = ${reach.org} AND r.id = ${id}${seenBy(reach, resource.type)}`,
+  );
 }
 
 /** The wire JSON of a record, in bytes where the store has it so. */
 export async function readRecordText(
   read: Reader,
-  org: number,
+  reach: Reach,
   resource: Resource,
   id: number,
 ): Promise<string | Buffer | undefined> {
-  const row = await read.get<{ json: string | Buffer }>(bound(readText(tableOf(resource)), [org, id]));
+  if (reach.locations !== undefined) return (await findRecord(read, reach, resource, id))?.json;
+  const row = await read.get<{ json: string | Buffer }>(bound(readText(tableOf(resource)), [reach.org, id]));
   return row?.json;
 }
 

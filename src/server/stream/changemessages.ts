@@ -10,6 +10,7 @@ import {
 import type { Organization } from '../organizations.ts';
 import type { JsonRecord } from '../store/layout.ts';
 import type { NewMessage } from './outbox.ts';
+import type { Places } from './places.ts';
 
 /** One change of one record: `before` is undefined for a new one, `after` for one that is deleted. */
 export interface Change {
@@ -28,7 +29,14 @@ export interface Change {
  * is deleted. Undefined when nothing changed (D44), and for changes that its sub-type does not report (specification,
  * Events).
  */
-export function messageOf({ organization, resource, before, after, json, at }: Change): NewMessage | undefined {
+export function messageOf({
+  organization,
+  resource,
+  before,
+  after,
+  json,
+  at,
+}: Change): Omit<NewMessage, keyof Places> | undefined {
   const record = after ?? before;
   if (record === undefined) return undefined;
   const operation = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : 'UPDATE';

@@ -7,6 +7,7 @@ import type { Organization } from '../organizations.ts';
 import { projectText } from '../rendering.ts';
 import { conditionsOf } from '../store/conditions.ts';
 import { columnName, tableOf } from '../store/layout.ts';
+import { locationOf } from '../store/reach.ts';
 import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { Delivery } from './deliverystore.ts';
@@ -27,6 +28,8 @@ interface ChunkRecord {
   readonly payload: string;
   /** Location id as text, or `*`. */
   readonly locationId: string;
+  /** Where the record is, as `locationOf` has it. */
+  readonly location: number | null;
 }
 
 /** What a delivery delivers, parsed from the stored request. */
@@ -75,32 +78,35 @@ export async function readChunk(
 async function storedChunk(
   read: Reader,
   resource: Resource,
-  { org }: Organization,
+  organization: Organization,
   { afterId, reachedId }: Delivery,
   { terms, fields }: DeliveryQuery,
   order: 'ASC' | 'DESC',
 ): Promise<Chunk> {
+  const { org } = organization;
   const table = raw(tableOf(resource));
   const direction = raw(order);
   const descending = order === 'DESC';
   const [above, below] = descending ? [afterId, reachedId ?? Number.MAX_SAFE_INTEGER] : [reachedId ?? afterId, null];
   const limits = below === null ? sql`r.id > ${above}` : sql`r.id > ${above} AND r.id < ${below}`;
   // Without a filter every record searched is delivered.
-  const searched = terms.every(({ all }) => all) ? CHUNK_RECORDS : CHUNK_SEARCHED;
+  const searched =
+    organization.locations === undefined && terms.every(({ all }) => all) ? CHUNK_RECORDS : CHUNK_SEARCHED;
   const range = await read.get<{ low: number | null; high: number | null }>(
     sql`SELECT MIN(id) AS low, MAX(id) AS high FROM (SELECT r.id FROM ${table} r WHERE r.org = ${org} AND ${limits}
       ORDER BY r.id ${direction} LIMIT ${searched}) AS searched`,
   );
   if (range == null || range.low === null || range.high === null) return { records: [], reachedId: undefined };
-  const location = locationColumn(resource);
-  const rows = await read.all<{ id: number; json: string; place: number | null }>(
-    sql`SELECT r.id, r.json, ${raw(location)} AS place FROM ${table} r
-      WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(org, resource, terms, 'ids')}
+  const place = raw(locationColumn(resource));
+  const rows = await read.all<{ id: number; json: string; place: number | null; location: number | null }>(
+    sql`SELECT r.id, r.json, ${place} AS place, ${locationOf(resource.type)} AS location FROM ${table} r
+      WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(organization, resource, terms, 'ids')}
       ORDER BY r.id ${direction} LIMIT ${CHUNK_RECORDS}`,
   );
-  const records = rows.map(({ json, place }) => ({
+  const records = rows.map(({ json, place, location }) => ({
     payload: projectText(json, fields),
     locationId: place === null ? NO_LOCATION : String(place),
+    location,
   }));
   const furthest = descending ? range.low : range.high;
   return { records, reachedId: rows.length < CHUNK_RECORDS ? furthest : rows.at(-1)?.id };

@@ -5,11 +5,12 @@ import { Refusal } from '../../catalog/failures.ts';
 import { type DELIVERY_OPERATIONS, domainTypeOf, NO_LOCATION } from '../../catalog/stream/domains.ts';
 import { appendAudit } from '../audit/entries.ts';
 import type { Clock } from '../clock.ts';
-import { findOrganizationByKey } from '../organizations.ts';
+import { boundTo, findOrganizationByKey } from '../organizations.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { type ChunkReader, readChunk } from './chunks.ts';
 import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
+import { type Places, placesAt, placesOfAll } from './places.ts';
 
 /** Delays before a failed chunk is retried, doubled each time: an import may be holding the store. */
 const FIRST_DELAY_MS = 200;
@@ -130,11 +131,12 @@ export class Deliveries {
     const delivery = await findDelivery(tx, id);
     if (delivery === undefined) return { records: 0, done: false };
     const found = ASYNC.get(delivery.operation);
-    const organization = await findOrganizationByKey(tx, delivery.org);
-    if (found === undefined || organization === undefined) {
+    const whole = await findOrganizationByKey(tx, delivery.org);
+    if (found === undefined || whole === undefined) {
       await removeDelivery(tx, delivery.id);
       return { records: 0, done: true };
     }
+    const organization = boundTo(whole, delivery.locations);
     const { resource, operation } = found;
     const { records, reachedId } = await readChunk(
       tx,
@@ -146,20 +148,23 @@ export class Deliveries {
     );
     const domainType = domainTypeOf(resource);
     const sendTime = this.now();
-    const send = (operation: DeliveryOperation, locationId: string, payload: string) =>
+    const send = (operation: DeliveryOperation, locationId: string, payload: string, places: Places) =>
       appendMessage(tx, {
         org: delivery.org,
         key: { organizationId: organization.id, locationId, domainType, operation },
         sendTime,
         correlationId: delivery.correlationId,
         payload,
+        ...places,
       });
-    for (const { payload, locationId } of records) await send('READ', locationId, payload);
+    for (const { payload, locationId, location } of records) {
+      await send('READ', locationId, payload, placesAt(location));
+    }
     const total = delivery.total + records.length;
     if (reachedId !== undefined) {
       await advanceDelivery(tx, delivery.id, reachedId, total);
     } else {
-      await send('READ_COMPLETE', NO_LOCATION, JSON.stringify({ total }));
+      await send('READ_COMPLETE', NO_LOCATION, JSON.stringify({ total }), placesOfAll(organization.locations));
       const { org, correlationId } = delivery;
       const actor = { who: 'delivery', address: null, requestId: correlationId };
       await appendAudit(tx, { org, at: this.now(), actor, operation: operation.id, count: total });

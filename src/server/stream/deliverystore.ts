@@ -10,6 +10,8 @@ export interface Delivery {
   readonly operation: string;
   readonly filter: string | null;
   readonly responseFields: string | null;
+  /** The only locations that exist for who asked; null: all. */
+  readonly locations: readonly number[] | null;
   /** Records with an id above this are delivered. */
   readonly afterId: number;
   /** Where the next chunk begins; null: at the beginning. */
@@ -25,6 +27,7 @@ interface DeliveryRow {
   readonly operation: string;
   readonly filter: string | null;
   readonly response_fields: string | null;
+  readonly locations: string | null;
   readonly after_id: number;
   readonly reached_id: number | null;
   readonly total: number;
@@ -35,12 +38,12 @@ export async function addDelivery(
   delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'>,
   createdAt: string,
 ): Promise<void> {
-  const { org, correlationId, operation, filter, responseFields, afterId } = delivery;
-  await tx.run(sql`INSERT INTO async_deliveries (org, correlation_id, operation, filter, response_fields, after_id, total, created_at)
-    VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${afterId}, 0, ${createdAt})`);
+  const { org, correlationId, operation, filter, responseFields, locations, afterId } = delivery;
+  await tx.run(sql`INSERT INTO async_deliveries (org, correlation_id, operation, filter, response_fields, locations, after_id, total, created_at)
+    VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${locations && JSON.stringify(locations)}, ${afterId}, 0, ${createdAt})`);
 }
 
-const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, after_id, reached_id, total`;
+const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, locations, after_id, reached_id, total`;
 
 /** The delivery after another, starting over with the oldest: deliveries are served in turn. */
 export async function nextDelivery(read: Reader, after: number): Promise<Delivery | undefined> {
@@ -64,6 +67,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     operation: row.operation,
     filter: row.filter,
     responseFields: row.response_fields,
+    locations: row.locations === null ? null : (JSON.parse(row.locations) as number[]),
     afterId: row.after_id,
     reachedId: row.reached_id,
     total: row.total,

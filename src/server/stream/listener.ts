@@ -56,7 +56,7 @@ export async function serveListener(
   while (!signal.aborted) {
     await listening.check();
     const { newest } = stream;
-    const page = await stream.page(organization.org, position, format);
+    const page = await stream.page(organization, position, format);
     if (position < stream.floor) {
       missed(position, stream.floor);
       position = stream.floor;

@@ -1,10 +1,12 @@
 import sql, { empty } from 'sql-template-tag';
 import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
+import type { Reach } from '../store/reach.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import { type Places, toldIn } from './places.ts';
 
 /** A message about to be written. */
-export interface NewMessage {
+export interface NewMessage extends Places {
   /** Key of the organization in the store. */
   readonly org: number;
   readonly key: RoutingKey;
@@ -24,6 +26,8 @@ export interface StoredMessage {
   readonly operation: string;
   /** The whole envelope as JSON text on one line (`StreamMessage`). */
   readonly text: string;
+  /** Whoever reads does not see it: it is here for its number alone. */
+  readonly hidden?: true;
 }
 
 /** Rows per statement, and bytes after which no further statement is run: together they bound a page. */
@@ -35,28 +39,31 @@ const PAGE_BYTES = 1024 * 1024;
  * the order of commits: a reader never sees a number before a lower one.
  */
 export function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
-  const { org, key, sendTime, correlationId, payload } = message;
-  return tx.append({ log: 'stream', values: [org, formatRoutingKey(key), sendTime, correlationId, payload] });
+  const { org, key, sendTime, correlationId, payload, places, record } = message;
+  const values = [org, formatRoutingKey(key), sendTime, correlationId, payload, places, record];
+  return tx.append({ log: 'stream', values });
 }
 
 /**
  * Messages after a number, ascending: at most `limit`, fewer when they are large; empty only when there are none.
- * Read by index range; of one organization when `org` is given, of all otherwise.
+ * Read by index range; what is within reach when that is given, all of all organizations otherwise.
  */
 export async function readMessages(
   read: Reader,
   after: number,
   limit: number,
-  org?: number,
+  reach?: Reach,
 ): Promise<readonly StoredMessage[]> {
   const messages: StoredMessage[] = [];
-  const only = org === undefined ? empty : sql` AND org = ${org}`;
+  const only = reach === undefined ? empty : sql` AND org = ${reach.org}`;
+  const locations = reach?.locations && new Set(reach.locations);
+  const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
-    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload
+    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload${placed}
       FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
       ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
-      const message = toMessage(row);
+      const message = toMessage(row, locations);
       bytes += message.text.length;
       messages.push(message);
     }
@@ -81,14 +88,27 @@ interface MessageRow {
   readonly sent_at: string;
   readonly correlation_id: string | null;
   readonly payload: string;
+  readonly places?: string | null;
+  readonly record?: string | null;
 }
 
-function toMessage(row: MessageRow): StoredMessage {
-  const { id, routing_key: routingKey, sent_at: sendTime, correlation_id: correlationId } = row;
-  const [organizationId = '', locationId = '', domainType = '', operation = ''] = routingKey.split('.');
-  const head = { id, routingKey, organizationId, locationId, domainType, operation, sendTime, correlationId };
+/** `locations`: all that the reader sees. */
+function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined): StoredMessage {
+  const { id, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
+  const [organizationId = '', locationId = '', domainType = '', operation = ''] = row.routing_key.split('.');
+  const stored = { key: { organizationId, locationId, domainType, operation }, payload: row.payload };
+  const told = locations === undefined ? stored : toldIn(stored, { places, record }, locations);
+  if (told === undefined) return { id, routingKey: '', operation: '', text: '', hidden: true };
+  const { key, payload } = told;
+  const routingKey = locations === undefined ? row.routing_key : formatRoutingKey(key);
+  const head = { id, routingKey, ...key, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
-  return { id, routingKey, operation, text: `${JSON.stringify(head).slice(0, -1)},"payload":${row.payload}}` };
+  return {
+    id,
+    routingKey,
+    operation: key.operation,
+    text: `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`,
+  };
 }
 
 /**

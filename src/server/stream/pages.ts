@@ -1,5 +1,6 @@
 import { EVENT_STREAM_TYPE, NDJSON_TYPE } from '../../catalog/stream/messages.ts';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
+import type { Reach } from '../store/reach.ts';
 import type { StoredMessage } from './outbox.ts';
 
 /** Maximum bytes of cached pages: listeners that replay together share them even when some lag behind. */
@@ -26,12 +27,12 @@ export class SharedPages {
   private cachedBytes = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
-  constructor(private readonly read: (org: number, after: number) => Promise<readonly StoredMessage[]>) {}
+  constructor(private readonly read: (reach: Reach, after: number) => Promise<readonly StoredMessage[]>) {}
 
-  /** Messages of an organization after a number; it may end before the newest one, and is empty only when there are none. */
-  page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {
-    const name = `${org} ${after} ${format.type}`;
-    const shared = this.pages.get(name) ?? this.started(name, org, after, format);
+  /** Messages within reach after a number; it may end before the newest one, and is empty only when there are none. */
+  page(reach: Reach, after: number, format: StreamFormat): Promise<StreamPage> {
+    const name = JSON.stringify([reach.org, after, format.type, reach.locations]);
+    const shared = this.pages.get(name) ?? this.started(name, reach, after, format);
     this.pages.delete(name);
     this.pages.set(name, shared);
     shared.usedAt = performance.now();
@@ -44,8 +45,8 @@ export class SharedPages {
     for (const [name, { bytes }] of this.pages) if (bytes === 0) this.pages.delete(name);
   }
 
-  private started(name: string, org: number, after: number, format: StreamFormat): CachedPage {
-    const page = this.read(org, after).then((messages) => framesOf(messages, format));
+  private started(name: string, reach: Reach, after: number, format: StreamFormat): CachedPage {
+    const page = this.read(reach, after).then((messages) => framesOf(messages, format));
     const shared: CachedPage = { page, bytes: 0, usedAt: 0 };
     page.then(
       (frames) => {
@@ -100,7 +101,7 @@ export class Frame {
   constructor(messages: readonly StoredMessage[], framed: readonly string[], { messageEnd }: StreamFormat) {
     this.bytes = Buffer.from(framed.join(''));
     this.last = (messages.at(-1) as StoredMessage).id;
-    this.routingKeys = messages.map(({ routingKey }) => routingKey);
+    this.routingKeys = messages.filter(({ hidden }) => !hidden).map(({ routingKey }) => routingKey);
     this.distinctKeys = [...new Set(this.routingKeys)];
     this.messageEnd = messageEnd;
   }
@@ -131,7 +132,7 @@ export function framesOf(messages: readonly StoredMessage[], format: StreamForma
   let characters = 0;
   let framed: string[] = [];
   for (const [index, message] of messages.entries()) {
-    const text = format.message(message);
+    const text = message.hidden ? '' : format.message(message);
     framed.push(text);
     characters += text.length;
     if (characters < FRAME_CHARACTERS && index < messages.length - 1) continue;

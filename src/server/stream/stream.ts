@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Clock } from '../clock.ts';
 import { HourlyTask } from '../scheduler.ts';
+import type { Reach } from '../store/reach.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
 import { OutboxHead } from './outboxhead.ts';
@@ -44,7 +45,7 @@ export class Stream {
     this.began = newest;
     this.tidying = new HourlyTask(store, 'stream', (signal) => this.tidy(signal));
     this.head = new OutboxHead(store, newest);
-    this.pages = new SharedPages((org, after) => this.pageAfter(after, PAGE_MESSAGES, org));
+    this.pages = new SharedPages((reach, after) => this.pageAfter(after, PAGE_MESSAGES, reach));
     this.head.onAdvance = () => this.pages.advance();
   }
 
@@ -89,13 +90,13 @@ export class Stream {
     return this.pageAfter(after, limit);
   }
 
-  /** As `readMessages`, of one organization and framed for writing, shared between all readers at that position. */
-  page(org: number, after: number, format: StreamFormat): Promise<StreamPage> {
-    return this.pages.page(org, after, format);
+  /** As `readMessages`, within reach and framed for writing, shared between all readers there at that position. */
+  page(reach: Reach, after: number, format: StreamFormat): Promise<StreamPage> {
+    return this.pages.page(reach, after, format);
   }
 
-  private async pageAfter(after: number, limit: number, org?: number): Promise<readonly StoredMessage[]> {
-    const page = await readMessages(this.store.read, after, limit, org);
+  private async pageAfter(after: number, limit: number, reach?: Reach): Promise<readonly StoredMessage[]> {
+    const page = await readMessages(this.store.read, after, limit, reach);
     // Another server on the same database may have deleted messages of this page.
     this.deletedUpTo = Math.max(this.deletedUpTo, await readFloor(this.store.read));
     return page;

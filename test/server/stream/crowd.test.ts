@@ -47,7 +47,15 @@ async function largeMessages(): Promise<void> {
   expect(page).toHaveLength(1);
   const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
   const payload = JSON.stringify({ note: 'x'.repeat(100_000) });
-  const message = { org: organization?.org ?? 0, key, sendTime: service.clock.text(), correlationId: null, payload };
+  const message = {
+    org: organization?.org ?? 0,
+    key,
+    sendTime: service.clock.text(),
+    correlationId: null,
+    payload,
+    places: '',
+    record: null,
+  };
   await service.service.store.write(async (tx) => {
     for (let n = 0; n < 200; n++) await appendMessage(tx, message);
   });

@@ -24,12 +24,16 @@ function append(tx: Transaction, payload: object, organizationId = ORGANIZATION)
     sendTime: service.clock.text(),
     correlationId: null,
     payload: JSON.stringify(payload),
+    places: '',
+    record: null,
   });
 }
 
 const { parse } = JSON;
 const payloads = async (org?: number, after = 0, limit = 1000) =>
-  (await readMessages(service.service.store.read, after, limit, org)).map(({ text }) => parse(text).payload.n);
+  (await readMessages(service.service.store.read, after, limit, org === undefined ? undefined : { org })).map(
+    ({ text }) => parse(text).payload.n,
+  );
 
 describe('the outbox', () => {
   it('numbers messages in the order of commits, and leaves none for a write that failed', async () => {

@@ -70,7 +70,7 @@ function outbox(...messages: StoredMessage[]) {
     return messages.filter(({ id }) => id > after);
   });
   const idsAfter = async (after: number) =>
-    (await pages.page(1, after, EVENTS)).flatMap((piece) =>
+    (await pages.page({ org: 1 }, after, EVENTS)).flatMap((piece) =>
       Array.from(read(piece).matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id)),
     );
   return { messages, reads, pages, idsAfter };
@@ -80,10 +80,10 @@ describe('shared pages', () => {
   it('are read once for all who stand at the same place and take the same format', async () => {
     const { reads, pages } = outbox(message(1), message(2));
     const [first, second, other, lines] = await Promise.all([
-      pages.page(1, 0, EVENTS),
-      pages.page(1, 0, EVENTS),
-      pages.page(2, 0, EVENTS),
-      pages.page(1, 0, LINES),
+      pages.page({ org: 1 }, 0, EVENTS),
+      pages.page({ org: 1 }, 0, EVENTS),
+      pages.page({ org: 2 }, 0, EVENTS),
+      pages.page({ org: 1 }, 0, LINES),
     ]);
     expect(second).toBe(first);
     expect(other).not.toBe(first);
@@ -118,9 +118,9 @@ describe('shared pages', () => {
       if (failing) throw new Error('away');
       return [message(1)];
     });
-    await expect(pages.page(1, 0, EVENTS)).rejects.toThrow('away');
+    await expect(pages.page({ org: 1 }, 0, EVENTS)).rejects.toThrow('away');
     failing = false;
-    expect((await pages.page(1, 0, LINES)).map(read)).toEqual([`${message(1).text}\n`]);
+    expect((await pages.page({ org: 1 }, 0, LINES)).map(read)).toEqual([`${message(1).text}\n`]);
   });
 
   it('are at most 16 MiB: those asked for last', async () => {

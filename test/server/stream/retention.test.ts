@@ -95,7 +95,15 @@ describe('messages older than the retention', () => {
     const payload = JSON.stringify({ note: 'x'.repeat(200_000) });
     const start = await service.service.stream.position();
     await service.service.store.write(async (tx) => {
-      const message = { org, key, sendTime: service.clock.text(), correlationId: null, payload };
+      const message = {
+        org,
+        key,
+        sendTime: service.clock.text(),
+        correlationId: null,
+        payload,
+        places: '',
+        record: null,
+      };
       for (let n = 0; n < 200; n++) await appendMessage(tx, message);
     });
     const request = open(await address(service), {

@@ -224,7 +224,7 @@ describe('silence', () => {
     const { org } = (await findOrganization(other.service.store.read, ORGANIZATION)) as Organization;
     const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'TransactionTagV1', operation: 'CREATE' };
     await other.service.store.write((tx) =>
-      appendMessage(tx, { org, key, sendTime: 'now', correlationId: null, payload: '{}' }),
+      appendMessage(tx, { org, key, sendTime: 'now', correlationId: null, payload: '{}', places: '', record: null }),
     );
     await other.close();
     expect((await listener.heard(1))[0]?.message.sendTime).toBe('now');

@@ -43,7 +43,7 @@ export async function checkLinks(
 async function existing({ read }: CheckContext, org: number, target: string, ids: readonly number[]) {
   const known = new Set<number>();
   for (let at = 0; at < ids.length; at += PAGE) {
-    for (const id of await existingIds(read, org, target, ids.slice(at, at + PAGE))) known.add(id);
+    for (const id of await existingIds(read, { org }, target, ids.slice(at, at + PAGE))) known.add(id);
   }
   return known;
 }

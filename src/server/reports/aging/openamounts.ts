@@ -1,8 +1,10 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Reach } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { dateAt } from '../../zones.ts';
 import { addDays } from '../days.ts';
-import { type GuarantorRange, ledgerOf } from './pages.ts';
+import type { GuarantorRange } from './pages.ts';
+import { openLedger } from './within.ts';
 
 /** What is open of one guarantor's charges of one age, or of their credits; cents. */
 export interface OpenSum {
@@ -25,7 +27,7 @@ export const CREDITS = -1;
  */
 export async function openSums(
   read: Reader,
-  org: number,
+  reach: Reach,
   location: number | 'ALL',
   guarantors: GuarantorRange | readonly number[],
   days: readonly SameDay[],
@@ -45,7 +47,7 @@ export async function openSums(
       SELECT l.guarantor_id, l.open_cents, l.insurance_cents,
         CASE WHEN l.write_off_cents < l.open_cents THEN l.write_off_cents ELSE l.open_cents END AS write_off,
         CASE WHEN l.is_charge = 0 THEN ${raw(String(CREDITS))} ELSE ${bucketOf(days)} END AS bucket
-      FROM ledger l WHERE ${ledgerOf(org, location)} AND ${chosen} AND l.open_cents <> 0
+      FROM ${openLedger(reach, location)} AND ${chosen} AND l.open_cents <> 0
     ) AS o
     GROUP BY o.guarantor_id, o.bucket ORDER BY o.guarantor_id`);
 }

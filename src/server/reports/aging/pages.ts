@@ -1,6 +1,8 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import type { OperationRequest } from '../../service.ts';
+import type { Reach } from '../../store/reach.ts';
 import type { Reader, Store } from '../../store/store.ts';
+import { ledgerOf } from './within.ts';
 
 /** First and last guarantor of a page. */
 export interface GuarantorRange {
@@ -10,7 +12,8 @@ export interface GuarantorRange {
 
 /** The pages of a location that hold guarantors, by page number, and how many active transactions there are. */
 interface Directory {
-  readonly version: number;
+  /** What it was made from; the same as long as nothing that it depends on has changed. */
+  readonly version: unknown;
   readonly total: number;
   readonly pages: ReadonlyMap<number, GuarantorRange>;
 }
@@ -18,11 +21,6 @@ interface Directory {
 /** Directories of one store, the least recently used first. */
 const directories = new WeakMap<Store, Map<string, Directory>>();
 const MAX_DIRECTORIES = 256;
-
-/** The rows of the ledger that a location, or ALL, means; `l` is the alias of the table. */
-export function ledgerOf(org: number, location: number | 'ALL'): Sql {
-  return location === 'ALL' ? sql`l.org = ${org}` : sql`l.org = ${org} AND l.location_id = ${location}`;
-}
 
 /**
  * The guarantors of a page: transactions are counted guarantor by guarantor in the order of ids, and a guarantor
@@ -34,13 +32,15 @@ export async function pagesOf(request: OperationRequest, location: number | 'ALL
   const { read } = service.store;
   const cache = directories.get(service.store) ?? new Map<string, Directory>();
   directories.set(service.store, cache);
-  const name = `${organization.org} ${location} ${service.agingPageLimit}`;
-  const version = await versionOf(read, organization.org);
+  const { org, locations } = organization;
+  const name = `${org} ${location} ${service.agingPageLimit} ${JSON.stringify(locations)}`;
+  // Where a patient is, is no part of the ledger.
+  const version = locations === undefined ? await versionOf(read, org) : service.store.countCache();
   const known = cache.get(name);
   const directory =
     known?.version === version
       ? known
-      : await makeDirectory(read, organization.org, location, service.agingPageLimit, version);
+      : await makeDirectory(read, organization, location, service.agingPageLimit, version);
   cache.delete(name);
   cache.set(name, directory);
   if (cache.size > MAX_DIRECTORIES) cache.delete(cache.keys().next().value as string);
@@ -61,10 +61,10 @@ interface PageRow extends GuarantorRange {
 
 async function makeDirectory(
   read: Reader,
-  org: number,
+  reach: Reach,
   location: number | 'ALL',
   limit: number,
-  version: number,
+  version: unknown,
 ): Promise<Directory> {
   const rows = await read.all<PageRow>(sql`
     SELECT CAST(before AS BIGINT) / CAST(${limit} AS BIGINT) + 1 AS page, MIN(guarantor_id) AS first, MAX(guarantor_id) AS last,
@@ -72,7 +72,7 @@ async function makeDirectory(
     FROM (
       SELECT guarantor_id, transactions,
         SUM(transactions) OVER (ORDER BY guarantor_id ROWS UNBOUNDED PRECEDING) - transactions AS before
-      FROM (SELECT l.guarantor_id, COUNT(*) AS transactions FROM ledger l WHERE ${ledgerOf(org, location)} GROUP BY l.guarantor_id) counts
+      FROM (SELECT l.guarantor_id, COUNT(*) AS transactions FROM ledger l WHERE ${ledgerOf(reach, location)} GROUP BY l.guarantor_id) counts
     ) ordinals
     GROUP BY page ORDER BY page`);
   return {

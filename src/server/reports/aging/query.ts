@@ -1,11 +1,14 @@
-import sql, { join } from 'sql-template-tag';
+import sql, { empty, join } from 'sql-template-tag';
 import { operationOf } from '../../../catalog/catalog.ts';
 import { type Problem, Refusal, refusal } from '../../../catalog/failures.ts';
 import type { Term } from '../../../catalog/filter/check.ts';
+import { patients } from '../../../catalog/resources/patients.ts';
 import { aging } from '../../../catalog/resources/reports.ts';
-import { referenceRecord } from '../../references.ts';
+import { transactions } from '../../../catalog/resources/transactions.ts';
+import { existingIds, referenceRecord } from '../../references.ts';
 import { gather, readTerms } from '../../requests.ts';
 import type { OperationRequest } from '../../service.ts';
+import { type Reach, seenBy } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { allowedBy, settingOf, validTerms } from '../terms.ts';
 
@@ -54,11 +57,14 @@ async function checkGuarantors(request: OperationRequest, terms: readonly Term[]
     problems.push({ code: 'filter.value', source: 'patient.id', description });
     return;
   }
-  const found = await request.service.store.read.all<{ id: number }>(
-    sql`SELECT DISTINCT primary_guarantor_id AS id FROM patients
-      WHERE org = ${request.organization.org} AND primary_guarantor_id IN (${join([...requested])})`,
+  const { organization, service } = request;
+  const { read } = service.store;
+  const found = await read.all<{ id: number }>(
+    sql`SELECT DISTINCT r.primary_guarantor_id AS id FROM patients r
+      WHERE r.org = ${organization.org} AND r.primary_guarantor_id IN (${join([...requested])})${seenBy(organization, patients.type)}`,
   );
-  for (const { id } of found) requested.delete(id);
+  const ids = found.map(({ id }) => id);
+  for (const id of await existingIds(read, organization, patients.type, ids)) requested.delete(id);
   if (requested.size === 0) return;
   const description = `patient.id takes guarantors only; these are guarantors of nobody here: ${[...requested].join(', ')}.`;
   problems.push({ code: 'filter.value', source: 'patient.id', description });
@@ -66,24 +72,23 @@ async function checkGuarantors(request: OperationRequest, terms: readonly Term[]
 
 /** A location must exist and have transactions (D34, D35). */
 async function checkLocation(request: OperationRequest, location: number | 'ALL'): Promise<void> {
-  const { org } = request.organization;
-  const { read } = request.service.store;
+  const { organization, service } = request;
+  const { read } = service.store;
   if (location === 'ALL') {
-    if (await hasTransactions(read, org)) return;
+    if (await hasTransactions(read, organization)) return;
     throw refusal('record.not_found', 'location.id', 'The organization has no transactions.');
   }
-  if ((await referenceRecord(read, org, 'Location', location)) === undefined) {
+  if ((await referenceRecord(read, organization, 'Location', location)) === undefined) {
     throw refusal('record.not_found', 'location.id', `There is no location ${location} in this organization.`);
   }
-  if (await hasTransactions(read, org, location)) return;
+  if (await hasTransactions(read, organization, location)) return;
   throw refusal('record.not_found', 'location.id', `Location ${location} has no transactions.`);
 }
 
-async function hasTransactions(read: Reader, org: number, location?: number): Promise<boolean> {
+async function hasTransactions(read: Reader, reach: Reach, location?: number): Promise<boolean> {
+  const there = location === undefined ? empty : sql` AND r.location_id = ${location}`;
   const row = await read.get(
-    location === undefined
-      ? sql`SELECT 1 AS found FROM transactions WHERE org = ${org} LIMIT 1`
-      : sql`SELECT 1 AS found FROM transactions WHERE org = ${org} AND location_id = ${location} LIMIT 1`,
+    sql`SELECT 1 AS found FROM transactions r WHERE r.org = ${reach.org}${there}${seenBy(reach, transactions.type)} LIMIT 1`,
   );
   return row !== undefined;
 }

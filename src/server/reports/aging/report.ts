@@ -1,7 +1,9 @@
 import sql, { join } from 'sql-template-tag';
+import { patients } from '../../../catalog/resources/patients.ts';
 import { fairTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
+import { type Reach, seenBy } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { locationZones } from '../places.ts';
 import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
@@ -22,12 +24,12 @@ export const agingHandler: Handler = async (request) => {
       ? sameDays(zones, organization.timezone, service.clock())
       : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
   await fairTurn();
-  const sums = await openSums(read, organization.org, location, chosen, days);
+  const sums = await openSums(read, organization, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
   await fairTurn();
   const facts = await guarantorFacts(
     read,
-    organization.org,
+    organization,
     balances.map(({ id }) => id),
   );
   request.found.count = balances.length;
@@ -105,13 +107,14 @@ interface GuarantorFacts {
 /** Ids that one statement takes: a page may hold more guarantors than a statement may have values. */
 const MAX_IDS = 500;
 
-/** What the report tells of guarantors beside money, by id. */
+/** What the report tells of guarantors beside money, by id: no name of one who is out of reach. */
 export async function guarantorFacts(
   read: Reader,
-  org: number,
+  reach: Reach,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, GuarantorFacts>> {
   const facts = new Map<number, GuarantorFacts>();
+  const seen = sql`1 = 1${seenBy(reach, patients.type, 'p')}`;
   for (let from = 0; from < ids.length; from += MAX_IDS) {
     const rows = await read.all<{
       id: number;
@@ -119,11 +122,12 @@ export async function guarantorFacts(
       last_name: string | null;
       pending: number;
     }>(sql`
-      SELECT p.id, json_extract(p.json, '$.firstName') AS first_name, json_extract(p.json, '$.lastName') AS last_name,
+      SELECT p.id, CASE WHEN ${seen} THEN json_extract(p.json, '$.firstName') END AS first_name,
+        CASE WHEN ${seen} THEN json_extract(p.json, '$.lastName') END AS last_name,
         (SELECT COUNT(*) FROM patients m
           JOIN reference_records c ON c.org = m.org AND c.type = 'InsuranceClaim' AND c.filed_under = m.id
-          WHERE m.org = p.org AND m.primary_guarantor_id = p.id) AS pending
-      FROM patients p WHERE p.org = ${org} AND p.id IN (${join(ids.slice(from, from + MAX_IDS))})`);
+          WHERE m.org = p.org AND m.primary_guarantor_id = p.id${seenBy(reach, patients.type, 'm')}) AS pending
+      FROM patients p WHERE p.org = ${reach.org} AND p.id IN (${join(ids.slice(from, from + MAX_IDS))})`);
     for (const { id, first_name, last_name, pending } of rows) {
       facts.set(id, { firstName: first_name, lastName: last_name, claimsPending: pending });
     }

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Link } from '../../../catalog/fields/composites.ts';
 import { WEEKDAYS } from '../../../catalog/resources/events.ts';
+import { type Reach, seenBy } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { addDays, wallAt } from '../days.ts';
@@ -29,10 +30,13 @@ export interface Block extends Interval {
   readonly template: Template;
 }
 
+const TEMPLATE = 'ScheduleTemplateV1';
+
 /** The requested blocks: by day, provider, operatory, then start. */
-export async function blocksOf(read: Reader, org: number, zone: string, query: OpeningsQuery): Promise<Block[]> {
+export async function blocksOf(read: Reader, reach: Reach, zone: string, query: OpeningsQuery): Promise<Block[]> {
   const rows = await read.all<{ json: string }>(
-    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = 'ScheduleTemplateV1' AND filed_under = ${query.location}`,
+    sql`SELECT r.json FROM reference_records r
+      WHERE r.org = ${reach.org} AND r.type = ${TEMPLATE} AND r.filed_under = ${query.location}${seenBy(reach, TEMPLATE)}`,
   );
   const templates = rows.map((row) => JSON.parse(row.json) as Template).filter((template) => matches(template, query));
   const instantOf = instantIn(zone);

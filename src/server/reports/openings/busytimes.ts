@@ -1,7 +1,10 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Resource } from '../../../catalog/define.ts';
 import { formatInstant, LAST_INSTANT } from '../../../catalog/fields/times.ts';
-import { FREEING_STATUSES } from '../../../catalog/resources/appointments.ts';
-import { noneOf } from '../../store/layout.ts';
+import { appointments, FREEING_STATUSES } from '../../../catalog/resources/appointments.ts';
+import { events } from '../../../catalog/resources/events.ts';
+import { noneOf, tableOf } from '../../store/layout.ts';
+import { type Reach, seenBy } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../days.ts';
 import { groupsOf } from '../groups.ts';
@@ -31,16 +34,16 @@ const OCCUPYING = raw(noneOf('r.status', FREEING_STATUSES));
  * When a provider in an operatory is taken (D32): by appointments and events of either, wherever they stand, and by
  * events of the whole location.
  */
-export async function busyTimes(read: Reader, org: number, search: Search): Promise<BusyTimes> {
+export async function busyTimes(read: Reader, reach: Reach, search: Search): Promise<BusyTimes> {
   const inOperatory = sql`r.operatory_id IN (${join([...search.operatories])})`;
   const ofProvider = sql`r.provider_id IN (${join([...search.providers])})`;
   const ofLocation = sql`r.location_id = ${search.location} AND r.operatory_id IS NULL AND r.provider_id IS NULL`;
   const rows = [
-    ...(await overlapping(read, org, 'appointments', search, sql`${inOperatory} AND ${OCCUPYING}`)),
-    ...(await overlapping(read, org, 'appointments', search, sql`${ofProvider} AND ${OCCUPYING}`)),
-    ...(await overlapping(read, org, 'events', search, inOperatory)),
-    ...(await overlapping(read, org, 'events', search, ofProvider)),
-    ...(await overlapping(read, org, 'events', search, ofLocation)),
+    ...(await overlapping(read, reach, appointments, search, sql`${inOperatory} AND ${OCCUPYING}`)),
+    ...(await overlapping(read, reach, appointments, search, sql`${ofProvider} AND ${OCCUPYING}`)),
+    ...(await overlapping(read, reach, events, search, inOperatory)),
+    ...(await overlapping(read, reach, events, search, ofProvider)),
+    ...(await overlapping(read, reach, events, search, ofLocation)),
   ].map((row) => ({ ...row, interval: intervalOf(row) }));
   const everywhere = rows.filter((row) => row.operatory_id === null && row.provider_id === null);
   const byOperatory = groupsOf(rows, (row) => row.operatory_id);
@@ -56,14 +59,14 @@ export async function busyTimes(read: Reader, org: number, search: Search): Prom
 /** Rows that may reach into the search: nothing takes longer than a day (specification, Limits; D27). */
 function overlapping(
   read: Reader,
-  org: number,
-  table: string,
+  reach: Reach,
+  resource: Resource,
   { from, to }: Search,
   condition: Sql,
 ): Promise<BusyRow[]> {
   const before = formatInstant(Math.min(to, LAST_INSTANT));
-  return read.all<BusyRow>(sql`SELECT r.operatory_id, r.provider_id, r.start, r.json FROM ${raw(table)} r
-    WHERE r.org = ${org} AND ${condition} AND r.start > ${formatInstant(from - DAY_MS)} AND r.start <= ${before}`);
+  return read.all<BusyRow>(sql`SELECT r.operatory_id, r.provider_id, r.start, r.json FROM ${raw(tableOf(resource))} r
+    WHERE r.org = ${reach.org} AND ${condition}${seenBy(reach, resource.type)} AND r.start > ${formatInstant(from - DAY_MS)} AND r.start <= ${before}`);
 }
 
 function intervalOf({ start, json }: BusyRow): Interval {

@@ -13,11 +13,11 @@ export const openingsHandler: Handler = async (request) => {
   const { service, organization } = request;
   const { read } = service.store;
   const query = readOpeningsQuery(request);
-  const zone = (await zoneOfLocation(read, organization.org, query.location)) ?? organization.timezone;
-  const blocks = await blocksOf(read, organization.org, zone, query);
+  const zone = (await zoneOfLocation(read, organization, query.location)) ?? organization.timezone;
+  const blocks = await blocksOf(read, organization, zone, query);
   if (blocks.length === 0) return { data: '[]' };
   const instantOf = instantIn(zone);
-  const busyOf = await busyTimes(read, organization.org, {
+  const busyOf = await busyTimes(read, organization, {
     location: query.location,
     operatories: [...new Set(blocks.map(({ operatory }) => operatory))],
     providers: [...new Set(blocks.map(({ provider }) => provider))],

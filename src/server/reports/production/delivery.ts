@@ -13,6 +13,7 @@ export const productionChunk: ChunkReader = async (read, organization, { terms, 
     records: taken.map((row) => ({
       payload: JSON.stringify(projectRecord(productionItem(row), fields)),
       locationId: row.location_id === null ? NO_LOCATION : String(row.location_id),
+      location: row.location,
     })),
     reachedId: left.length > limit ? taken.at(-1)?.id : undefined,
   };

@@ -4,6 +4,7 @@ import { appointments } from '../../../catalog/resources/appointments.ts';
 import type { Organization } from '../../organizations.ts';
 import { conditionsOf } from '../../store/conditions.ts';
 import type { JsonRecord } from '../../store/layout.ts';
+import { locationOf } from '../../store/reach.ts';
 import type { Reader } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { DAY_MS, wallAt } from '../days.ts';
@@ -16,6 +17,8 @@ export interface ScheduledRow {
   readonly id: number;
   readonly start: string;
   readonly location_id: number | null;
+  /** Where the appointment is, as `locationOf` has it. */
+  readonly location: number | null;
   /** Production less write-off, in cents. */
   readonly net_cents: number;
 }
@@ -30,10 +33,11 @@ export async function scheduled(
   // No zone is more than a day away from UTC.
   const [from, to] = [Date.parse(fromDate) - DAY_MS, Date.parse(fromDate) + (days + 1) * DAY_MS];
   const rows = await read.all<ScheduledRow>(sql`
-    SELECT r.id, r.start, r.location_id, COALESCE(r.production_cents, 0) - COALESCE(r.write_off_cents, 0) AS net_cents
+    SELECT r.id, r.start, r.location_id, ${locationOf(appointments.type)} AS location,
+      COALESCE(r.production_cents, 0) - COALESCE(r.write_off_cents, 0) AS net_cents
     FROM appointments r
     WHERE r.org = ${organization.org} AND r.start >= ${formatInstant(from)} AND r.start <= ${formatInstant(Math.min(to, LAST_INSTANT))}
-      AND r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')${conditionsOf(organization.org, appointments, terms)}
+      AND r.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')${conditionsOf(organization, appointments, terms)}
     ORDER BY r.start, r.id`);
   const zoneOf = zone === undefined ? await zonesOfLocations(read, organization) : () => zone;
   const windowIn = memoize((name: string) => {

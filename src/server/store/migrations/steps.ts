@@ -147,6 +147,17 @@ const CHECKPOINTS: Migration = {
   ],
 };
 
+const PLACES: Migration = {
+  name: 'places',
+  statements: [
+    // Who sees a message of those who are bound to locations, and the record that some see for the first time (stream/places.ts).
+    'ALTER TABLE stream_messages ADD COLUMN places TEXT',
+    'ALTER TABLE stream_messages ADD COLUMN record TEXT',
+    // JSON of ids: the only locations that exist for who asked; NULL: all.
+    'ALTER TABLE async_deliveries ADD COLUMN locations TEXT',
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -158,4 +169,5 @@ export const MIGRATIONS: readonly Migration[] = [
   DISCLOSURES,
   RIGHTS,
   CHECKPOINTS,
+  PLACES,
 ];

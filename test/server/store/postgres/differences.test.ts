@@ -165,7 +165,15 @@ describe('what PostgreSQL does another way than SQLite', () => {
         store.write(
           async (tx) => {
             const payload = JSON.stringify({ n });
-            await appendMessage(tx, { org: 1 + (n % 5), key, sendTime: 'now', correlationId: null, payload });
+            await appendMessage(tx, {
+              org: 1 + (n % 5),
+              key,
+              sendTime: 'now',
+              correlationId: null,
+              payload,
+              places: '',
+              record: null,
+            });
             if (n % 7 === 0) throw new Error('refused');
           },
           1 + (n % 5),

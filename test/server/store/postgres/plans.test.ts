@@ -25,18 +25,18 @@ const CASES: readonly [string, Statement, RegExp][] = [
   ],
   [
     'patients by the beginning of a name',
-    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf(1, patients, [term('lastName', '~=', 'n123')])}`,
+    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf({ org: 1 }, patients, [term('lastName', '~=', 'n123')])}`,
     /patients_by_last_name_fold/,
   ],
   [
     'patients along their ids',
-    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf(1, patients, [term('lastName', '~=', 'n')], 'ids')}
+    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf({ org: 1 }, patients, [term('lastName', '~=', 'n')], 'ids')}
       ORDER BY r.id LIMIT 50`,
     /patients_pkey/,
   ],
   [
     'patients by a phone number',
-    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf(1, patients, [term('phones.number', '==', '555123')])}
+    sql`SELECT r.id FROM patients r WHERE r.org = ${1}${conditionsOf({ org: 1 }, patients, [term('phones.number', '==', '555123')])}
       ORDER BY r.id LIMIT 50`,
     /patients_phones_number_pkey/,
   ],

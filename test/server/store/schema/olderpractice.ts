@@ -137,8 +137,8 @@ export async function makeOlder({ open }: Home, rows = ROWS): Promise<void> {
 export async function found(store: Store, filter: string, org = 1): Promise<number[]> {
   const terms = checkFilter(filter, patients.filters);
   const slice = { lastId: 0, offset: 0, limit: 1000 };
-  const rows = await listRecords(store.read, org, patients, terms, slice);
-  expect(await countRecords(store.read, org, patients, terms)).toBe(rows.length);
+  const rows = await listRecords(store.read, { org }, patients, terms, slice);
+  expect(await countRecords(store.read, { org }, patients, terms)).toBe(rows.length);
   return rows.map(({ id }) => id);
 }
 

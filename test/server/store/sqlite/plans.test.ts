@@ -75,62 +75,62 @@ const range = { first: 70_000_000_000_001, last: 70_000_000_000_900 };
 const CASES: readonly [string, (read: Reader) => Promise<unknown>, RegExp][] = [
   [
     'one record',
-    (read) => findRecord(read, 1, patients, 5),
+    (read) => findRecord(read, { org: 1 }, patients, 5),
     /SEARCH r USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id=\?\)/,
   ],
   [
     'a page along the ids',
-    (read) => readPageText(read, 1, patients, [], slice),
+    (read) => readPageText(read, { org: 1 }, patients, [], slice),
     /SEARCH r USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id>\?\)/,
   ],
   [
     'patients of a guarantor',
-    (read) => readPageText(read, 1, patients, [term(patients, 'primaryGuarantor.id', 5)], slice),
+    (read) => readPageText(read, { org: 1 }, patients, [term(patients, 'primaryGuarantor.id', 5)], slice),
     /patients_by_primary_guarantor_id \(org=\? AND primary_guarantor_id=\? AND id>\?\)/,
   ],
   [
     'patients by e-mail address',
-    (read) => readPageText(read, 1, patients, [term(patients, 'emailAddress', 'a@example.com')], slice),
+    (read) => readPageText(read, { org: 1 }, patients, [term(patients, 'emailAddress', 'a@example.com')], slice),
     /patients_by_email_address \(org=\? AND email_address=\? AND id>\?\)/,
   ],
   [
     'transactions of a patient',
-    (read) => readPageText(read, 1, transactions, [term(transactions, 'patient.id', 5)], slice),
+    (read) => readPageText(read, { org: 1 }, transactions, [term(transactions, 'patient.id', 5)], slice),
     /transactions_by_patient_id \(org=\? AND patient_id=\? AND id>\?\)/,
   ],
   [
     'how many patients a location has',
-    (read) => countRecords(read, 1, patients, [term(patients, 'preferredLocation.id', 5)]),
+    (read) => countRecords(read, { org: 1 }, patients, [term(patients, 'preferredLocation.id', 5)]),
     /COVERING INDEX patients_by_preferred_location_id \(org=\? AND preferred_location_id=\?\)/,
   ],
   [
     'how many transactions of a patient, since a day',
     (read) =>
-      countRecords(read, 1, transactions, [
+      countRecords(read, { org: 1 }, transactions, [
         term(transactions, 'patient.id', 5),
         term(transactions, 'transactionDate', '0001-01-01', '>='),
       ]),
     /USING INDEX transactions_by_patient_id \(org=\? AND patient_id=\?\)/,
   ],
-  ['how many patients there are', (read) => countRecords(read, 1, patients, []), /COVERING INDEX/],
+  ['how many patients there are', (read) => countRecords(read, { org: 1 }, patients, []), /COVERING INDEX/],
   [
     'what is open at a location',
-    (read) => openSums(read, 1, 5, range, days.slice(0, 1)),
+    (read) => openSums(read, { org: 1 }, 5, range, days.slice(0, 1)),
     /SEARCH l USING PRIMARY KEY \(org=\? AND location_id=\? AND guarantor_id>\? AND guarantor_id<\?\)/,
   ],
   [
     'what is open in the whole organization',
-    (read) => openSums(read, 1, 'ALL', range, days),
+    (read) => openSums(read, { org: 1 }, 'ALL', range, days),
     /SEARCH l USING COVERING INDEX ledger_by_guarantor \(org=\? AND guarantor_id>\? AND guarantor_id<\?\)/,
   ],
   [
     'what guarantors owe by their ids',
-    (read) => openSums(read, 1, 'ALL', [5, 6], days),
+    (read) => openSums(read, { org: 1 }, 'ALL', [5, 6], days),
     /COVERING INDEX ledger_by_guarantor \(org=\? AND guarantor_id=\?\)/,
   ],
   [
     'who guarantors are',
-    (read) => guarantorFacts(read, 1, [5, 6]),
+    (read) => guarantorFacts(read, { org: 1 }, [5, 6]),
     /SEARCH p USING INDEX sqlite_autoindex_patients_1 \(org=\? AND id=\?\)/,
   ],
 ];

@@ -102,7 +102,15 @@ describe('Relay to RabbitMQ', () => {
         for (let at = 0; at < 100; at++) {
           const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'UPDATE' };
           const payload = JSON.stringify({ id: at, type: 'PatientV1', lastName: 'Example '.repeat(20) });
-          await appendMessage(tx, { org: org.org, key, sendTime: service.clock.text(), correlationId: null, payload });
+          await appendMessage(tx, {
+            org: org.org,
+            key,
+            sendTime: service.clock.text(),
+            correlationId: null,
+            payload,
+            places: '',
+            record: null,
+          });
         }
       });
     }

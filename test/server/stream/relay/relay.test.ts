@@ -67,7 +67,15 @@ async function write(count: number): Promise<void> {
     for (let at = 0; at < count; at++) {
       const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
       const sendTime = service.clock.text();
-      await appendMessage(tx, { org: org.org, key, sendTime, correlationId: null, payload: `{"id":${at + 1}}` });
+      await appendMessage(tx, {
+        org: org.org,
+        key,
+        sendTime,
+        correlationId: null,
+        payload: `{"id":${at + 1}}`,
+        places: '',
+        record: null,
+      });
     }
   });
   await service.service.stream.position();

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { address, type HeardEvent, listen } from '../server/stream/listening.ts';
+import { type CallOptions, idsOf, refusalOf, rowOf, rowsOf } from '../support/calls.ts';
+import { big, LOCATIONS, OPERATORIES, PATIENTS, TOKENS } from '../support/ids.ts';
+import { line } from '../support/practice.ts';
+import type { TestService } from '../support/service.ts';
+import { BOUND, bind, inCopy, threeLocations } from './copies.ts';
+
+const [HERE, THERE, THIRD] = [LOCATIONS.east, inCopy(1, LOCATIONS.east), inCopy(2, LOCATIONS.east)];
+const HOLDERS = { here: BOUND, there: 'token-there', two: 'token-two', third: 'token-third', none: 'token-nowhere' };
+
+/** Runs a test in a practice with three locations, and with a token for each of the holders. */
+function inPractice(run: (service: TestService) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const service = await threeLocations({ listeners: { checkMs: 0 } });
+    await bind(service, HOLDERS.there, [THERE]);
+    await bind(service, HOLDERS.two, [THERE, HERE]);
+    await bind(service, HOLDERS.third, [THIRD]);
+    await bind(service, HOLDERS.none, []);
+    await run(service).finally(() => service.close());
+  };
+}
+
+let tags = 0;
+
+const urls = new WeakMap<TestService, Promise<string>>();
+
+function urlOf(service: TestService): Promise<string> {
+  const url = urls.get(service) ?? address(service);
+  urls.set(service, url);
+  return url;
+}
+
+/** What each holder, and one who sees everything, hears of some work: routing keys without the organization, payloads. */
+async function heardBy(service: TestService, work: () => Promise<unknown>, query = '') {
+  const url = await urlOf(service);
+  const tokens = { ...HOLDERS, all: TOKENS.full };
+  const listeners = await Promise.all(
+    Object.entries(tokens).map(async ([name, token]) => [name, await listen(url, { token, query })] as const),
+  );
+  await work();
+  const tagText = `The last ${++tags}`;
+  await service.call('POST', '/transactiontags', { body: { tagText, isPredefined: false, tagType: 'PAYMENT_TAG' } });
+  const short = ({ message, event }: HeardEvent) => {
+    expect(event).toBe(message.operation);
+    const { locationId, domainType, operation, payload, routingKey, organizationId } = message;
+    expect(routingKey).toBe([organizationId, locationId, domainType, operation].join('.'));
+    return [`${locationId}.${domainType}.${operation}`, payload] as const;
+  };
+  const pairs = listeners.map(async ([name, listener]) => {
+    while (listener.events.at(-1)?.message.payload.tagText !== tagText)
+      await listener.heard(listener.events.length + 1);
+    listener.close();
+    return [name, listener.events.slice(0, -1).map(short)] as const;
+  });
+  return Object.fromEntries(await Promise.all(pairs)) as Record<keyof typeof tokens, ReturnType<typeof short>[]>;
+}
+
+async function put(service: TestService, path: string, body: unknown, options: CallOptions = {}): Promise<void> {
+  const called = await service.call('PUT', path, { body, ...options });
+  if (called.status !== 200) throw new Error(called.text);
+}
+
+describe('a patient who moves to another location', () => {
+  const path = `/patients/${PATIENTS.bob}`;
+  const move = (service: TestService) => put(service, path, { preferredLocation: { id: THERE } });
+
+  it(
+    'is deleted for who is bound to the one, new for the other, and changed for who sees both',
+    inPractice(async (service) => {
+      const heard = await heardBy(service, () => move(service));
+      const record = rowOf(await service.call('GET', path));
+      expect(heard.here).toEqual([[`${HERE}.PatientV1.DELETE`, { id: PATIENTS.bob }]]);
+      expect(heard.there).toEqual([[`${THERE}.PatientV1.CREATE`, record]]);
+      expect(heard.all).toMatchObject([[`${THERE}.PatientV1.UPDATE`, { preferredLocation: { id: THERE } }]]);
+      expect(heard.two).toEqual(heard.all);
+      expect([heard.third, heard.none]).toEqual([[], []]);
+    }),
+  );
+
+  it(
+    'is told under no routing key of another location',
+    inPractice(async (service) => {
+      const heard = await heardBy(
+        service,
+        () => move(service),
+        `?routingKey=*.${THERE}.%23&routingKey=*.*.TransactionTagV1.%23`,
+      );
+      expect(heard.here).toEqual([]);
+      expect(heard.there).toHaveLength(1);
+    }),
+  );
+
+  it(
+    'takes along what has no location of its own, in lists, counts and by id',
+    inPractice(async (service) => {
+      const seen = async (token: string) => {
+        const documents = await service.call('GET', '/documents', {
+          token,
+          query: { filter: `ownerPatient.id==${PATIENTS.bob}` },
+        });
+        const plans = await service.call('GET', '/patientinsuranceplans/totalcount', { token });
+        const plan = await service.call('GET', `/patientinsuranceplans/${big(653)}`, { token });
+        const exam = await service.call('GET', `/documents/${big(208)}`, { token });
+        const missed = await service.call('GET', `/missedappointments/${big(580)}`, { token });
+        const images = await service.call('GET', '/imageattachments/async', {
+          token,
+          query: { filter: `id->[${big(753)}]` },
+        });
+        const total = (plans.body.data as { total: number }).total;
+        return [idsOf(documents).length, total, plan.status, exam.status, missed.status, idsOf(images).length];
+      };
+      const gone = [0, 3, 404, 404, 404, 0];
+      expect(await seen(HOLDERS.here)).toEqual([2, 4, 200, 200, 200, 1]);
+      expect(await seen(HOLDERS.there)).toEqual([0, 4, 404, 404, 404, 0]);
+      await move(service);
+      expect(await seen(HOLDERS.here)).toEqual(gone);
+      expect(await seen(HOLDERS.there)).toEqual([2, 5, 200, 200, 200, 1]);
+    }),
+  );
+
+  it(
+    'keeps who is bound to one location from moving them out of sight',
+    inPractice(async (service) => {
+      for (const location of [THERE, big(999)]) {
+        const body = { preferredLocation: { id: location } };
+        const called = await service.call('PUT', path, { body, token: BOUND });
+        expect(refusalOf(called)).toEqual({ status: 400, errors: ['field.link_unknown preferredLocation.id'] });
+      }
+      expect(rowOf(await service.call('GET', path)).preferredLocation).toEqual({ id: HERE });
+    }),
+  );
+});
+
+describe('an appointment that moves to the operatory of another location', () => {
+  it(
+    'goes from the one and comes to the other, and its history with it',
+    inPractice(async (service) => {
+      const operatory = inCopy(1, OPERATORIES.one);
+      const heard = await heardBy(service, () =>
+        put(service, `/appointments/${big(702)}`, { operatory: { id: operatory } }),
+      );
+      const keys = (told: (typeof heard)['all']) => told.map(([key]) => key);
+      expect(heard.here).toEqual([[`${HERE}.AppointmentV1.DELETE`, { id: big(702) }]]);
+      expect(keys(heard.there)).toEqual([`${THERE}.AppointmentV1.CREATE`, `${THERE}.AppointmentHistoryV1.CREATE`]);
+      expect(keys(heard.two)).toEqual([`${THERE}.AppointmentV1.UPDATE`, `${THERE}.AppointmentHistoryV1.CREATE`]);
+    }),
+  );
+});
+
+describe('the stream of who is bound to locations', () => {
+  it(
+    'has what async endpoints deliver of these, and the end of a delivery that tells of nothing else',
+    inPractice(async (service) => {
+      const delivered = (token: string) => async () => {
+        await service.call('GET', '/imageattachments/async', { token });
+        await service.service.deliveries.idle();
+      };
+      const whole = await heardBy(service, delivered(TOKENS.full));
+      expect([whole.all.length, whole.here.length, whole.two.length, whole.none.length]).toEqual([10, 3, 6, 0]);
+      expect(JSON.stringify([whole.here, whole.two])).not.toContain('READ_COMPLETE');
+      const own = await heardBy(service, delivered(BOUND));
+      expect([own.all.length, own.here.length, own.two.length, own.there.length]).toEqual([4, 4, 4, 0]);
+      expect(own.here.at(-1)).toEqual(['*.ImageAttachmentV1.READ_COMPLETE', { total: 3 }]);
+    }),
+  );
+
+  it(
+    'goes on after any number of messages that are not for them',
+    inPractice(async (service) => {
+      const patient = (n: number, at: number) =>
+        line('PatientV1', { id: big(2000 + n), firstName: 'A', lastName: 'B', preferredLocation: { id: at } });
+      const heard = await heardBy(service, async () => {
+        await service.import(Array.from({ length: 1100 }, (_, n) => patient(n, THERE)));
+        await service.import([patient(1100, HERE)]);
+      });
+      expect(heard.here.map(([key, { id }]) => [key, id])).toEqual([[`${HERE}.PatientV1.CREATE`, big(3100)]]);
+      expect([heard.there.length, heard.two.length, heard.all.length, heard.none.length]).toEqual([
+        1100, 1101, 1101, 0,
+      ]);
+    }),
+  );
+
+  it(
+    'goes by routing keys where messages are older than their places',
+    inPractice(async (service) => {
+      await service.service.store.write((tx) => {
+        const text = 'UPDATE stream_messages SET places = NULL';
+        return tx.run({ sql: text, text, values: [] });
+      });
+      const heard = await heardBy(service, async () => {}, '?lastEventId=0');
+      const places = new Set(heard.here.map(([key]) => key.split('.')[0]));
+      expect([...places]).toEqual([String(HERE)]);
+      expect(heard.none).toEqual([]);
+      expect(heard.here.length).toBeGreaterThan(20);
+    }),
+  );
+
+  it(
+    'ends when the token is for other locations',
+    inPractice(async (service) => {
+      const listener = await listen(await urlOf(service), { token: HOLDERS.third });
+      await bind(service, HOLDERS.third, [HERE]);
+      await put(service, `/patients/${inCopy(2, PATIENTS.ann)}`, { preferredName: 'Changed' });
+      await listener.ended;
+      expect(listener.events).toEqual([]);
+      expect(listener.comments.at(-1)).toContain('other locations');
+    }),
+  );
+});
+
+describe('who is bound to no location at all', () => {
+  it(
+    'sees what belongs to all of them, and nothing else',
+    inPractice(async (service) => {
+      const token = HOLDERS.none;
+      const lists = ['/patients', '/appointments', '/events', '/patientinsuranceplans', '/missedappointments'];
+      for (const path of lists) expect(rowsOf(await service.call('GET', path, { token })), path).toEqual([]);
+      expect(idsOf(await service.call('GET', '/documents', { token }))).toEqual([big(201), big(202)]);
+      expect(idsOf(await service.call('GET', '/transactiontags', { token })).length).toBeGreaterThan(3);
+      const report = { query: { filter: 'location.id==ALL,page==1' }, token };
+      expect((await service.call('GET', '/agingbalances/report', report)).status).toBe(404);
+    }),
+  );
+});
+
+describe('what an own record links to elsewhere', () => {
+  it(
+    'stays an id: a guarantor at another location is not named, and not found',
+    inPractice(async (service) => {
+      const guarantor = inCopy(1, PATIENTS.cleo);
+      await put(service, `/patients/${PATIENTS.ann}`, { primaryGuarantor: { id: guarantor } });
+      const filter = 'location.id==ALL,page==1';
+      const rows = async (token: string) => {
+        const { data } = (await service.call('GET', '/agingbalances/report', { query: { filter }, token })).body;
+        return (data as { patientReports: { id: string; firstName: unknown; lastName: unknown }[] }).patientReports;
+      };
+      const named = ({ id }: { id: string }) => id === String(guarantor);
+      expect((await rows(TOKENS.full)).find(named)).toMatchObject({ firstName: 'Cleo' });
+      expect((await rows(BOUND)).find(named)).toMatchObject({ firstName: null, lastName: null });
+      const asked = { query: { filter: `location.id==ALL,patient.id->[${guarantor}]` }, token: BOUND };
+      expect((await service.call('GET', '/agingbalances/report', asked)).status).toBe(400);
+      expect(rowOf(await service.call('GET', `/patients/${PATIENTS.ann}`, { token: BOUND })).primaryGuarantor).toEqual({
+        id: guarantor,
+      });
+    }),
+  );
+});
