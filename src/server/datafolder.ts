@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { ReadTrail } from './audit/entries.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
+import { Budgets } from './budgets/budgets.ts';
+import { type BudgetLimits, DEFAULT_BUDGETS } from './budgets/limits.ts';
 import type { Clock } from './clock.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
@@ -48,6 +50,8 @@ export interface OpenOptions {
   readonly clock?: Clock;
   readonly maxDocumentBytes?: number;
   readonly requireLocation?: boolean;
+  /** Budgets that differ from `DEFAULT_BUDGETS`. */
+  readonly budgets?: Partial<BudgetLimits>;
   readonly agingPageLimit?: number;
   /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
@@ -84,6 +88,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       reads,
       stream,
       deliveries,
+      budgets: new Budgets({ ...DEFAULT_BUDGETS, ...options.budgets }),
       clock,
       signingKey: await signingKey(store),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,

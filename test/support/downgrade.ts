@@ -9,6 +9,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     (name) => `ALTER TABLE audit_entries DROP COLUMN ${name}`,
   ),
   8: ['locations', 'read_only', 'client_id'].map((name) => `ALTER TABLE access_tokens DROP COLUMN ${name}`),
+  9: ['ALTER TABLE async_deliveries DROP COLUMN holder'],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

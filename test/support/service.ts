@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import type { BudgetLimits } from '../../src/server/budgets/limits.ts';
 import { type OpenFolder, openFolder } from '../../src/server/datafolder.ts';
 import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
@@ -30,6 +31,8 @@ interface TestServiceOptions {
   readonly rateLimit?: number;
   /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
   readonly failedAttempts?: number;
+  /** Budgets that are not the usual ones; async deliveries are without a limit when it says nothing of them. */
+  readonly budgets?: Partial<BudgetLimits>;
   readonly streamRetentionDays?: number;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
@@ -59,6 +62,7 @@ export async function testService(
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
+    budgets: { deliveries: Number.MAX_SAFE_INTEGER, ...options.budgets },
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });

@@ -11,7 +11,7 @@ import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
 import type { Found, Handler, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
-import { JSON_TYPE, successBody } from './envelope.ts';
+import { bytesOf, JSON_TYPE, successBody } from './envelope.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
 import {
   type AuthContext,
@@ -149,6 +149,7 @@ async function run(
   const pathId = pathIdOf(request);
   const found: Found = {};
   let stored: string | undefined;
+  const answer = operation.method === 'GET' ? service.budgets.answers.begin(organization.org, reply.raw) : undefined;
   const response = await handler({
     service,
     organization,
@@ -166,6 +167,7 @@ async function run(
     },
   });
   if (operation.method === 'GET') {
+    answer?.prepare(bytesOf(response.data));
     reads.note({
       org: organization.org,
       at: nowOf(service),

@@ -162,7 +162,15 @@ describe('a delivery that fails', () => {
   const asked = (filter: string) => (tx: Transaction) =>
     addDelivery(
       tx,
-      { org: 1, correlationId: filter, operation: 'patients.async', filter, responseFields: null, afterId: 0 },
+      {
+        org: 1,
+        holder: 'token one',
+        correlationId: filter,
+        operation: 'patients.async',
+        filter,
+        responseFields: null,
+        afterId: 0,
+      },
       service.clock.text(),
     );
   /** What is delivered by a store of its own making: correlation id and operation. */
