@@ -17,6 +17,7 @@ import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
+import { closeQueued } from './queuedanswers.ts';
 import { lacksHost, Routes, refuseConnection, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
@@ -71,6 +72,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   closeStalled(app.server);
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', trackExchange);
+  app.server.on('request', closeQueued);
   // First of all, so that what is refused below is counted, too.
   const metrics = [
     ...streamMetrics(service),
