@@ -9,6 +9,7 @@ import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { nowOf } from '../clock.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { fileName } from '../files/files.ts';
+import { requestTurn } from '../fairscheduling.ts';
 import type { Found, Handler, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
 import { bytesOf, JSON_TYPE, successBody } from './envelope.ts';
@@ -74,6 +75,8 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       const grant = granted instanceof Promise ? await granted : granted;
       const identified = identifyOrganization(service, grant, request, cache);
       const organization = identified instanceof Promise ? await identified : identified;
+      const begins = requestTurn(organization.org);
+      if (begins !== undefined) await begins;
       requireScope(grant, operation.scope, operation.method);
       if (operation.rateLimited) {
         const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
