@@ -3,7 +3,7 @@ import { testPostgres } from './test/support/services.ts';
 
 const SECOND = 1000;
 
-const SERVER = ['audit', 'events', 'import', 'recurrence', 'reports', 'resources', 'stream'];
+const SERVER = ['audit', 'budgets', 'events', 'import', 'recurrence', 'reports', 'resources', 'stream'];
 
 /**
  * The groups of tests run one after the other, so that processes of one do not starve another's on two cores. What can

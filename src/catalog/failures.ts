@@ -108,6 +108,11 @@ export const FAILURES = {
     title: 'Rate limit exceeded',
     next: 'Wait as long as Retry-After says, then try again.',
   },
+  'limit.budget': {
+    status: 429,
+    title: 'Too much at once',
+    next: 'Read or wait for what is under way; try again after Retry-After.',
+  },
   'idempotency.key': {
     status: 400,
     title: 'Idempotency-Key not valid',

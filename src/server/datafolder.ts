@@ -9,6 +9,8 @@ import { CheckpointKeeper } from './audit/keeper.ts';
 import { auditKeyFile, openAuditKey } from './audit/keys.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { shippingTarget } from './audit/targets.ts';
+import { Budgets } from './budgets/budgets.ts';
+import { type BudgetLimits, DEFAULT_BUDGETS } from './budgets/limits.ts';
 import type { Clock } from './clock.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
@@ -56,6 +58,8 @@ export interface OpenOptions {
   /** Code points of a free text, `MAX_TEXT` when not given. */
   readonly maxText?: number;
   readonly requireLocation?: boolean;
+  /** Budgets that differ from `DEFAULT_BUDGETS`. */
+  readonly budgets?: Partial<BudgetLimits>;
   readonly agingPageLimit?: number;
   /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
@@ -97,6 +101,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       reads,
       stream,
       deliveries,
+      budgets: new Budgets({ ...DEFAULT_BUDGETS, ...options.budgets }),
       clock,
       signingKey: await signingKey(store),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,

@@ -1,5 +1,6 @@
 import type { Warning } from '../catalog/failures.ts';
 import type { Actor, ReadTrail } from './audit/entries.ts';
+import type { Budgets } from './budgets/budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
 import type { Organization } from './organizations.ts';
@@ -18,6 +19,8 @@ export interface Service {
   readonly stream: Stream;
   /** Deliveries of async endpoints to the stream. */
   readonly deliveries: Deliveries;
+  /** What each organization, token and address may hold at once. */
+  readonly budgets: Budgets;
   readonly clock: Clock;
   /** Key of signed URLs, generated once for a data folder. */
   readonly signingKey: Buffer;

@@ -15,6 +15,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE stream_messages DROP COLUMN record',
     'ALTER TABLE async_deliveries DROP COLUMN locations',
   ],
+  11: ['ALTER TABLE async_deliveries DROP COLUMN holder'],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import type { CheckpointKeeper } from '../../src/server/audit/keeper.ts';
+import type { BudgetLimits } from '../../src/server/budgets/limits.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from '../../src/server/datafolder.ts';
 import { buildApp } from '../../src/server/http/app.ts';
 import { type ImportSummary, importRecords } from '../../src/server/import/importer.ts';
@@ -34,6 +35,8 @@ interface TestServiceOptions {
   readonly rateLimit?: number;
   /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
   readonly failedAttempts?: number;
+  /** Budgets that are not the usual ones; async deliveries are without a limit when it says nothing of them. */
+  readonly budgets?: Partial<BudgetLimits>;
   readonly streamRetentionDays?: number;
   /** Who signs in besides the holders of tokens. */
   readonly signIn?: SignIn;
@@ -68,6 +71,7 @@ export async function testService(
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
+    budgets: { deliveries: Number.MAX_SAFE_INTEGER, ...options.budgets },
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.maxText !== undefined && { maxText: options.maxText }),
     ...options.audit,

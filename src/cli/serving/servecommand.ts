@@ -5,6 +5,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { budgetFlags, readBudgets } from './budgetflags.ts';
 import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 import { readSignInFlags, signInFlags } from './signinflags.ts';
@@ -28,6 +29,7 @@ export abstract class ServeCommand extends MolarCommand {
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
     ...maxTextFlag,
     'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
+    ...budgetFlags,
     'aging-page-limit': text('N', 'Transactions per page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
     'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
@@ -113,6 +115,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     behindProxy: isOn(flags, 'behind-proxy'),
     signIn: readSignInFlags(flags),
     rateLimit: whole('rate-limit', 0, 1_000_000, 100),
+    budgets: readBudgets(flags),
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),
     streamRetentionDays: whole('stream-retention', 1, 3650, 7),

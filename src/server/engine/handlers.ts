@@ -6,6 +6,7 @@ import { nowOf } from '../clock.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Handler } from '../service.ts';
+import type { Reader } from '../store/store.ts';
 import { addDelivery } from '../stream/deliverystore.ts';
 import { countHandler, getHandler, listHandler } from './reading.ts';
 import { createHandler, deleteHandler, updateHandler } from './writing.ts';
@@ -41,11 +42,16 @@ export function allHandlers(): ReadonlyMap<string, Handler> {
  */
 function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
   return async (request) => {
+    const { grant, organization, query, service } = request;
+    const { org } = organization;
+    const requireRoom = (read: Reader) => service.budgets.deliveries.requireRoom(read, org, grant.who);
+    // Asked before the work as well, so that refusals cost little; what counts is the one in the write.
+    await requireRoom(service.store.read);
     const response = await firstRecords(request);
-    const { organization, query, service } = request;
     const correlationId = randomUUID();
     const delivery = {
-      org: organization.org,
+      org,
+      holder: grant.who,
       correlationId,
       operation: operation.id,
       filter: query.filter ?? null,
@@ -54,7 +60,10 @@ function deliveringHandler(operation: Operation, firstRecords: Handler): Handler
       // Checked by now: absent, empty or a whole number.
       afterId: Number(query.lastId ?? 0),
     };
-    await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
+    await service.store.write(async (tx) => {
+      await requireRoom(tx);
+      await addDelivery(tx, delivery, nowOf(service));
+    }, org);
     service.deliveries.wake();
     return { ...response, headers: { [CORRELATION_HEADER]: correlationId } };
   };

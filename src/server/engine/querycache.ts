@@ -35,7 +35,7 @@ export async function cachedCount(store: Store, query: RecordQuery): Promise<num
 }
 
 async function countNow({ read }: Store, { reach, resource, terms }: RecordQuery): Promise<number> {
-  await fairTurn();
+  await fairTurn(reach.org);
   return countRecords(read, reach, resource, terms);
 }
 

@@ -27,9 +27,6 @@ export class ImageUnusable extends Error {
 /** Maximum pixels of the long edge of a thumbnail (D38). */
 export const THUMBNAIL_EDGE = 256;
 
-/** Maximum pixels of an image that is processed: larger ones are bombs or mistakes. */
-const MAX_PIXELS = 50_000_000;
-
 const SIGNATURES: Readonly<Partial<Record<MimeType, readonly string[]>>> = {
   JPEG: ['ffd8ff'],
   PNG: ['89504e470d0a1a0a'],
@@ -83,21 +80,31 @@ function loadSharp(): Promise<typeof import('sharp').default> {
   return sharpModule;
 }
 
+/** An image has more pixels than are worked on: a bomb, or a mistake. */
+export class ImageTooLarge extends ImageUnusable {}
+
 /**
  * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
- * `outputs` maps variants to staged names. Throws `ImageUnusable`, and `ImagesUnavailable` without sharp.
+ * `outputs` maps variants to staged names; `maxPixels` bounds the image and what `ratio` makes of it. Throws
+ * `ImageUnusable`, and `ImagesUnavailable` without sharp.
  */
 export async function makeVariants(
   files: Files,
   source: string,
   crop: Crop,
   outputs: { readonly cropped: string; readonly resized: string; readonly thumbnail: string },
+  maxPixels: number,
 ): Promise<void> {
   const sharp = await loadSharp();
-  const upright = () => sharp(source, { limitInputPixels: MAX_PIXELS, failOn: 'error' }).autoOrient();
+  const upright = () => sharp(source, { limitInputPixels: maxPixels, failOn: 'error' }).autoOrient();
   try {
-    const metadata = await sharp(source, { limitInputPixels: MAX_PIXELS }).metadata();
+    // The header alone is read, so that a bomb is known by what it says of itself.
+    const metadata = await sharp(source, { limitInputPixels: false }).metadata();
     const { width, height } = metadata.autoOrient;
+    if (width * height > maxPixels) {
+      const pixels = `${width} × ${height} pixels; this server works on ${maxPixels} at most`;
+      throw new ImageTooLarge('file.content', `file.content is an image of ${pixels}.`);
+    }
     checkBox(crop, width, height);
     const box = { left: crop.fromX, top: crop.fromY, width: crop.width, height: crop.height };
     const scaled = {
@@ -105,8 +112,8 @@ export async function makeVariants(
       height: scale(crop.height, crop.ratio),
       fit: 'fill' as const,
     };
-    if (scaled.width * scaled.height > MAX_PIXELS) {
-      throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${MAX_PIXELS} pixels.`);
+    if (scaled.width * scaled.height > maxPixels) {
+      throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${maxPixels} pixels.`);
     }
     await stageBytes(files, outputs.cropped, await upright().extract(box).toBuffer());
     await stageBytes(files, outputs.resized, await upright().extract(box).resize(scaled).toBuffer());

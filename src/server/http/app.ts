@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
+import { OverBudget } from '../budgets/overbudget.ts';
 import { mountDocs } from '../docs/route.ts';
 import type { AccessLog } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
@@ -18,7 +19,9 @@ import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
-import { Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import { closeQueued } from './queuedanswers.ts';
+import { Routes, refuseConnection, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
@@ -67,10 +70,22 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const auth = { service, attempts, ...options.signIn };
   mountSignIn(app, options.signIn ?? {});
   const routes = new Routes(app);
+  service.budgets.connections.guard(app.server, {
+    oneAddress: options.behindProxy,
+    tell: refuseConnection,
+    refused: () => service.budgets.refused('connections'),
+  });
+  closeStalled(app.server);
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', trackExchange);
+  app.server.on('request', closeQueued);
   // First of all, so that what is refused below is counted, too.
-  const metrics = [...streamMetrics(service), ...deliveryMetrics(service), ...(options.metrics ?? [])];
+  const metrics = [
+    ...streamMetrics(service),
+    ...deliveryMetrics(service),
+    ...service.budgets.metrics(service.store.read),
+    ...(options.metrics ?? []),
+  ];
   mountMetrics(app, service.store, metrics, options.log);
   limitWork(app, options.timeouts.requestMs);
   app.addHook('onRequest', (request, reply, done) => {
@@ -95,6 +110,10 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     // A connection closed while the caller still sends is reset, and the caller never reads this response.
     if (status === 413) reply.removeHeader('connection');
     if (status === 503) reply.header('retry-after', '1');
+    if (error instanceof OverBudget) {
+      service.budgets.refused(error.budget);
+      reply.header('retry-after', String(error.seconds));
+    }
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });

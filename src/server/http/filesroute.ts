@@ -32,6 +32,7 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const row = owner && (await findRecord<DocumentRow>(service.store.read, owner, documents, document));
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
+      service.budgets.answers.begin(owner.org, reply.raw);
       service.reads.admit();
       const actor = { who: 'link', address: request.ip, requestId: request.id };
       const operation = `${documents.name}.${variant}`;

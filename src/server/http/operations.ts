@@ -8,10 +8,11 @@ import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/docum
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { nowOf } from '../clock.ts';
 import { allHandlers } from '../engine/handlers.ts';
+import { requestTurn } from '../fairscheduling.ts';
 import { fileName } from '../files/files.ts';
 import type { Found, Handler, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
-import { JSON_TYPE, successBody } from './envelope.ts';
+import { bytesOf, JSON_TYPE, successBody } from './envelope.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
 import {
   type AuthContext,
@@ -74,6 +75,8 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       const grant = granted instanceof Promise ? await granted : granted;
       const identified = identifyOrganization(service, grant, request, cache);
       const organization = identified instanceof Promise ? await identified : identified;
+      const begins = requestTurn(organization.org);
+      if (begins !== undefined) await begins;
       requireScope(grant, operation.scope, operation.method);
       if (operation.rateLimited) {
         const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
@@ -149,6 +152,7 @@ async function run(
   const pathId = pathIdOf(request);
   const found: Found = {};
   let stored: string | undefined;
+  const answer = operation.method === 'GET' ? service.budgets.answers.begin(organization.org, reply.raw) : undefined;
   const response = await handler({
     service,
     organization,
@@ -166,6 +170,7 @@ async function run(
     },
   });
   if (operation.method === 'GET') {
+    answer?.prepare(bytesOf(response.data));
     reads.note({
       org: organization.org,
       at: nowOf(service),

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
-import { FAILURES, refusal } from '../../catalog/failures.ts';
+import { FAILURES, type Problem, refusal } from '../../catalog/failures.ts';
 import { failureText, JSON_TYPE, SECURITY_HEADERS } from './envelope.ts';
 import { type AuthContext, identify } from './identity.ts';
 
@@ -80,8 +80,19 @@ function writeRefusal(error: Error & { code?: string }, socket: Socket): void {
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : FAILURES[code].status;
   const source = slow ? null : status === 431 ? 'headers' : 'request';
   const description = slow ? 'The request did not arrive in time.' : 'The request could not be parsed.';
-  const body = failureText(status, [{ code, source, description }]);
-  const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}`);
+  writeAndEnd(socket, status, { code, source, description });
+}
+
+/** Tells a connection for which there is no room so, whatever it wants (503), and ends it. */
+export function refuseConnection(socket: Socket): void {
+  const description = 'This server has as many connections as it takes. Try again in a moment.';
+  writeAndEnd(socket, 503, { code: 'server.unavailable', source: 'connections', description }, { 'retry-after': '1' });
+}
+
+/** Writes a refusal to a connection without a request to answer. */
+function writeAndEnd(socket: Socket, status: number, problem: Problem, more: Record<string, string> = {}): void {
+  const body = failureText(status, [problem]);
+  const headers = Object.entries({ ...headersFor(body), ...more }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
 }
 

@@ -46,6 +46,7 @@ export function mountStream(
       const caller = await identify(auth, request, SCOPE);
       const { patterns, requested } = readQuery(request);
       const start = await startOf(service, requested);
+      service.budgets.answers.begin(caller.organization.org, reply.raw);
       service.reads.admit();
       let messages = 0;
       const note = (operation: string, count?: number) =>

@@ -6,19 +6,27 @@ export interface Timeouts {
   readonly requestMs: number;
 }
 
+/** Milliseconds in which the headers of a request arrive, and before it the handshake of TLS (contract §8). */
+const HEADERS_MS = 10_000;
+
+/** Milliseconds that a connection may stay open without a request (contract §8). */
+const IDLE_MS = 65_000;
+
 /** Timeouts that the framework takes. */
 export function frameworkTimeouts({ requestMs }: Timeouts) {
   return {
     requestTimeout: requestMs,
-    // An idle socket may stay open a little longer than a request may take.
-    connectionTimeout: requestMs + 5_000,
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: IDLE_MS,
   };
 }
 
 /** Timeouts that only the HTTP server takes: how often it looks for late requests, by default every 30 s. */
 export function serverTimeouts({ requestMs }: Timeouts) {
-  return { headersTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, 1_000) };
+  return {
+    headersTimeout: Math.min(requestMs, HEADERS_MS),
+    handshakeTimeout: HEADERS_MS,
+    connectionsCheckingInterval: Math.min(requestMs, 1_000),
+  };
 }
 
 /** The work on a request took too long. */

@@ -95,7 +95,7 @@ export async function importDocument(
     return store(state.tx, newDocument({ ...parts, content: stored, variants: ORIGINAL }));
   }
   await removeDocument(state, organization.org, id);
-  const variants = await makeImages(state.service.files, values, content, []).catch((error: unknown) => {
+  const variants = await makeImages(state.service, values, content, []).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     state.problems.addAll(line, error.problems);
     return undefined;

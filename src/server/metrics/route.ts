@@ -4,12 +4,17 @@ import type { AccessLog } from '../log.ts';
 import type { Store, StoreConnections } from '../store/store.ts';
 import { RequestTimes } from './requesttimes.ts';
 
-/** One number that a part of the server reports, read when `GET /metrics` is requested. */
+/** A number, or numbers by the value of a label. */
+type Reading = number | ReadonlyMap<string, number>;
+
+/** What a part of the server reports, read when `GET /metrics` is requested. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly kind: 'gauge' | 'counter';
-  read(): number | Promise<number>;
+  /** Name of the label, where `read` answers numbers by its values. */
+  readonly label?: string;
+  read(): Reading | Promise<Reading>;
 }
 
 /** Statuses of access refused. */
@@ -108,22 +113,27 @@ async function openRegistry(all: readonly Metric[]) {
   // The default export exists in a bundle, too, where the names of a CommonJS package are not known.
   const { collectDefaultMetrics, Counter, Gauge, Registry } = (await import('prom-client')).default;
   const registry = new Registry();
-  for (const { name, help, kind, read } of all) {
-    const config = { name, help, registers: [registry] };
+  for (const { name, help, kind, label, read } of all) {
+    const config = { name, help, registers: [registry], labelNames: label === undefined ? [] : [label] };
+    const readings = async (): Promise<Iterable<[Record<string, string>, number]>> => {
+      const value = await read();
+      if (typeof value === 'number') return [[{}, value]];
+      return [...value].map(([text, number]) => [{ [label ?? '']: text }, number]);
+    };
     if (kind === 'gauge') {
       new Gauge({
         ...config,
         async collect() {
-          this.set(await read());
+          for (const [labels, value] of await readings()) this.set(labels, value);
         },
       });
     } else {
       new Counter({
         ...config,
         async collect() {
-          const value = await read();
+          const values = await readings();
           this.reset();
-          this.inc(value);
+          for (const [labels, value] of values) this.inc(labels, value);
         },
       });
     }

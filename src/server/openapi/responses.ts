@@ -49,6 +49,8 @@ export function failuresOf(resource: Resource, operation: Operation): FailureCod
     ...COMMON_FAILURES,
     // Failed authentication is limited everywhere.
     'limit.rate',
+    // Answers that wait to be read, and images, have a budget.
+    ...(method === 'GET' || operation.largeBody ? (['limit.budget'] as const) : []),
     ...(filters ? FILTER : []),
     ...(filterRequired || keys.some((key) => key.required || key.willBeRequired) ? (['filter.missing'] as const) : []),
     ...(paging ? (['query.page_size', 'query.page'] as const) : []),

@@ -9,8 +9,8 @@ import type { Actor } from '../audit/entries.ts';
 import { DocumentBody } from '../body/documentbody.ts';
 import { nowOf } from '../clock.ts';
 import { recordChange, responseOf, settle, storeDraft } from '../engine/writing.ts';
-import { type Files, fileName, type StagedFile } from '../files/files.ts';
-import { type Crop, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
+import { fileName, type StagedFile } from '../files/files.ts';
+import { type Crop, ImageTooLarge, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
 import { removeScheduled, scheduleRemoval, settleStaged } from '../files/recovery.ts';
 import type { Organization } from '../organizations.ts';
 import { checkLinks, linksOf } from '../references.ts';
@@ -53,7 +53,10 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
   const content = body.content;
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
-  const variants = await makeImages(service.files, values, content, request.warnings);
+  const { org } = organization;
+  const variants = await makeImages(service, values, content, request.warnings, (work) =>
+    service.budgets.images.run(org, work),
+  );
   await service.files.persist(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
     const id = await tx.nextId(organization.org, documents.type);
@@ -182,12 +185,16 @@ function checkImage(values: DocumentValues, content: StagedFile | undefined, pro
   });
 }
 
-/** Makes the variants of an image when all five crop values are there; answers which variants exist (specification, Documents). */
+/**
+ * Makes the variants of an image when all five crop values are there; answers which variants exist (specification,
+ * Documents). `inTurn` runs the work on it: an import, which works on one image after another, needs no turns.
+ */
 export async function makeImages(
-  files: Files,
+  { files, budgets }: Pick<Service, 'files' | 'budgets'>,
   values: DocumentValues,
   content: StagedFile,
   warnings: Warning[],
+  inTurn: (work: () => Promise<void>) => Promise<void> = (work) => work(),
 ): Promise<readonly string[]> {
   const { file } = values;
   const given = (['fromX', 'fromY', 'width', 'height', 'ratio'] as const).filter((name) => file?.[name] != null);
@@ -203,10 +210,12 @@ export async function makeImages(
   const name = (variant: string) => fileName(guidOf(content), variant);
   try {
     const outputs = { cropped: name('cropped'), resized: name('resized'), thumbnail: name('thumbnail') };
-    await makeVariants(files, content.path, file as Crop & FileInput, outputs);
+    const { imagePixels } = budgets.limits;
+    await inTurn(() => makeVariants(files, content.path, file as Crop & FileInput, outputs, imagePixels));
     return VARIANTS;
   } catch (error) {
     if (!(error instanceof ImageUnusable)) throw error;
+    if (error instanceof ImageTooLarge) budgets.refused('image-pixels');
     throw refusal(error.source === 'file.content' ? 'file.content' : 'field.range', error.source, error.message);
   }
 }

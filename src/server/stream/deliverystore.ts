@@ -35,12 +35,14 @@ interface DeliveryRow {
 
 export async function addDelivery(
   tx: Transaction,
-  delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'>,
+  delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'> & {
+    /** Who asked: `Grant.who`. */ readonly holder: string;
+  },
   createdAt: string,
 ): Promise<void> {
-  const { org, correlationId, operation, filter, responseFields, locations, afterId } = delivery;
-  await tx.run(sql`INSERT INTO async_deliveries (org, correlation_id, operation, filter, response_fields, locations, after_id, total, created_at)
-    VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${locations && JSON.stringify(locations)}, ${afterId}, 0, ${createdAt})`);
+  const { org, holder, correlationId, operation, filter, responseFields, locations, afterId } = delivery;
+  await tx.run(sql`INSERT INTO async_deliveries (org, holder, correlation_id, operation, filter, response_fields, locations, after_id, total, created_at)
+    VALUES (${org}, ${holder}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${locations && JSON.stringify(locations)}, ${afterId}, 0, ${createdAt})`);
 }
 
 const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, locations, after_id, reached_id, total`;

@@ -16,7 +16,7 @@ export interface ListenerTimes {
   readonly checkMs: number;
 }
 
-export const LISTENER_TIMES: ListenerTimes = { heartbeatMs: 15_000, stallMs: 60_000, checkMs: 1000 };
+export const LISTENER_TIMES: ListenerTimes = { heartbeatMs: 15_000, stallMs: 30_000, checkMs: 1000 };
 
 /** What a listener is served. */
 export interface Listening {

@@ -164,6 +164,7 @@ describe('a delivery that fails', () => {
       tx,
       {
         org: 1,
+        holder: 'token one',
         correlationId: filter,
         operation: 'patients.async',
         filter,

@@ -158,6 +158,12 @@ const PLACES: Migration = {
   ],
 };
 
+const DELIVERY_HOLDERS: Migration = {
+  name: 'delivery holders',
+  // Who asked for a delivery, whose unfinished ones are counted; NULL: it was accepted by an earlier version.
+  statements: ['ALTER TABLE async_deliveries ADD COLUMN holder TEXT'],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -170,4 +176,5 @@ export const MIGRATIONS: readonly Migration[] = [
   RIGHTS,
   CHECKPOINTS,
   PLACES,
+  DELIVERY_HOLDERS,
 ];
