@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
+import { readTls, reloadOnHangup, type TlsFiles } from './http/tls.ts';
 import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
@@ -21,12 +21,14 @@ export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTi
   readonly data: string;
   /** NDJSON files to import before the server listens. */
   readonly imports: readonly string[];
+  /** Takes tokens and clients from these files into data that has organizations already. */
+  readonly allowCredentials: boolean;
   /** Fills the folder with a demo practice before the server listens. */
   readonly demo?: Demo;
   readonly requestTimeoutSeconds: number;
   readonly maxDocumentMegabytes: number;
   /** Paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: TlsFiles;
   readonly behindProxy: boolean;
   /** Requests a second for each organization and token; 0 limits nothing. */
   readonly rateLimit: number;
@@ -58,7 +60,7 @@ const DRAIN_MS = 10_000;
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
-  const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
+  const tls = options.tls && (await readTls(options.tls));
   const folder = await openFolder(options.data, {
     ...options,
     serving: true,
@@ -70,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let relay: Relay | undefined;
   try {
     for (const file of options.imports) {
-      const { imported } = await importFile(folder.service, createReadStream(file));
+      const { imported } = await importFile(folder.service, createReadStream(file), options);
       options.log.note('info', 'imported', imported);
     }
     const announceDemo = await options.demo?.(folder);
@@ -89,6 +91,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
+    const forgetTls = options.tls && reloadOnHangup(app.server, options.tls, options.log);
     const demo = await announceDemo?.(url);
     return {
       url,
@@ -98,6 +101,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
         await app.close();
         clearTimeout(timer);
+        forgetTls?.();
         await relay?.stop();
         await folder.close();
       },

@@ -9,6 +9,15 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     (name) => `ALTER TABLE audit_entries DROP COLUMN ${name}`,
   ),
   8: ['locations', 'read_only', 'client_id'].map((name) => `ALTER TABLE access_tokens DROP COLUMN ${name}`),
+  9: [
+    "UPDATE settings SET name = 'signing_key' WHERE name = 'store_id'",
+    'DROP TABLE link_keys',
+    'DROP INDEX access_tokens_by_client',
+    'ALTER TABLE access_tokens DROP COLUMN last_used_at',
+    ...['locations', 'read_only', 'label', 'created_at', 'rotated_at', 'expires_at', 'last_used_at', 'old_secrets'].map(
+      (name) => `ALTER TABLE api_clients DROP COLUMN ${name}`,
+    ),
+  ],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

@@ -5,6 +5,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { credentialsFlag } from './importcommand.ts';
 import { dataFlags, dataLocation } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 
@@ -22,6 +23,7 @@ export abstract class ServeCommand extends MolarCommand {
     port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
+    ...credentialsFlag,
     demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
     'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
@@ -93,6 +95,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     port: whole('port', 0, 65_535, 4010),
     ...dataLocation(flags, env),
     imports: textFlags(flags, 'import'),
+    allowCredentials: isOn(flags, 'allow-credentials'),
     requestTimeoutSeconds: whole('request-timeout', 1, 3600, 60),
     maxDocumentMegabytes: whole('max-document-size', 1, 1024, 50),
     ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),

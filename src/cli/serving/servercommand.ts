@@ -28,6 +28,9 @@ export const dataFlags = {
 /** `--json` of commands that print one object. */
 export const jsonFlag = { json: toggle('Print one JSON object') };
 
+/** `--json` of commands that print a list. */
+export const jsonArrayFlag = { json: toggle('Print a JSON array') };
+
 /** Where the server's data is. */
 export interface DataLocation {
   /** A folder, or `:memory:`; beside a database it holds what is neither in it nor among the files. */

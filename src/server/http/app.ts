@@ -19,6 +19,7 @@ import { mountOperations } from './operations.ts';
 import { lacksHost, Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
+import type { TlsOptions } from './tls.ts';
 import { mountTokens } from './tokenroute.ts';
 
 /** How an app is set up. */
@@ -31,7 +32,7 @@ export interface AppOptions {
   readonly failedAttempts?: number;
   /** Trust `X-Forwarded-*` of the proxy in front, for the origin of signed URLs and the address of the caller. */
   readonly behindProxy: boolean;
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  readonly tls?: TlsOptions;
   /** Times of stream listeners that differ from `LISTENER_TIMES`. */
   readonly listeners?: Partial<ListenerTimes>;
   /** Metrics of parts outside of the app. */
@@ -44,7 +45,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const server = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...serverTimeouts(options.timeouts) };
   const app: FastifyInstance = fastify({
     ...frameworkTimeouts(options.timeouts),
-    ...(options.tls ? { https: { ...options.tls, minVersion: 'TLSv1.2', ...server } } : { http: server }),
+    ...(options.tls ? { https: { ...options.tls, ...server } } : { http: server }),
     logger: false,
     bodyLimit: SMALL_BODY_BYTES,
     // What the proxy in front has added is trusted, not what it received: anybody may send that.

@@ -111,6 +111,7 @@ function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }
+  service.tokenUses.note(grant.id);
   return grant;
 }
 

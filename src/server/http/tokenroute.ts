@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { parseJson } from '../body/jsonbody.ts';
-import { issueToken, TOKEN_SECONDS } from '../tokens/tokens.ts';
+import { issueToken } from '../tokens/clients.ts';
 import type { AuthContext } from './identity.ts';
 
 const PATH = '/oauth/client_credential/accesstoken';
@@ -30,13 +30,13 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: A
       const { clientId, clientSecret } = credentials(form);
       const succeeded = attempts.begin('client', request.ip);
       const from = { address: request.ip, requestId: request.id };
-      const token = await issueToken(service, clientId, clientSecret, from).catch((error: unknown) => {
+      const issued = await issueToken(service, clientId, clientSecret, from).catch((error: unknown) => {
         if (!(error instanceof Refusal)) succeeded();
         throw error;
       });
       succeeded();
       // A string, as clients in the wild expect (D4).
-      return { access_token: token, token_type: 'Bearer', expires_in: String(TOKEN_SECONDS) };
+      return { access_token: issued.token, token_type: 'Bearer', expires_in: String(issued.seconds) };
     });
   });
 }

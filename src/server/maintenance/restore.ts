@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import sql from 'sql-template-tag';
 import { openDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
 import { readSchema } from '../store/schema/introspection.ts';
@@ -143,6 +144,8 @@ async function copyDatabaseFile(folder: string, part: string): Promise<void> {
   await chmod(file, 0o600);
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
+  // Our backups hold none; one that somebody has put there must not sign links here.
+  await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
   await store.tidy();
   await store.close();
   const written = await open(file, 'r');
