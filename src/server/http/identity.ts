@@ -108,7 +108,8 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
 
 function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
   attempts.accept(hash);
-  if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
+  // An end that cannot be read is no end far away.
+  if (grant.expiresAt !== null && !(Date.parse(grant.expiresAt) > service.clock())) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }
   service.tokenUses.note(grant.id);
