@@ -10,6 +10,7 @@ import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
 import { isOurs } from '../server/owner.ts';
 import type { Demo } from '../server/serve.ts';
+import { readRights } from '../server/tokens/rights.ts';
 import { newToken, saveToken } from '../server/tokens/tokens.ts';
 import { type DemoRecord, DEMO_ORGANIZATION_ID as organization, type Size } from './practice.ts';
 import { demoActivity, demoRecords } from './records.ts';
@@ -44,12 +45,13 @@ function uncropped(record: DemoRecord): DemoRecord {
   return { ...record, file: { content } };
 }
 
-/** The token of an earlier start or a new one, valid for everything in the demo practice. */
+/** The token of an earlier start or a new one, valid for everything in the demo practice, for 90 days from each start. */
 async function grantToken({ service, path }: OpenFolder): Promise<string> {
   const earlier = await readOwn(environmentFile(path)).catch(() => '');
   const token = /MOLAR_TOKEN='([^']+)'/.exec(earlier)?.[1] ?? newToken();
-  const grant = { organizations: [organization], scopes: [...SCOPES], label: 'demo', expiresAt: null };
-  await service.store.write((tx) => saveToken(tx, token, { ...grant, createdAt: nowOf(service) }));
+  const request = { organizations: [organization], scopes: [...SCOPES], label: 'demo', readOnly: false };
+  const terms = await readRights(service, request);
+  await service.store.write((tx) => saveToken(tx, token, terms));
   return token;
 }
 

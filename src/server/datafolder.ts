@@ -12,6 +12,7 @@ import { shippingTarget } from './audit/targets.ts';
 import { Budgets } from './budgets/budgets.ts';
 import { type BudgetLimits, DEFAULT_BUDGETS } from './budgets/limits.ts';
 import type { Clock } from './clock.ts';
+import { LinkKeys } from './files/linkkeys.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { finishRemovals, recoverFiles } from './files/recovery.ts';
 import { refuseUnfinished } from './maintenance/copy/state.ts';
@@ -23,6 +24,7 @@ import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
 import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
+import { TokenUses } from './tokens/uses.ts';
 
 /** Stands for a temporary data folder, deleted when the server ends. */
 export const MEMORY = ':memory:';
@@ -91,6 +93,9 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
     const deliveries = new Deliveries(store, clock);
     const reads = new ReadTrail(store);
+    await nameStore(store);
+    const linkKeys = await LinkKeys.open(store, clock);
+    const tokenUses = new TokenUses(store, clock);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
     const recover = options.database === undefined ? finishRemovals : recoverFiles;
@@ -103,7 +108,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       deliveries,
       budgets: new Budgets({ ...DEFAULT_BUDGETS, ...options.budgets }),
       clock,
-      signingKey: await signingKey(store),
+      linkKeys,
+      tokenUses,
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
       maxText: options.maxText ?? MAX_TEXT,
       requireLocation: options.requireLocation ?? false,
@@ -118,6 +124,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       await recoverFiles(store, files);
       await keeper?.start();
       stream.keepTidy();
+      linkKeys.follow();
       auditTidying.start();
       fileTidying.start();
     }
@@ -130,6 +137,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
         await stream.close();
         await auditTidying.close();
         await fileTidying.close();
+        linkKeys.close();
+        await tokenUses.close();
         // What cannot be written any more is lost with the process; closing must not fail for it.
         await reads.flush().catch(() => undefined);
         await keeper?.close();
@@ -187,12 +196,12 @@ async function isOwnAndOpen(path: string): Promise<boolean> {
   return held.length === 0 || held.some((name) => name === 'molar.sqlite' || name === 'files');
 }
 
-/** The key of signed URLs, made the first time. */
-async function signingKey(store: Store): Promise<Buffer> {
+/** Gives a store a name of its own the first time: a copy that was interrupted tells its source by it. */
+async function nameStore(store: Store): Promise<void> {
+  const named = await store.read.get(sql`SELECT value FROM settings WHERE name = 'store_id'`);
+  if (named !== undefined) return;
   const made = randomBytes(32).toString('base64');
-  const row = await store.write(async (tx) => {
-    await tx.run(sql`INSERT INTO settings (name, value) VALUES ('signing_key', ${made}) ON CONFLICT DO NOTHING`);
-    return tx.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'signing_key'`);
-  });
-  return Buffer.from(row?.value ?? made, 'base64');
+  await store.write((tx) =>
+    tx.run(sql`INSERT INTO settings (name, value) VALUES ('store_id', ${made}) ON CONFLICT DO NOTHING`),
+  );
 }

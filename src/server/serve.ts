@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
+import { readTls, reloadOnHangup, type TlsFiles } from './http/tls.ts';
 import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';
-import { clientTls } from './signin/certificates.ts';
 import { openSignIn, type SignInOptions } from './signin/signin.ts';
 import { relayMetrics } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
@@ -23,12 +23,14 @@ export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTi
   readonly data: string;
   /** NDJSON files to import before the server listens. */
   readonly imports: readonly string[];
+  /** Takes tokens and clients from these files into data that has organizations already. */
+  readonly allowCredentials: boolean;
   /** Fills the folder with a demo practice before the server listens. */
   readonly demo?: Demo;
   readonly requestTimeoutSeconds: number;
   readonly maxDocumentMegabytes: number;
   /** Paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: TlsFiles;
   readonly behindProxy: boolean;
   /** Who signs in besides the holders of tokens. */
   readonly signIn?: SignInOptions;
@@ -62,7 +64,7 @@ const DRAIN_MS = 10_000;
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
-  const tls = options.tls && { cert: await readFile(options.tls.cert), key: await readFile(options.tls.key) };
+  const tls = options.tls && (await readTls(options.tls));
   const signIn = await openSignIn(options.signIn ?? {}, options.clock ?? Date.now, options.log);
   const folder = await openFolder(options.data, {
     ...options,
@@ -79,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let relay: Relay | undefined;
   try {
     for (const file of options.imports) {
-      const { imported } = await importFile(folder.service, createReadStream(file));
+      const { imported } = await importFile(folder.service, createReadStream(file), options);
       options.log.note('info', 'imported', imported);
     }
     const announceDemo = await options.demo?.(folder);
@@ -90,7 +92,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       rateLimit: options.rateLimit,
       behindProxy: options.behindProxy,
       signIn,
-      ...(tls && { tls: { ...tls, ...(signIn.certificates && clientTls(signIn.certificates)) } }),
+      ...(tls && { tls }),
       metrics: [...(folder.keeper?.metrics() ?? []), ...(relay ? relayMetrics(relay) : [])],
     });
     if (!hasImageLibrary())
@@ -99,6 +101,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
+    const forgetTls = options.tls && reloadOnHangup(app.server, options.tls, options.log);
     const demo = await announceDemo?.(url);
     return {
       url,
@@ -108,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
         await app.close();
         clearTimeout(timer);
+        forgetTls?.();
         await relay?.stop();
         await folder.close();
       },

@@ -3,11 +3,13 @@ import type { Actor, ReadTrail } from './audit/entries.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
+import type { LinkKeys } from './files/linkkeys.ts';
 import type { Organization } from './organizations.ts';
 import type { Store, Transaction } from './store/store.ts';
 import type { Deliveries } from './stream/deliveries.ts';
 import type { Stream } from './stream/stream.ts';
 import type { Grant } from './tokens/tokens.ts';
+import type { TokenUses } from './tokens/uses.ts';
 
 /** What every handler works with. */
 export interface Service {
@@ -22,8 +24,10 @@ export interface Service {
   /** What each organization, token and address may hold at once. */
   readonly budgets: Budgets;
   readonly clock: Clock;
-  /** Key of signed URLs, generated once for a data folder. */
-  readonly signingKey: Buffer;
+  /** Keys of download links. */
+  readonly linkKeys: LinkKeys;
+  /** When tokens were last used. */
+  readonly tokenUses: TokenUses;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
   /** Code points that a free text may have (contract §8). */

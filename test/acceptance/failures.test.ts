@@ -1,7 +1,17 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, type Ended, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import {
+  connection,
+  type Ended,
+  molar,
+  PATIENT,
+  READER,
+  type Served,
+  serve,
+  workplace,
+  writeFixture,
+} from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -97,7 +107,7 @@ const CASES: readonly Case[] = [
     name: 'missing scope',
     args: ['patients', 'update', String(PATIENT), '--city', 'X'],
     exit: 3,
-    env: (env) => ({ ...env, MOLAR_TOKEN: 'reader' }),
+    env: (env) => ({ ...env, MOLAR_TOKEN: READER }),
     says: /model:write/,
   },
   { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, says: /no patient 1/ },

@@ -12,7 +12,15 @@ beforeAll(async () => {
   place = await workplace();
   await writeFixture(place.path, 5);
   await writeFile(join(place.path, 'client.ndjson'), `${JSON.stringify(CLIENT)}\n`);
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson', '--import', 'client.ndjson']);
+  served = await serve(place.path, [
+    '--data',
+    './d',
+    '--import',
+    'fixture.ndjson',
+    '--import',
+    'client.ndjson',
+    '--allow-credentials',
+  ]);
   config = join(place.path, 'config');
 });
 

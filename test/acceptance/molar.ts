@@ -122,6 +122,8 @@ export async function workplace(): Promise<{ readonly path: string; remove(): Pr
 
 export const ORGANIZATION = '5f3c0ffee0000000000000a1';
 export const TOKEN = 'acceptance-token';
+/** Of a token that only has model:read. */
+export const READER = 'acceptance-reader';
 export const PATIENT = 7000000000114;
 
 const LOCATION = 7000000000005;
@@ -162,7 +164,7 @@ export async function writeFixture(folder: string, count: number, name = 'fixtur
     },
     { type: 'Location', organizationId: ORGANIZATION, id: LOCATION, name: 'Main', timezone: 'America/Denver' },
     { type: 'AccessToken', token: TOKEN, organizations: [ORGANIZATION], scopes: ['model:read', 'model:write'] },
-    { type: 'AccessToken', token: 'reader', organizations: [ORGANIZATION], scopes: ['model:read'] },
+    { type: 'AccessToken', token: READER, organizations: [ORGANIZATION], scopes: ['model:read'] },
     ...fixturePatients(count),
   ];
   await writeFile(join(folder, name), records.map((record) => `${JSON.stringify(record)}\n`).join(''));

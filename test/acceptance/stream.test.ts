@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, molar, READER, type Served, serve, workplace, writeFixture } from './molar.ts';
 import { connected, endListeners, listener, nameIn, namesOf, rename, until } from './streaming.ts';
 
 const KEY = ['--key', '*.*.PatientV1.UPDATE'];
@@ -17,7 +17,7 @@ beforeAll(async () => {
   place = await workplace();
   await writeFixture(place.path, 3);
   served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson', '--rate-limit', '0']);
-  env = { ...connection(served.url, 'reader'), MOLAR_CONFIG_DIR: join(place.path, 'config') };
+  env = { ...connection(served.url, READER), MOLAR_CONFIG_DIR: join(place.path, 'config') };
 });
 
 afterEach(endListeners);

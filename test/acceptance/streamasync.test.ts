@@ -61,14 +61,14 @@ beforeAll(async () => {
   await writeFixture(place.path, 1300);
   const token = {
     type: 'AccessToken',
-    token: 'production',
+    token: 'token-of-production',
     organizations: [ORGANIZATION],
     scopes: ['model:read', 'practice:read'],
   };
   const lines = [token, ...records()].map((record) => `${JSON.stringify(record)}\n`).join('');
   await appendFile(join(place.path, 'fixture.ndjson'), lines);
   served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson', '--rate-limit', '0']);
-  env = connection(served.url, 'production');
+  env = connection(served.url, 'token-of-production');
 });
 
 afterAll(async () => {

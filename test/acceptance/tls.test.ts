@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { chmod, copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
 
@@ -27,10 +28,7 @@ describe('a server with TLS', () => {
     if (!runs) return;
     place = await workplace();
     await writeFixture(place.path, 3);
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-    const files = ['-keyout', join(place.path, 'key.pem'), '-out', join(place.path, 'cert.pem')];
-    const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
-    execFileSync('openssl', [...kind, ...files, ...names], { stdio: 'ignore' });
+    makeCertificate('key.pem', 'cert.pem');
     const tls = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
     served = await serve(place.path, ['--host', '0.0.0.0', '--data', 'd', '--import', 'fixture.ndjson', ...tls]);
   });
@@ -40,6 +38,40 @@ describe('a server with TLS', () => {
     await served.stop();
     await place.remove();
   });
+
+  /** Makes a certificate for this machine and its key, 0600, in the workplace. */
+  function makeCertificate(key: string, cert: string): void {
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const files = ['-keyout', join(place.path, key), '-out', join(place.path, cert)];
+    const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
+    execFileSync('openssl', [...kind, ...files, ...names], { stdio: 'ignore' });
+  }
+
+  async function withKeyOf<T>(mode: number, work: (args: readonly string[]) => Promise<T>): Promise<T> {
+    const loose = join(place.path, 'loose.pem');
+    await rm(loose, { force: true });
+    await copyFile(join(place.path, 'key.pem'), loose);
+    await chmod(loose, mode);
+    return work(['--data', 'h', '--tls-cert', 'cert.pem', '--tls-key', 'loose.pem']);
+  }
+
+  const portOf = ({ url }: Served) => Number(new URL(url).port);
+
+  function secureSocket(to: Served): Promise<TLSSocket> {
+    const socket = connect({ host: '127.0.0.1', port: portOf(to), rejectUnauthorized: false });
+    return new Promise((done, fail) => {
+      socket.once('secureConnect', () => done(socket));
+      socket.once('error', fail);
+    });
+  }
+
+  /** The fingerprint of the certificate that a server shows. */
+  async function shownBy(to: Served): Promise<string> {
+    const socket = await secureSocket(to);
+    const { fingerprint256 } = socket.getPeerCertificate();
+    socket.destroy();
+    return fingerprint256;
+  }
 
   test('it listens beyond this machine, over https', () => {
     expect(served.url).toMatch(/^https:\/\//);
@@ -66,15 +98,83 @@ describe('a server with TLS', () => {
     ['TLSv1.2', true],
     ['TLSv1.3', true],
   ] as const)('%s is spoken: %s', async (version, isSpoken) => {
-    const { hostname, port } = new URL(served.url);
     const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0', rejectUnauthorized: false };
-    const socket = connect({ host: hostname === '0.0.0.0' ? '127.0.0.1' : hostname, port: Number(port), ...only });
+    const socket = connect({ host: '127.0.0.1', port: portOf(served), ...only });
     const spoken = await new Promise<string | null>((done) => {
       socket.once('secureConnect', () => done(socket.getProtocol()));
       socket.once('error', () => done(null));
     });
     socket.destroy();
     expect(spoken).toBe(isSpoken ? version : null);
+  });
+
+  test.each([
+    ['ECDHE-RSA-AES256-GCM-SHA384', true],
+    ['ECDHE-RSA-AES128-GCM-SHA256', true],
+    ['ECDHE-RSA-CHACHA20-POLY1305', true],
+    // No forward secrecy: whoever gets the key later opens what was recorded before.
+    ['AES256-GCM-SHA384', false],
+    ['AES128-SHA', false],
+    // Not authenticated as one with the encryption, and another exchange of keys.
+    ['ECDHE-RSA-AES256-SHA384', false],
+    ['ECDHE-RSA-AES128-SHA', false],
+    ['DHE-RSA-AES256-GCM-SHA384', false],
+  ])('of TLS 1.2, %s is spoken: %s', async (cipher, isSpoken) => {
+    const only = { maxVersion: 'TLSv1.2', ciphers: `${cipher}:@SECLEVEL=0` } as const;
+    const socket = connect({ host: '127.0.0.1', port: portOf(served), rejectUnauthorized: false, ...only });
+    const spoken = await new Promise<string | null>((done) => {
+      socket.once('secureConnect', () => done(socket.getCipher().name));
+      socket.once('error', () => done(null));
+    });
+    socket.destroy();
+    expect(spoken).toBe(isSpoken ? cipher : null);
+  });
+
+  test('a key that everybody can read is refused; a group may', async () => {
+    for (const mode of [0o644, 0o604, 0o602, 0o601]) {
+      const ended = await withKeyOf(mode, (args) => molar(place.path, ['serve', '--port', '0', ...args]));
+      expect(ended).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('chmod o= loose.pem') });
+    }
+    const shared = await withKeyOf(0o640, (args) => serve(place.path, args));
+    expect(await shared.stop()).toBe(0);
+  });
+
+  test('a certificate that is not of the key is refused at the start', async () => {
+    makeCertificate('other-key.pem', 'other-cert.pem');
+    const tls = ['--tls-cert', 'other-cert.pem', '--tls-key', 'key.pem'];
+    const ended = await molar(place.path, ['serve', '--port', '0', '--data', 'f', ...tls]);
+    expect(ended).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('other-cert.pem') });
+  });
+
+  test('SIGHUP reads certificate and key again; what cannot be used changes nothing', async () => {
+    makeCertificate('live-key.pem', 'live-cert.pem');
+    const renewing = await serve(place.path, [
+      ...['--data', 'g', '--tls-cert', 'live-cert.pem', '--tls-key', 'live-key.pem'],
+    ]);
+    let log = '';
+    renewing.child.stderr?.on('data', (text) => {
+      log += text;
+    });
+    const first = await shownBy(renewing);
+    const open = await secureSocket(renewing);
+    makeCertificate('live-key.pem', 'live-cert.pem');
+    renewing.child.kill('SIGHUP');
+    await expect.poll(() => shownBy(renewing), { timeout: 30_000 }).not.toBe(first);
+    const second = await shownBy(renewing);
+    for (const [spoil, said] of [
+      [() => makeCertificate('live-key.pem', 'elsewhere.pem'), 'cannot be used'],
+      [() => chmod(join(place.path, 'live-key.pem'), 0o644), 'Everybody'],
+      [() => rm(join(place.path, 'live-key.pem')), 'cannot be read'],
+    ] as const) {
+      log = '';
+      await spoil();
+      renewing.child.kill('SIGHUP');
+      await expect.poll(() => log, { timeout: 30_000 }).toMatch(new RegExp(`"level":50.*${said}`));
+      expect(await shownBy(renewing)).toBe(second);
+    }
+    expect(open.destroyed).toBe(false);
+    open.destroy();
+    expect(await renewing.stop()).toBe(0);
   });
 
   test('half of what TLS needs is refused', async () => {

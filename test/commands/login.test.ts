@@ -7,7 +7,6 @@ import Login from '../../src/commands/login.ts';
 import Logout from '../../src/commands/logout.ts';
 import PatientsCount from '../../src/commands/patients/count.ts';
 import Whoami from '../../src/commands/whoami.ts';
-import { secretHash as hashOf, saveClient } from '../../src/server/tokens/tokens.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { configFolder } from './connecting.ts';
@@ -16,13 +15,11 @@ import { runCommand, sendTo } from './documents/run.ts';
 const served = sharedService();
 const send = sendTo(() => served.app);
 const config = configFolder();
-const CLIENT = { clientId: 'reports', clientSecret: 's3cret value' };
+const CLIENT = { clientId: 'reports', clientSecret: 's3cret value of the reports' };
 
-beforeAll(async () => {
-  const secretHash = await hashOf(CLIENT.clientSecret);
-  const client = { clientId: CLIENT.clientId, secretHash, organizations: [ORGANIZATION], scopes: ['model:read'] };
-  await served.service.store.write((tx) => saveClient(tx, client));
-});
+beforeAll(() =>
+  served.import([{ type: 'ApiClient', ...CLIENT, organizations: [ORGANIZATION], scopes: ['model:read'] }]),
+);
 
 const PLACE = ['--url', 'http://localhost/api/v1/', '--organization', ORGANIZATION];
 const login = (argv: readonly string[], stdin: string = TOKENS.full, env: Record<string, string> = {}) =>

@@ -16,6 +16,15 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE async_deliveries DROP COLUMN locations',
   ],
   11: ['ALTER TABLE async_deliveries DROP COLUMN holder'],
+  12: [
+    "UPDATE settings SET name = 'signing_key' WHERE name = 'store_id'",
+    'DROP TABLE link_keys',
+    'DROP INDEX access_tokens_by_client',
+    'ALTER TABLE access_tokens DROP COLUMN last_used_at',
+    ...['locations', 'read_only', 'label', 'created_at', 'rotated_at', 'expires_at', 'last_used_at', 'old_secrets'].map(
+      (name) => `ALTER TABLE api_clients DROP COLUMN ${name}`,
+    ),
+  ],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

@@ -15,9 +15,10 @@ const OWN = new Set([
   'audit_checkpoints',
   'leases',
   'rate_buckets',
+  'link_keys',
 ]);
-/** Values that are made anew each time. */
-const RANDOM = new Set(['guid', 'guidName', 'thumbNailId']);
+/** Values that are made anew each time, or say when something was done. */
+const RANDOM = new Set(['guid', 'guidName', 'thumbNailId', 'last_used_at']);
 
 /**
  * Everything a store holds, as sorted text rows by table: organizations by their names instead of their keys, without

@@ -36,12 +36,12 @@ export const PATIENTS = { ann: big(101), bob: big(102), cleo: big(103) } as cons
 
 /** Bearer tokens; each name says what it is for. */
 export const TOKENS = {
-  full: 'token-full',
+  full: 'token-of-all-scopes',
   other: 'token-other-practice',
   both: 'token-both-practices',
   read: 'token-model-read',
   write: 'token-model-write',
   practice: 'token-practice-read',
   none: 'token-without-scopes',
-  expired: 'token-expired',
+  expired: 'token-that-expired',
 } as const;

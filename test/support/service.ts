@@ -95,7 +95,7 @@ export async function testService(
     database: folder.database,
     keeper: folder.keeper as CheckpointKeeper,
     call: caller(app, faults),
-    import: (lines) => importRecords(folder.service, () => numberRecords(lines)),
+    import: (lines) => importRecords(folder.service, () => numberRecords(lines), { allowCredentials: true }),
     close: () => closeBoth(app, folder),
   };
   try {

@@ -48,6 +48,7 @@ export function importPage(
             ],
           },
           'lastModified, entryDate, created and firstVisitDate are kept as given; otherwise the time of the import is taken. A link must lead to a record that exists when the import ends. Links to kinds that cannot be imported are not checked.',
+          'Lines of type AccessToken and ApiClient are taken only with --allow-credentials, or into data that has no organization yet, and then for organizations of the same file alone. Tokens and secrets have at least 16 characters.',
         ],
       },
       {

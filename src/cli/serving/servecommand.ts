@@ -6,6 +6,7 @@ import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { budgetFlags, readBudgets } from './budgetflags.ts';
+import { credentialsFlag } from './importcommand.ts';
 import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 import { readSignInFlags, signInFlags } from './signinflags.ts';
@@ -24,6 +25,7 @@ export abstract class ServeCommand extends MolarCommand {
     port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
+    ...credentialsFlag,
     demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
     'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
@@ -96,6 +98,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     wholeNumber(flags, name, min, max) ?? otherwise;
   const cert = textFlag(flags, 'tls-cert');
   const key = textFlag(flags, 'tls-key');
+  const clientCa = textFlag(flags, 'tls-client-ca');
   if ((cert === undefined) !== (key === undefined)) {
     const missing = cert === undefined ? '--tls-cert' : '--tls-key';
     throw usageFailure(`--tls-cert and --tls-key go together; ${missing} is missing.`, { source: missing });
@@ -108,10 +111,11 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     ...dataLocation(flags, env),
     ...(checkpoints !== undefined && { auditCheckpoints: checkpoints }),
     imports: textFlags(flags, 'import'),
+    allowCredentials: isOn(flags, 'allow-credentials'),
     requestTimeoutSeconds: whole('request-timeout', 1, 3600, 60),
     maxDocumentMegabytes: whole('max-document-size', 1, 1024, 50),
     maxText: maxTextOf(flags),
-    ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
+    ...(cert !== undefined && key !== undefined && { tls: { cert, key, ...(clientCa !== undefined && { clientCa }) } }),
     behindProxy: isOn(flags, 'behind-proxy'),
     signIn: readSignInFlags(flags),
     rateLimit: whole('rate-limit', 0, 1_000_000, 100),

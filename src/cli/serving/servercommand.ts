@@ -39,6 +39,8 @@ export const maxTextFlag = {
 export function maxTextOf(flags: FlagValues): number {
   return wholeNumber(flags, 'max-text', 1, 1_000_000) ?? MAX_TEXT;
 }
+/** `--json` of commands that print a list. */
+export const jsonArrayFlag = { json: toggle('Print a JSON array') };
 
 /** Where the server's data is. */
 export interface DataLocation {

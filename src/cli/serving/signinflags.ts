@@ -24,7 +24,7 @@ export function readSignInFlags(flags: FlagValues): SignInOptions {
   }
   return {
     ...(url !== undefined && audience !== undefined && claims !== undefined && { issuer: { url, audience, claims } }),
-    ...(ca !== undefined && rules !== undefined && { certificates: { ca, claims: rules } }),
+    ...(ca !== undefined && rules !== undefined && { certificates: { claims: rules } }),
   };
 }
 

@@ -8,7 +8,6 @@ import type { AccessLog } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
-import type { clientTls } from '../signin/certificates.ts';
 import { mountSignIn, type SignIn } from '../signin/signin.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
@@ -24,6 +23,7 @@ import { Routes, refuseConnection, refuseExpectation, refuseUnparsed, trackExcha
 import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
+import type { TlsOptions } from './tls.ts';
 import { mountTokens } from './tokenroute.ts';
 
 /** How an app is set up. */
@@ -36,7 +36,7 @@ export interface AppOptions {
   readonly failedAttempts?: number;
   /** Trust `X-Forwarded-*` of the proxy in front, for the origin of signed URLs and the address of the caller. */
   readonly behindProxy: boolean;
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } & Partial<ReturnType<typeof clientTls>>;
+  readonly tls?: TlsOptions;
   /** Who signs in besides the holders of tokens; nobody when not given. */
   readonly signIn?: SignIn;
   /** Times of stream listeners that differ from `LISTENER_TIMES`. */
@@ -51,7 +51,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const server = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...serverTimeouts(options.timeouts) };
   const app: FastifyInstance = fastify({
     ...frameworkTimeouts(options.timeouts),
-    ...(options.tls ? { https: { ...options.tls, minVersion: 'TLSv1.2', ...server } } : { http: server }),
+    ...(options.tls ? { https: { ...options.tls, ...server } } : { http: server }),
     logger: false,
     bodyLimit: SMALL_BODY_BYTES,
     // What the proxy in front has added is trusted, not what it received: anybody may send that.

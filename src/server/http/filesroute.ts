@@ -7,7 +7,7 @@ import { type MimeType, mediaTypeOf } from '../../catalog/resources/documentname
 import { documents } from '../../catalog/resources/documents.ts';
 import { nowOf } from '../clock.ts';
 import { fileName } from '../files/files.ts';
-import { isSigned } from '../files/signing.ts';
+import { linkHolder } from '../files/signing.ts';
 import { findOrganization } from '../organizations.ts';
 import { notFound } from '../requests.ts';
 import type { DocumentRow } from '../resources/documents.ts';
@@ -27,31 +27,19 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
     async (request, reply) => {
       const { organization, variant } = request.params;
       const document = asId(request.params.document) ?? 0;
-      checkSignature(service, { organization, document, variant }, request.query);
+      const who = await linkHolder(service, { organization, document, variant }, request.query);
       const owner = await findOrganization(service.store.read, organization);
       const row = owner && (await findRecord<DocumentRow>(service.store.read, owner, documents, document));
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
       service.budgets.answers.begin(owner.org, reply.raw);
       service.reads.admit();
-      const actor = { who: 'link', address: request.ip, requestId: request.id };
+      const actor = { who, address: request.ip, requestId: request.id };
       const operation = `${documents.name}.${variant}`;
-      service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document] });
+      service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document], via: 'link' });
       return sendFile(service, row, variant, request, reply);
     },
   );
-}
-
-function checkSignature(
-  service: Service,
-  file: { organization: string; document: number; variant: string },
-  query: Record<string, string>,
-): void {
-  const expires = /^\d{1,12}$/.test(query.expires ?? '') ? Number(query.expires) : 0;
-  if (!isSigned({ ...file, expires }, String(query.signature ?? ''), service.signingKey)) {
-    throw refusal('file.signature', 'signature', 'This download link was altered or is incomplete.');
-  }
-  if (expires * 1000 < service.clock()) throw refusal('file.signature', 'expires', 'This download link has expired.');
 }
 
 async function sendFile(

@@ -129,9 +129,11 @@ async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash:
 
 function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant {
   nameSender(sender, { token: grant.id });
-  if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
+  // An end that cannot be read is no end far away.
+  if (grant.expiresAt !== null && !(Date.parse(grant.expiresAt) > service.clock())) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }
+  service.tokenUses.note(grant.id);
   return grant;
 }
 

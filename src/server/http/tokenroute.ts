@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { parseJson } from '../body/jsonbody.ts';
-import { issueToken, TOKEN_SECONDS } from '../tokens/tokens.ts';
+import { issueToken } from '../tokens/clients.ts';
 import type { AuthContext } from './identity.ts';
 import { nameSender } from './sender.ts';
 
@@ -38,13 +38,13 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: A
         if (request.raw.socket.destroyed) throw refusal('request.timeout', null, 'The caller has left.');
         return issueToken(service, clientId, clientSecret, from);
       };
-      const token = await attempts.inTurn(request.ip, issue).catch((error: unknown) => {
+      const issued = await attempts.inTurn(request.ip, issue).catch((error: unknown) => {
         if (!(error instanceof Refusal)) succeeded();
         throw error;
       });
       succeeded();
       // A string, as clients in the wild expect (D4).
-      return { access_token: token, token_type: 'Bearer', expires_in: String(TOKEN_SECONDS) };
+      return { access_token: issued.token, token_type: 'Bearer', expires_in: String(issued.seconds) };
     });
   });
 }

@@ -14,7 +14,8 @@ import { RESOURCE_BY_TYPE } from './kinds.ts';
 
 const PAGE_SIZE = 500;
 
-const IMPORT: Actor = { who: 'import', address: null, requestId: null };
+/** An import, as the audit log names it. */
+export const IMPORT: Actor = { who: 'import', address: null, requestId: null };
 
 /** Minimum length of a run of new records of one kind that the database itself publishes. */
 const MIN_RUN = 200;

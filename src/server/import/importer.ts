@@ -1,9 +1,5 @@
 import type { Readable } from 'node:stream';
-import sql from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
-import type { ReadContext } from '../../catalog/fields/kind.ts';
-import { utcMilliseconds } from '../../catalog/fields/times.ts';
-import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { nowOf } from '../clock.ts';
@@ -13,13 +9,13 @@ import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Transaction } from '../store/store.ts';
-import { revokeTokenText, saveClient, saveToken, secretHash } from '../tokens/tokens.ts';
 import { ChangeLog } from './changes.ts';
 import { openCorrections, settleCorrections } from './corrections.ts';
+import { CredentialLines } from './credentials.ts';
 import { ImportedFiles } from './documents.ts';
 import { ImportedIds } from './ids.ts';
 import { ALL_TYPES, GLOBAL_KINDS, RECORD_KINDS } from './kinds.ts';
-import { DeferredLines, type ImportLine, type LineSource, missingField, ProblemList, readLines } from './lines.ts';
+import { DeferredLines, type ImportLine, type LineSource, ProblemList, readLines } from './lines.ts';
 import { LocationCache, LocationUnknown } from './linevalues.ts';
 import { LinkBook } from './links.ts';
 import { Organizations } from './organizations.ts';
@@ -33,11 +29,19 @@ export interface ImportSummary {
 
 type OpenSource = (problems: ProblemList) => LineSource;
 
+/** What an import does beside taking over records. */
+export interface ImportOptions {
+  /** The stream begins with these records, as with demo data. */
+  readonly unpublished?: boolean;
+  /** Takes tokens and clients into a store that has organizations already (contract §8). */
+  readonly allowCredentials?: boolean;
+}
+
 /** Imports an NDJSON stream (contract §7). Throws `ImportRefused`. */
-export function importFile(service: Service, source: Readable): Promise<ImportSummary> {
+export function importFile(service: Service, source: Readable, options?: ImportOptions): Promise<ImportSummary> {
   // A missing file fails before its lines are read, whose reader then rejects with the failure.
   source.on('error', () => undefined);
-  return importRecords(service, (problems) => readLines(source, problems));
+  return importRecords(service, (problems) => readLines(source, problems), options);
 }
 
 /** The summary as text for people: one line per type. */
@@ -48,16 +52,16 @@ export function importText({ imported, deleted }: ImportSummary): string {
 
 /**
  * Imports records in any order, all or nothing, upserted by organization, type and id (contract §7). Memory does not grow
- * with the source. `unpublished`: the stream begins with these records, as with demo data. Throws `ImportRefused`.
+ * with the source. Throws `ImportRefused`.
  */
 export async function importRecords(
   service: Service,
   source: OpenSource,
-  options: { readonly unpublished?: boolean } = {},
+  options: ImportOptions = {},
 ): Promise<ImportSummary> {
   const files = new ImportedFiles(service.files);
   try {
-    const summary = await service.store.write((tx) => importInto(tx, service, files, source, options.unpublished));
+    const summary = await service.store.write((tx) => importInto(tx, service, files, source, options));
     await files.keep();
     await removeScheduled(service.store, service.files, files.replaced);
     await service.store.tidy();
@@ -73,7 +77,7 @@ async function importInto(
   service: Service,
   files: ImportedFiles,
   source: OpenSource,
-  unpublished = false,
+  { unpublished = false, allowCredentials = false }: ImportOptions,
 ): Promise<ImportSummary> {
   const now = nowOf(service);
   const problems = new ProblemList();
@@ -84,6 +88,7 @@ async function importInto(
     now,
     problems,
     organizations: new Organizations(tx, now),
+    credentials: new CredentialLines(tx, now, problems, allowCredentials),
     links: new LinkBook(tx),
     locations: new LocationCache(tx),
     changes: unpublished ? undefined : new ChangeLog(tx),
@@ -96,6 +101,7 @@ async function importInto(
   const indexes = await tx.beginBulkLoad(STORED_RESOURCES.map(tableOf));
   await state.links.open();
   await openCorrections(tx);
+  await state.credentials.open();
   await state.changes?.open();
   const deferred = new DeferredLines(tx);
   for await (const entries of source(problems)) {
@@ -118,6 +124,7 @@ async function importInto(
   // Lists derived from referrals are rebuilt before links are checked: they must not contain what is deleted.
   await refreshReferrers(state);
   await state.organizations.settle(problems);
+  await state.credentials.settle();
   await state.links.settle(problems);
   problems.throwIfAny();
   await settleCorrections(tx, service, now);
@@ -156,7 +163,7 @@ async function importOther(state: ImportState, entry: ImportLine): Promise<void>
   if (type === 'Organization') {
     await state.organizations.readLine(entry, state.problems);
   } else if (typeof type === 'string' && Object.hasOwn(GLOBAL_KINDS, type)) {
-    await importGlobal(state, type, entry);
+    await state.credentials.importLine(type, entry);
   } else {
     const what = typeof type === 'string' ? `${type} is not a type` : 'The line has no type';
     state.problems.add(entry.line, 'type', `${what}. Types: ${ALL_TYPES.join(', ')}.`);
@@ -164,36 +171,4 @@ async function importOther(state: ImportState, entry: ImportLine): Promise<void>
   }
   if (entry.record.deleted === true) state.deleted++;
   else state.counts[type] = (state.counts[type] ?? 0) + 1;
-}
-
-/** A line of type AccessToken or ApiClient (contract §7). Messages never repeat the token or the secret. */
-async function importGlobal({ tx, now, problems }: ImportState, type: string, entry: ImportLine): Promise<void> {
-  const { type: _, deleted, ...given } = entry.record;
-  const fields = GLOBAL_KINDS[type] ?? {};
-  // Tokens belong to no location: a time without a zone is UTC.
-  const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf: utcMilliseconds };
-  const values = readFields(fields, given, context);
-  const names = Object.keys(fields);
-  for (const name of deleted === true ? names.slice(0, 1) : names.filter((each) => fields[each]?.required)) {
-    if (given[name] == null) context.problems.push(missingField(name));
-  }
-  problems.addAll(entry.line, context.problems);
-  if (context.problems.length > 0) return;
-  const { organizations, scopes } = values as { organizations: string[]; scopes: string[] };
-  if (type === 'AccessToken') {
-    const token = String(values.token);
-    if (deleted === true) return revokeTokenText(tx, token);
-    const expiresAt = (values.expiresAt as string | null | undefined) ?? null;
-    await saveToken(tx, token, { organizations, scopes, label: 'imported', createdAt: now, expiresAt });
-    return;
-  }
-  const clientId = String(values.clientId);
-  if (deleted === true) await tx.run(sql`DELETE FROM api_clients WHERE client_id = ${clientId}`);
-  else
-    await saveClient(tx, {
-      clientId,
-      secretHash: await secretHash(String(values.clientSecret)),
-      organizations,
-      scopes,
-    });
 }

@@ -15,6 +15,9 @@ const organizationId = text({
   rule: (id) => (isOrganizationId(id) ? undefined : 'must be letters, digits, _ and - only.'),
 });
 
+/** Characters that a token or a secret must have: shorter ones can be guessed (contract §8). */
+const MIN_SECRET = 16;
+
 const GRANT: Fields = {
   organizations: required(list(organizationId), 'Organizations it is for'),
   scopes: required(list(choice(SCOPES)), 'Scopes'),
@@ -23,15 +26,21 @@ const GRANT: Fields = {
 /** Kinds that belong to the installation rather than to one organization (contract §7). */
 export const GLOBAL_KINDS: Readonly<Record<string, Fields>> = {
   AccessToken: {
-    token: required(text({ min: 1, max: 500, rule: visible }), 'The token'),
+    token: required(text({ min: MIN_SECRET, max: 500, rule: visible }), 'The token'),
     expiresAt: optional(dateTime(), 'When it stops working'),
     ...GRANT,
   },
   ApiClient: {
     clientId: required(text({ min: 1, max: 200 }), 'Client id'),
-    clientSecret: required(text({ min: 1, max: 500 }), 'Client secret'),
+    clientSecret: required(text({ min: MIN_SECRET, max: 500 }), 'Client secret'),
     ...GRANT,
   },
+};
+
+/** What names a token or a client in the line that deletes it: one that is too short by now can still be deleted. */
+export const GLOBAL_NAMES: Readonly<Record<string, Fields>> = {
+  AccessToken: { token: required(text({ min: 1, max: 500, rule: visible }), 'The token') },
+  ApiClient: { clientId: required(text({ min: 1, max: 200 }), 'Client id') },
 };
 
 function visible(token: string): string | undefined {

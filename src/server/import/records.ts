@@ -14,6 +14,7 @@ import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import type { ChangeLog } from './changes.ts';
 import { noteCorrection } from './corrections.ts';
+import type { CredentialLines } from './credentials.ts';
 import { type ImportedFiles, importDocument, removeDocument } from './documents.ts';
 import type { ImportedIds } from './ids.ts';
 import type { RecordKind } from './kinds.ts';
@@ -30,6 +31,7 @@ export interface ImportState {
   readonly now: string;
   readonly problems: ProblemList;
   readonly organizations: Organizations;
+  readonly credentials: CredentialLines;
   readonly links: LinkBook;
   readonly locations: LocationCache;
   /** Undefined: changes are not published. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import sql from 'sql-template-tag';
 import { signNow } from '../audit/signing.ts';
 import { openDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
@@ -150,6 +151,8 @@ async function copyDatabaseFile(folder: string, part: string, work: Work): Promi
   const store = await openSqliteStore(part, { serving: false });
   // The key of before stays where it was: from here on another one vouches for the log, as it was restored.
   await signNow(store, { data: part }, 'restore', work.now());
+  // Our backups hold none; one that somebody has put there must not sign links here.
+  await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
   await store.tidy();
   await store.close();
   const written = await open(file, 'r');

@@ -5,8 +5,18 @@ import { type DatabaseSchema, MIGRATIONS_TABLE, readSchema, type Table } from '.
 import { SCHEMA } from '../store/schema/schema.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 
-/** Tables that say something of this moment and this store only: what servers agree about, and how the store was made. */
-const OWN_TABLES = new Set([MIGRATIONS_TABLE, 'schema_state', 'schema_backfills', 'leases', 'rate_buckets']);
+/**
+ * Tables that say something of this moment and this store only: what servers agree about, how the store was made, and
+ * the keys of its download links, so that no copy opens what the original has, nor the other way round (D57).
+ */
+const OWN_TABLES = new Set([
+  MIGRATIONS_TABLE,
+  'schema_state',
+  'schema_backfills',
+  'leases',
+  'rate_buckets',
+  'link_keys',
+]);
 
 /** The columns of each resource's table. Others may have been left by an earlier molar, and hold nothing that is used. */
 const KNOWN_COLUMNS = new Map(

@@ -8,12 +8,14 @@ import type { JsonRecord, OwnValues } from '../store/layout.ts';
 import type { StoredRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { ChunkReader } from '../stream/chunks.ts';
+import type { Grant } from '../tokens/tokens.ts';
 
 /** Where a record is rendered: for whom, and under which origin its links stand. */
 export interface RenderContext {
   readonly service: Service;
   readonly organization: Organization;
   readonly baseUrl: string;
+  readonly grant: Pick<Grant, 'who'>;
 }
 
 /** A record on its way into the store. Rules change `after` and report what is wrong. */

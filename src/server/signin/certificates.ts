@@ -6,17 +6,7 @@ import { type Claims, grantId, isName, type RightsOf } from './rules.ts';
 
 /** How certificates of clients are checked. */
 export interface Certificates {
-  /** The authorities whose certificates are taken, in PEM. */
-  readonly ca: Buffer;
   readonly rights: RightsOf;
-}
-
-/**
- * What TLS needs to ask for a certificate without requiring one. A wrong one does not end the handshake, so that a token
- * counts nevertheless: `certificateGrant` refuses it.
- */
-export function clientTls({ ca }: Pick<Certificates, 'ca'>) {
-  return { ca, requestCert: true, rejectUnauthorized: false } as const;
 }
 
 /** A certificate as the handshake found it; `fault` is why it is not accepted. */

@@ -1,82 +1,104 @@
-import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
-import { isDate, parseInstant } from '../../catalog/fields/times.ts';
-import { type Actor, appendAudit } from '../audit/entries.ts';
+import { Refusal, refusal } from '../../catalog/failures.ts';
+import { commandActor } from '../audit/commandactor.ts';
+import { type AuditEntry, appendAudit } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
-import { findOrganization } from '../organizations.ts';
 import type { Service } from '../service.ts';
-import { type Grant, newToken, revokeToken, saveToken } from './tokens.ts';
+import type { Transaction } from '../store/store.ts';
+import { earlierOf, type NewTerms, type RightsRequest, readOverlap, readRights, renewedEnd } from './rights.ts';
+import { endToken, findGrant, newToken, type Rights, revokeToken, saveToken, type TokenListing } from './tokens.ts';
 
-/** Whoever may run commands on the server's own data. */
-const COMMAND: Actor = { who: 'command', address: null, requestId: null };
-
-interface TokenRequest {
-  readonly organizations: readonly string[];
-  readonly scopes: readonly string[];
-  /** A date (UTC midnight) or a date-time. */
-  readonly expires: string | undefined;
-  readonly label: string | undefined;
+/** Writes the entry of a command on credentials, in the transaction of what it does. */
+export function auditCommand(
+  tx: Transaction,
+  at: string,
+  entry: Pick<AuditEntry, 'operation' | 'ids' | 'client'>,
+): Promise<void> {
+  return appendAudit(tx, { org: null, at, actor: commandActor(), ...entry });
 }
 
 /** Creates a token for organizations that exist; its text is returned here and never again. Throws a Refusal. */
-export async function createToken(service: Service, request: TokenRequest) {
-  const problems: Problem[] = [];
-  for (const id of request.organizations) {
-    if ((await findOrganization(service.store.read, id)) !== undefined) continue;
-    const description = `There is no organization ${id} in this data folder.`;
-    problems.push({ code: 'field.link_unknown', source: '--for', description });
-  }
-  const expiresAt = request.expires === undefined ? null : expiry(request.expires, service.clock(), problems);
-  if (problems.length > 0) throw new Refusal(problems);
+export async function createToken(service: Service, request: RightsRequest) {
+  const terms = await readRights(service, request);
   const token = newToken();
-  const grant = {
-    organizations: request.organizations,
-    scopes: request.scopes,
-    label: request.label ?? null,
-    createdAt: nowOf(service),
-    expiresAt: expiresAt ?? null,
-  };
   const id = await service.store.write(async (tx) => {
-    const made = await saveToken(tx, token, grant);
-    await appendAudit(tx, { org: null, at: grant.createdAt, actor: COMMAND, operation: 'tokens.create', ids: [made] });
+    const made = await saveToken(tx, token, terms);
+    await auditCommand(tx, terms.createdAt, { operation: 'tokens.create', ids: [made] });
     return made;
   });
-  return { id, token, ...grant };
+  return { id, token, ...terms };
 }
 
-function expiry(text: string, now: number, problems: Problem[]): string | undefined {
-  const instant = parseInstant(isDate(text) ? `${text}T00:00:00Z` : text, {});
-  if (typeof instant !== 'number') {
-    const description = '--expires must be a date, or a date-time with a zone such as 2027-01-01T08:00:00Z.';
-    problems.push({ code: 'field.format', source: '--expires', description });
-    return undefined;
+/**
+ * Creates a token with the rights of another one, to live as long; that one ends after `overlap`, a duration. Throws a
+ * Refusal: 404 for an unknown one, and for one that has expired or that a client was given.
+ */
+export async function rotateToken(service: Service, id: string, overlap: string) {
+  const overlapMs = readOverlap(overlap);
+  const found = await findGrant(service.store.read, id);
+  if (found === undefined) throw noSuchToken(id);
+  const now = service.clock();
+  const createdAt = new Date(now).toISOString();
+  if (found.clientId !== null) {
+    throw invalid(`Token ${id} was given to the client ${found.clientId}, which asks for a new one by itself.`);
   }
-  if (instant <= now)
-    problems.push({ code: 'field.range', source: '--expires', description: '--expires is in the past.' });
-  return new Date(Math.floor(instant)).toISOString();
-}
-
-/** The tokens as text for people, one line each. */
-export function tokenText(grants: readonly Grant[]): string {
-  if (grants.length === 0) return 'There are no tokens.\n';
-  const rows = grants.map((grant) => [
-    grant.id,
-    grant.label ?? '',
-    grant.organizations.join(','),
-    grant.scopes.join(','),
-    `expires ${grant.expiresAt ?? 'never'}`,
-  ]);
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return padded.map((line) => `${line.trimEnd()}\n`).join('');
+  if (found.expiresAt !== null && found.expiresAt <= createdAt) {
+    throw invalid(`Token ${id} has expired; make another one with "molar server tokens create".`);
+  }
+  const { organizations, scopes, locations, readOnly, label } = found;
+  const expiresAt = renewedEnd(found.createdAt, found.expiresAt, now);
+  const terms: NewTerms = { organizations, scopes, locations, readOnly, label, createdAt, expiresAt };
+  const token = newToken();
+  const endsAt = earlierOf(found.expiresAt, new Date(now + overlapMs).toISOString());
+  const made = await service.store.write(async (tx) => {
+    // It may have been revoked meanwhile: then it must not live on in another one.
+    if (!(await endToken(tx, id, endsAt))) throw noSuchToken(id);
+    const made = await saveToken(tx, token, terms);
+    await auditCommand(tx, createdAt, { operation: 'tokens.rotate', ids: [id, made] });
+    return made;
+  });
+  return { id: made, token, ...terms, replaces: { id, expiresAt: endsAt } };
 }
 
 /** Revokes a token by its id. Throws a Refusal (404) when there is no such token. */
 export async function revoke(service: Service, id: string): Promise<void> {
   const revoked = await service.store.write(async (tx) => {
     if (!(await revokeToken(tx, id))) return false;
-    await appendAudit(tx, { org: null, at: nowOf(service), actor: COMMAND, operation: 'tokens.delete', ids: [id] });
+    await auditCommand(tx, nowOf(service), { operation: 'tokens.delete', ids: [id] });
     return true;
   });
-  if (revoked) return;
-  throw refusal('record.not_found', 'id', `There is no token ${id}. "molar server tokens list" shows the ids.`);
+  if (!revoked) throw noSuchToken(id);
+}
+
+function noSuchToken(id: string): Refusal {
+  return refusal('record.not_found', 'id', `There is no token ${id}. "molar server tokens list" shows the ids.`);
+}
+
+function invalid(description: string): Refusal {
+  return new Refusal([{ code: 'field.conflict', source: 'id', description }]);
+}
+
+/** The tokens as text for people, one line each. */
+export function tokenText(tokens: readonly TokenListing[]): string {
+  if (tokens.length === 0) return 'There are no tokens.\n';
+  return linedUp(tokens.map((token) => [token.id, ...termCells(token)]));
+}
+
+/** Label, organizations, rights and times of a credential, as cells of a line for people. */
+export function termCells(terms: Rights & Pick<TokenListing, 'label' | 'expiresAt' | 'lastUsedAt'>): readonly string[] {
+  const { label, organizations, scopes, locations, readOnly, expiresAt, lastUsedAt } = terms;
+  return [
+    label ?? '',
+    organizations.join(','),
+    scopes.join(','),
+    [locations === null ? '' : `locations ${locations.join(',')}`, readOnly ? 'read-only' : ''].join(' ').trim(),
+    `expires ${expiresAt ?? 'never'}`,
+    `used ${lastUsedAt ?? 'never'}`,
+  ];
+}
+
+/** Rows of cells as lines whose columns stand below each other. */
+export function linedUp(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return padded.map((line) => `${line.trimEnd()}\n`).join('');
 }

@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../src/catalog/scopes.ts';
 import { revoke } from '../../../src/server/tokens/admin.ts';
-import { listGrants, tokenHash } from '../../../src/server/tokens/tokens.ts';
+import { listTokens, tokenHash } from '../../../src/server/tokens/tokens.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
 import type { TestService } from '../../support/service.ts';
 import type { Credential } from './oracle.ts';
@@ -104,7 +104,7 @@ export async function credentialsOf({ service, call }: TestService): Promise<Cre
   for (const { token, fault } of MINTED) {
     if (fault === 'auth.token_unknown') await revoke(service, tokenHash(token).slice(0, 12));
   }
-  const rows = await listGrants(service.store.read);
+  const rows = await listTokens(service.store.read);
   if (rows.length < MINTED.length - 2) throw new Error('Too many tokens were revoked.');
   const issued: Credential[] = [];
   for (const { clientId, clientSecret, organizations, scopes } of CLIENTS) {

@@ -1,9 +1,10 @@
+import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { PNG } from '../../support/files.ts';
 import { ELSEWHERE, ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
-import { sharedService, testService } from '../../support/service.ts';
+import { sharedService, type TestService, testService } from '../../support/service.ts';
 
 const service = sharedService(bareRecords);
 const THERE = { token: TOKENS.other, organization: OTHER_ORGANIZATION } as const;
@@ -23,12 +24,13 @@ const opens = async (url: string) => (await open(url)).status;
 function partsOf(url: string): { origin: string; parts: string[]; build(parts: readonly string[]): string } {
   const { origin, pathname, searchParams } = new URL(url);
   const [, , organization = '', , document = '', variant = ''] = pathname.split('/');
-  const parts = [organization, document, variant, searchParams.get('expires'), searchParams.get('signature')];
+  const asked = ['expires', 'signature', 'key', 'holder'].map((name) => searchParams.get(name));
+  const parts = [organization, document, variant, ...asked];
   return {
     origin,
     parts: parts.map(String),
-    build: ([org, id, kind, expires, signature]) =>
-      `${origin}/files/${org}/documents/${id}/${kind}?expires=${expires}&signature=${signature}`,
+    build: ([org, id, kind, expires, signature, key, holder]) =>
+      `${origin}/files/${org}/documents/${id}/${kind}?expires=${expires}&key=${key}&holder=${holder}&signature=${signature}`,
   };
 }
 
@@ -108,8 +110,11 @@ describe('a signed link', () => {
 
   it('is of one service: its key is made at random and is in no answer', async () => {
     const [a, b] = [await testService(bareRecords()), await testService(bareRecords())];
-    expect(a.service.signingKey).toHaveLength(32);
-    expect(a.service.signingKey.equals(b.service.signingKey)).toBe(false);
+    const secretOf = async ({ service }: TestService) =>
+      (await service.store.read.get<{ secret: string }>(sql`SELECT secret FROM link_keys`))?.secret ?? '';
+    const [secret, another] = [await secretOf(a), await secretOf(b)];
+    expect(Buffer.from(secret, 'base64')).toHaveLength(32);
+    expect(secret).not.toBe(another);
     const { original = '' } = await linksOf(a);
     expect((await a.call('GET', original)).status).toBe(200);
     await linksOf(b);

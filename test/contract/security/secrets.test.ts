@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_ATTEMPTS } from '../../../src/server/http/attempts.ts';
-import { findGrantByHash, secretHash, secretMatches, tokenHash } from '../../../src/server/tokens/tokens.ts';
+import { matchingHash, secretHash } from '../../../src/server/tokens/secrets.ts';
+import { findGrantByHash, tokenHash } from '../../../src/server/tokens/tokens.ts';
 import { type Called, refusalOf } from '../../support/calls.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -67,11 +68,11 @@ describe('what is stored', () => {
     const [first, second] = [await secretHash(SECRET), await secretHash(SECRET)];
     expect(first).toMatch(/^scrypt\$[\w-]{22}\$[\w-]{43}$/);
     expect(first).not.toBe(second);
-    expect([await secretMatches(SECRET, first), await secretMatches(SECRET, second)]).toEqual([true, true]);
+    expect([await matchingHash(SECRET, [first]), await matchingHash(SECRET, [second])]).toEqual([first, second]);
     for (const wrong of ['', `${SECRET} `, SECRET.slice(1), SECRET.toUpperCase()])
-      expect(await secretMatches(wrong, first)).toBe(false);
+      expect(await matchingHash(wrong, [first])).toBeUndefined();
     for (const broken of ['', 'scrypt$', 'scrypt$AAAA$', 'plain'])
-      expect([await secretMatches(SECRET, broken), await secretMatches('', broken)]).toEqual([false, false]);
+      expect([await matchingHash(SECRET, [broken]), await matchingHash('', [broken])]).toEqual([undefined, undefined]);
   });
 });
 

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import type { CallOptions } from '../../support/calls.ts';
-import { ORGANIZATION } from '../../support/ids.ts';
+import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { sharedService, testService } from '../../support/service.ts';
 
@@ -63,7 +63,7 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
       await service.service.store.read.all(sql`SELECT * FROM access_tokens`),
       await service.service.store.read.all(sql`SELECT * FROM api_clients`),
     ]);
-    for (const secret of [first.access_token, second.access_token, SECRET, 'token-full'])
+    for (const secret of [first.access_token, second.access_token, SECRET, TOKENS.full])
       expect(kept).not.toContain(secret);
   });
 
@@ -142,16 +142,20 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
   });
 
   it('forgets a client that an import deletes or changes', async () => {
-    await service.import([{ ...client, clientSecret: 'another' }]);
-    expect([(await ask(RIGHT)).status, (await ask({ ...RIGHT, client_secret: 'another' })).status]).toEqual([401, 200]);
+    await service.import([{ ...client, clientSecret: 'another secret than before' }]);
+    expect([
+      (await ask(RIGHT)).status,
+      (await ask({ ...RIGHT, client_secret: 'another secret than before' })).status,
+    ]).toEqual([401, 200]);
     await service.import([{ type: 'ApiClient', clientId: 'client one', deleted: true }]);
-    expect((await ask({ ...RIGHT, client_secret: 'another' })).status).toBe(401);
+    expect((await ask({ ...RIGHT, client_secret: 'another secret than before' })).status).toBe(401);
   });
 });
 
 describe('imported tokens', () => {
-  const token = { type: 'AccessToken', token: 'mine', organizations: [ORGANIZATION], scopes: ['model:read'] };
-  const status = async () => (await service.call('GET', '/patients', { token: 'mine' })).status;
+  const MINE = 'a-token-of-my-own';
+  const token = { type: 'AccessToken', token: MINE, organizations: [ORGANIZATION], scopes: ['model:read'] };
+  const status = async () => (await service.call('GET', '/patients', { token: MINE })).status;
 
   it('work, change and go with imports', async () => {
     expect(await status()).toBe(401);
@@ -163,7 +167,7 @@ describe('imported tokens', () => {
     expect(await status()).toBe(401);
     await service.import([{ ...token, expiresAt: '2999-01-01T00:00:00Z' }]);
     expect(await status()).toBe(200);
-    await service.import([{ type: 'AccessToken', token: 'mine', deleted: true }]);
+    await service.import([{ type: 'AccessToken', token: MINE, deleted: true }]);
     expect(await status()).toBe(401);
   });
 });

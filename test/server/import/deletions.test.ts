@@ -39,7 +39,13 @@ describe('deletions', () => {
 
   it('of tokens and clients are counted like those of records', async () => {
     const scopes = ['model:read'];
-    const client = { type: 'ApiClient', clientId: 'a', clientSecret: 'b', organizations: [ORGANIZATION], scopes };
+    const client = {
+      type: 'ApiClient',
+      clientId: 'a',
+      clientSecret: 'b'.repeat(16),
+      organizations: [ORGANIZATION],
+      scopes,
+    };
     expect(await service.import([client])).toEqual({ imported: { ApiClient: 1 }, deleted: 0 });
     const lines = [
       { type: 'ApiClient', clientId: 'a', deleted: true },
@@ -181,12 +187,21 @@ describe('deleted organizations', () => {
     await service.import([organization, there('PatientV1', ELSEWHERE.patient), exam, claim]);
     await service.import([
       { type: 'Organization', id: 'next', timezone: 'UTC' },
-      { type: 'AccessToken', token: 'next', organizations: ['next'], scopes: ['model:read', 'model:write'] },
+      {
+        type: 'AccessToken',
+        token: 'token-of-the-next',
+        organizations: ['next'],
+        scopes: ['model:read', 'model:write'],
+      },
     ]);
     const body = { name: 'a', mimeType: 'PDF', file: { content: PDF } };
-    const made = rowOf(await service.call('POST', '/documents', { organization: 'next', token: 'next', body }));
+    const made = rowOf(
+      await service.call('POST', '/documents', { organization: 'next', token: 'token-of-the-next', body }),
+    );
     expect(made).toMatchObject({ id: 1, ownerOrganization: { id: 'next' } });
-    expect(idsOf(await service.call('GET', '/patients', { organization: 'next', token: 'next' }))).toEqual([]);
+    expect(idsOf(await service.call('GET', '/patients', { organization: 'next', token: 'token-of-the-next' }))).toEqual(
+      [],
+    );
   });
 });
 

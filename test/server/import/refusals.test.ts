@@ -17,11 +17,16 @@ describe('a refused import', () => {
   it('leaves nothing behind: no record, no token, no file', async () => {
     const before = await dump(service.service);
     const document = line('DocumentV1', { id: 1, name: 'a', mimeType: 'PDF', file: { content: PDF } });
-    const token = { type: 'AccessToken', token: 'new', organizations: [ORGANIZATION], scopes: ['model:read'] };
+    const token = {
+      type: 'AccessToken',
+      token: 'token-that-is-new',
+      organizations: [ORGANIZATION],
+      scopes: ['model:read'],
+    };
     const client = {
       type: 'ApiClient',
       clientId: 'new',
-      clientSecret: 'secret',
+      clientSecret: 'secret of sixteen',
       organizations: [ORGANIZATION],
       scopes: [],
     };
@@ -29,7 +34,7 @@ describe('a refused import', () => {
     expect(await places(service, [...good, patient(6, { firstName: '' })])).toEqual(['6 firstName']);
     expect(await dump(service.service)).toEqual(before);
     expect(await readdir(join(service.path, 'files', 'incoming'))).toEqual([]);
-    expect((await service.call('GET', '/patients', { token: 'new' })).status).toBe(401);
+    expect((await service.call('GET', '/patients', { token: 'token-that-is-new' })).status).toBe(401);
   });
 
   it.each<[string, readonly Readonly<Record<string, unknown>>[], string[]]>([
@@ -108,13 +113,17 @@ describe('a refused import', () => {
       [{ type: 'Organization', id: 'x', timezone: 'UTC', createdDate: '2020-02-30' }],
       ['1 createdDate'],
     ],
-    ['a token without scopes', [{ type: 'AccessToken', token: 'x', organizations: [] }], ['1 scopes']],
+    ['a token without scopes', [{ type: 'AccessToken', token: 'x'.repeat(16), organizations: [] }], ['1 scopes']],
     [
       'a token with an unknown scope',
-      [{ type: 'AccessToken', token: 'x', organizations: [], scopes: ['all'] }],
+      [{ type: 'AccessToken', token: 'x'.repeat(16), organizations: [], scopes: ['all'] }],
       ['1 scopes[0]'],
     ],
-    ['a token with spaces', [{ type: 'AccessToken', token: 'x y', organizations: [], scopes: [] }], ['1 token']],
+    [
+      'a token with spaces',
+      [{ type: 'AccessToken', token: 'x and some more of it', organizations: [], scopes: [] }],
+      ['1 token'],
+    ],
     [
       'a client without a secret',
       [{ type: 'ApiClient', clientId: 'x', organizations: [], scopes: [] }],

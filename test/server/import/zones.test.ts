@@ -56,6 +56,7 @@ describe('local times of an import (D7)', () => {
   });
 
   it('stand in UTC for tokens', async () => {
+    const [EARLY, LATE] = ['token-that-is-early', 'token-that-is-late'];
     const token = (name: string, expiresAt: string) => ({
       type: 'AccessToken',
       token: name,
@@ -64,11 +65,11 @@ describe('local times of an import (D7)', () => {
       expiresAt,
     });
     // The clock of the tests stands at 12:00 UTC.
-    await service.import([token('early', '2026-03-02T12:00:00'), token('late', '2026-03-02T12:00:01')]);
+    await service.import([token(EARLY, '2026-03-02T12:00:00'), token(LATE, '2026-03-02T12:00:01')]);
     const status = async (name: string) =>
       (await service.call('GET', '/patients', { token: name })).body.errors[0]?.code;
-    expect(await status('early')).toBe('auth.token_expired');
-    expect(await status('late')).toBe('auth.organization_forbidden');
+    expect(await status(EARLY)).toBe('auth.token_expired');
+    expect(await status(LATE)).toBe('auth.organization_forbidden');
     expect(await status(TOKENS.full)).toBeUndefined();
   });
 });

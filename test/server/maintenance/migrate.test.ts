@@ -160,9 +160,7 @@ describe('a migration is refused', () => {
     const to = { data: fresh(), database: own(database) };
     await expect(migrate({ data: base }, to, stoppingAt('Copying patients', 1))).rejects.toThrow('Stopped here.');
     const other = await copied(base, fresh());
-    inDatabase(other, (connection) =>
-      connection.exec("UPDATE settings SET value = 'another' WHERE name = 'signing_key'"),
-    );
+    inDatabase(other, (connection) => connection.exec("UPDATE settings SET value = 'another' WHERE name = 'store_id'"));
     await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has an unfinished copy of another source.');
     await migrate({ data: base }, to, WORK);
   });

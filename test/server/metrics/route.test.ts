@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { mountMetrics } from '../../../src/server/metrics/route.ts';
-import { PATIENTS } from '../../support/ids.ts';
+import { PATIENTS, TOKENS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
 
 const opened: { close(): Promise<unknown> }[] = [];
@@ -61,7 +61,7 @@ describe('GET /metrics', () => {
     await call('GET', '/patients', { query: { filter: 'lastName==Secretname' } });
     await call('GET', `/patients/${PATIENTS.ann}`);
     const { body } = await app.inject('/metrics');
-    for (const secret of ['Secretname', String(PATIENTS.ann), '5f0c1e2d3a4b5c6d7e8f9a0b', 'token-full', 'filter']) {
+    for (const secret of ['Secretname', String(PATIENTS.ann), '5f0c1e2d3a4b5c6d7e8f9a0b', TOKENS.full, 'filter']) {
       expect(body).not.toContain(secret);
     }
   });

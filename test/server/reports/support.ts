@@ -23,7 +23,7 @@ export async function newPractice(
   timezone = 'America/Denver',
 ): Promise<Practice> {
   const organization = `practice-${++made}`;
-  const token = `token-${made}`;
+  const token = `token-of-practice-${made}`;
   const access = { token, organizations: [organization], scopes: ['model:read', 'model:write', 'practice:read'] };
   await service.import([
     { type: 'Organization', id: organization, timezone, createdDate: '2020-01-01' },

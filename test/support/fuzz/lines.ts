@@ -12,7 +12,13 @@ const KEPT_TOKENS: readonly unknown[] = [TOKENS.full, TOKENS.read];
 const RIGHT = allRecords().filter(({ token }) => !KEPT_TOKENS.includes(token));
 
 const EXTRA = [
-  { type: 'ApiClient', clientId: 'app', clientSecret: 'secret', organizations: [ORGANIZATION], scopes: ['model:read'] },
+  {
+    type: 'ApiClient',
+    clientId: 'app',
+    clientSecret: 'secret of sixteen',
+    organizations: [ORGANIZATION],
+    scopes: ['model:read'],
+  },
   {
     type: 'ScheduleTemplateV1',
     organizationId: ORGANIZATION,

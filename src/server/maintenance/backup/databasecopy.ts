@@ -14,8 +14,11 @@ import type { Work } from '../work.ts';
 /** Pages of a SQLite database copied at once: some milliseconds, after which signals are handled. */
 const PAGES = 1000;
 
-/** Rows of these tables are of no use in a copy: the files to be removed are not in it, and no server runs on it. */
-const LEFT_OUT = ['file_removals', 'leases', 'rate_buckets'];
+/**
+ * Rows of these tables are of no use in a copy: the files to be removed are not in it, no server runs on it, and keys of
+ * download links must not leave the store (D57).
+ */
+const LEFT_OUT = ['file_removals', 'leases', 'rate_buckets', 'link_keys'];
 
 /**
  * Writes the state of a snapshot to a SQLite database in a folder, whatever store it is of: one file, without journal.
@@ -74,6 +77,8 @@ function finish(file: string): void {
     for (const { type, name } of new Statements(connection).all<Program>(PROGRAMS)) {
       connection.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
     }
+    // Otherwise the deleted keys would still stand in free pages of the file.
+    connection.pragma('secure_delete = ON');
     for (const table of LEFT_OUT) {
       const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
       if (exists !== undefined) connection.exec(`DELETE FROM ${table}`);

@@ -21,12 +21,12 @@ const SOURCE = 'source';
 /** What a store without content has all the same: heads of logs, and what it made when it was first opened. */
 const MADE_AT_ONCE = new Set(['log_heads', 'settings', 'audit_checkpoints']);
 
-/** Identifies a source: by its own key and the time it was made, hashed. */
+/** Identifies a source: by its own name and the time it was made, hashed. */
 export async function identityOf(read: Reader): Promise<string> {
-  const key = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'signing_key'`);
+  const own = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = 'store_id'`);
   const first = await read.get<{ applied_at: string }>(sql`SELECT applied_at FROM schema_migrations WHERE version = 1`);
   return createHash('sha256')
-    .update(`${key?.value ?? ''} ${first?.applied_at ?? ''}`)
+    .update(`${own?.value ?? ''} ${first?.applied_at ?? ''}`)
     .digest('hex');
 }
 

@@ -164,6 +164,30 @@ const DELIVERY_HOLDERS: Migration = {
   statements: ['ALTER TABLE async_deliveries ADD COLUMN holder TEXT'],
 };
 
+const CREDENTIALS: Migration = {
+  name: 'credentials',
+  statements: [
+    // When it was last used, to the minute.
+    'ALTER TABLE access_tokens ADD COLUMN last_used_at TEXT',
+    // Tokens of clients were told by their label before.
+    `UPDATE access_tokens SET client_id = (SELECT c.client_id FROM api_clients c WHERE 'client ' || c.client_id = label)
+      WHERE client_id IS NULL AND label LIKE 'client %'`,
+    'CREATE INDEX access_tokens_by_client ON access_tokens (client_id) WHERE client_id IS NOT NULL',
+    // Rights as of a token; old_secrets is JSON of secrets that were replaced, each with its hash and its end.
+    ...[
+      'locations TEXT',
+      'read_only INTEGER NOT NULL DEFAULT 0',
+      ...['label', 'created_at', 'rotated_at', 'expires_at', 'last_used_at', 'old_secrets'].map(
+        (name) => `${name} TEXT`,
+      ),
+    ].map((column) => `ALTER TABLE api_clients ADD COLUMN ${column}`),
+    // Keys of download links, base64; the one that signs has no end.
+    'CREATE TABLE link_keys (id TEXT PRIMARY KEY, secret TEXT NOT NULL, created_at TEXT NOT NULL, ends_at TEXT)',
+    // The one key that links had is in every backup: it opens nothing any more, and only tells one store from another.
+    "UPDATE settings SET name = 'store_id' WHERE name = 'signing_key'",
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -177,4 +201,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CHECKPOINTS,
   PLACES,
   DELIVERY_HOLDERS,
+  CREDENTIALS,
 ];

@@ -1,0 +1,113 @@
+import { open } from 'node:fs/promises';
+import { platform } from 'node:process';
+import { createSecureContext, type SecureContextOptions, Server } from 'node:tls';
+import type { ServerLog } from '../log.ts';
+import { clientTls, readAuthorities } from '../signin/authorities.ts';
+import { StoreUnusable } from '../store/store.ts';
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities of the certificates of clients, which are asked for one then. */
+  readonly clientCa?: string;
+}
+
+/** How a server speaks TLS. */
+export type TlsOptions = SecureContextOptions & Partial<ReturnType<typeof clientTls>>;
+
+/**
+ * TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption: a key that is stolen later does not
+ * open what was recorded before (contract §8).
+ */
+const SPOKEN: TlsOptions = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    ...['ECDSA', 'RSA'].flatMap((signed) =>
+      ['AES256-GCM-SHA384', 'CHACHA20-POLY1305', 'AES128-GCM-SHA256'].map((cipher) => `ECDHE-${signed}-${cipher}`),
+    ),
+  ].join(':'),
+};
+
+/** Reads certificate, key and authorities. Throws a Refusal for authorities that cannot be used (exit 2), and `StoreUnusable` (exit 9) for what cannot be used, and for a key that everybody can read. */
+export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOptions> {
+  const options = {
+    ...SPOKEN,
+    cert: (await readPem('--tls-cert', cert)).bytes,
+    key: await readKey(key),
+    ...(clientCa !== undefined && clientTls(await readAuthorities(clientCa))),
+  };
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw new StoreUnusable(
+      `The certificate ${cert} and the key ${key} cannot be used: ${reasonOf(cause)}.`,
+      'Give a certificate and its own key, both as PEM without a passphrase.',
+      cause,
+    );
+  }
+  return options;
+}
+
+/**
+ * Reads certificate and key again when the process receives SIGHUP, until the function that is returned is called.
+ * Connections that are open stay; what cannot be used is logged, and the earlier files stay in use.
+ */
+export function reloadOnHangup(server: object, files: TlsFiles, log: Pick<ServerLog, 'note'>): () => void {
+  let reading = Promise.resolve();
+  const reload = () => {
+    // One after another, so that the files that were read last are those in use.
+    reading = reading.then(async () => {
+      try {
+        const options = await readTls(files);
+        if (server instanceof Server) server.setSecureContext(options);
+        log.note('info', 'certificate and key were read again');
+      } catch (error) {
+        log.note('error', 'certificate and key were not read again', { reason: reasonOf(error) });
+      }
+    });
+  };
+  // The hang-up is no end here, as it is for other commands: a server has no terminal to lose.
+  const others = process.listeners('SIGHUP');
+  process.removeAllListeners('SIGHUP');
+  process.on('SIGHUP', reload);
+  return () => {
+    process.off('SIGHUP', reload);
+    for (const listener of others) process.on('SIGHUP', listener);
+  };
+}
+
+async function readKey(path: string): Promise<Buffer> {
+  const { bytes, mode } = await readPem('--tls-key', path);
+  // Windows knows no such mode.
+  if ((mode & 0o007) === 0 || platform === 'win32') return bytes;
+  throw new StoreUnusable(
+    `Everybody on this machine can use the key ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}).`,
+    `Take the rights of others away: chmod o= ${path}. If others may have read it, make a new key.`,
+  );
+}
+
+async function readPem(flag: string, path: string): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { mode } = await file.stat();
+      return { bytes: await file.readFile(), mode };
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw new StoreUnusable(
+      `${flag} cannot be read: ${reasonOf(cause)}.`,
+      'Check the path and its permissions.',
+      cause,
+    );
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+}

@@ -1,0 +1,114 @@
+import sql from 'sql-template-tag';
+import type { ReadContext } from '../../catalog/fields/kind.ts';
+import { utcMilliseconds } from '../../catalog/fields/times.ts';
+import { readFields } from '../../catalog/record.ts';
+import { appendAudit } from '../audit/entries.ts';
+import { findOrganization } from '../organizations.ts';
+import type { Transaction } from '../store/store.ts';
+import { removeClient, saveClient } from '../tokens/clients.ts';
+import { secretHash } from '../tokens/secrets.ts';
+import { idOfHash, revokeTokenText, saveToken, tokenHash } from '../tokens/tokens.ts';
+import { IMPORT } from './changes.ts';
+import { GLOBAL_KINDS, GLOBAL_NAMES } from './kinds.ts';
+import { type ImportLine, missingField, type ProblemList } from './lines.ts';
+
+/**
+ * Lines of type AccessToken and ApiClient (contract §7): whoever wrote one can sign in. So they are taken only when that
+ * was allowed, or into a store that has no organization yet, and then for organizations of the same file alone
+ * (contract §8). Messages never repeat the token or the secret.
+ */
+export class CredentialLines {
+  private isFirst = false;
+  /** Organizations that credentials name, and the first line that does. */
+  private readonly named = new Map<string, number>();
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly now: string,
+    private readonly problems: ProblemList,
+    private readonly allowed: boolean,
+  ) {}
+
+  /** To be called before any line is read. */
+  async open(): Promise<void> {
+    this.isFirst = (await this.tx.get(sql`SELECT 1 AS found FROM organizations LIMIT 1`)) === undefined;
+  }
+
+  /** Imports one line of a kind of `GLOBAL_KINDS`, and notes it in the audit log. */
+  async importLine(type: string, { line, record }: ImportLine): Promise<void> {
+    if (!this.allowed && !this.isFirst) {
+      this.problems.add(line, 'type', `Lines of type ${type} are taken only with --allow-credentials.`);
+      return;
+    }
+    const { type: _, deleted, ...given } = record;
+    const values =
+      deleted === true
+        ? this.read(line, nameOf(type, given), GLOBAL_NAMES[type] ?? {})
+        : this.read(line, given, GLOBAL_KINDS[type] ?? {});
+    if (values === undefined) return;
+    const done = type === 'AccessToken' ? await this.token(values, deleted) : await this.client(values, deleted);
+    if (done !== undefined) await appendAudit(this.tx, { org: null, at: this.now, actor: IMPORT, ...done });
+    for (const id of (values.organizations as string[] | undefined) ?? []) {
+      if (!this.named.has(id)) this.named.set(id, line);
+    }
+  }
+
+  /** Reports organizations that the file does not bring: whoever makes them later would not know who may read them. */
+  async settle(): Promise<void> {
+    if (this.allowed) return;
+    for (const [id, line] of this.named) {
+      if ((await findOrganization(this.tx, id)) !== undefined) continue;
+      const message = `There is no organization ${id} in the file; for one that comes later use --allow-credentials.`;
+      this.problems.add(line, 'organizations', message);
+    }
+  }
+
+  private read(
+    line: number,
+    given: ImportLine['record'],
+    fields: (typeof GLOBAL_KINDS)[string],
+  ): Record<string, unknown> | undefined {
+    // Tokens belong to no location: a time without a zone is UTC.
+    const context: ReadContext = { mode: 'import', problems: [], warnings: [], instantOf: utcMilliseconds };
+    const values = readFields(fields, given, context);
+    for (const name of Object.keys(fields)) {
+      if (fields[name]?.required && given[name] == null) context.problems.push(missingField(name));
+    }
+    this.problems.addAll(line, context.problems);
+    return context.problems.length > 0 ? undefined : values;
+  }
+
+  private async token(values: Record<string, unknown>, deleted: unknown) {
+    const token = String(values.token);
+    const ids = [idOfHash(tokenHash(token))];
+    if (deleted === true)
+      return (await revokeTokenText(this.tx, token)) ? { operation: 'tokens.delete', ids } : undefined;
+    await saveToken(this.tx, token, this.termsOf(values));
+    return { operation: 'tokens.create', ids };
+  }
+
+  private async client(values: Record<string, unknown>, deleted: unknown) {
+    const clientId = String(values.clientId);
+    const named = { ids: [clientId], client: clientId };
+    if (deleted === true)
+      return (await removeClient(this.tx, clientId)) ? { operation: 'clients.delete', ...named } : undefined;
+    const terms = { ...this.termsOf(values), locations: null, readOnly: false };
+    await saveClient(this.tx, clientId, await secretHash(String(values.clientSecret)), terms);
+    return { operation: 'clients.create', ...named };
+  }
+
+  private termsOf({ organizations, scopes, expiresAt }: Record<string, unknown>) {
+    return {
+      organizations: organizations as string[],
+      scopes: scopes as string[],
+      label: 'imported',
+      createdAt: this.now,
+      expiresAt: (expiresAt as string | null | undefined) ?? null,
+    };
+  }
+}
+
+/** What a line that deletes needs to say. */
+function nameOf(type: string, given: ImportLine['record']): ImportLine['record'] {
+  return Object.fromEntries(Object.keys(GLOBAL_NAMES[type] ?? {}).map((name) => [name, given[name]]));
+}

@@ -1,0 +1,141 @@
+import sql from 'sql-template-tag';
+import { describe, expect, it } from 'vitest';
+import { createClient, revokeClient, rotateClient } from '../../src/server/tokens/clientadmin.ts';
+import { listClients } from '../../src/server/tokens/clients.ts';
+import { LOCATIONS, ORGANIZATION, PATIENTS } from '../support/ids.ts';
+import { bareRecords } from '../support/practice.ts';
+import { sharedService } from '../support/service.ts';
+
+const service = sharedService(bareRecords);
+const HOUR = 3_600_000;
+
+type Request = Parameters<typeof createClient>[1];
+const create = (request: Partial<Request> = {}) =>
+  createClient(service.service, {
+    organizations: [ORGANIZATION],
+    scopes: ['model:read', 'model:write'],
+    readOnly: false,
+    ...request,
+  });
+
+/** Asks for a token; its text, or the status of the refusal. */
+async function ask(id: string, secret: string): Promise<{ token: string; seconds: string } | number> {
+  const { status, text } = await service.call('POST', '//oauth/client_credential/accesstoken', {
+    token: null,
+    organization: null,
+    body: { grant_type: 'client_credentials', client_id: id, client_secret: secret },
+  });
+  if (status !== 200) return status;
+  const { access_token, expires_in } = JSON.parse(text) as { access_token: string; expires_in: string };
+  return { token: access_token, seconds: expires_in };
+}
+
+async function tokenOf({ clientId, clientSecret }: { clientId: string; clientSecret: string }): Promise<string> {
+  const asked = await ask(clientId, clientSecret);
+  if (typeof asked === 'number') throw new Error(`${asked}`);
+  return asked.token;
+}
+
+const status = async (token: string, method = 'GET') =>
+  (await service.call(method, `/patients/${PATIENTS.ann}`, { token, ...(method === 'PUT' && { body: {} }) })).status;
+const accepts = async (id: string, secret: string) => typeof (await ask(id, secret)) !== 'number';
+
+describe('a client', () => {
+  it('gets tokens with its rights, and its secret stands in no list and no column', async () => {
+    const client = await create({ locations: [String(LOCATIONS.east)], readOnly: true, label: 'reports' });
+    expect(client.clientSecret.length).toBeGreaterThanOrEqual(16);
+    const token = await tokenOf(client);
+    expect([await status(token), await status(token, 'PUT')]).toEqual([200, 403]);
+    const row = await service.service.store.read.get<Record<string, unknown>>(
+      sql`SELECT locations, read_only, client_id FROM access_tokens WHERE client_id = ${client.clientId}`,
+    );
+    expect(row).toEqual({ locations: `[${LOCATIONS.east}]`, read_only: 1, client_id: client.clientId });
+    const all = await listClients(service.service.store.read);
+    const minute = new Date(service.clock.now() - (service.clock.now() % 60_000)).toISOString();
+    const { clientSecret, ...told } = client;
+    expect(all.find(({ clientId }) => clientId === client.clientId)).toEqual({
+      ...told,
+      rotatedAt: null,
+      lastUsedAt: minute,
+    });
+    const stored = await service.service.store.read.all(sql`SELECT * FROM api_clients`);
+    expect(JSON.stringify([all, stored])).not.toContain(clientSecret);
+  });
+
+  it('ends when it expires, and no token of it lives on', async () => {
+    const client = await create({ expires: '30m' });
+    service.clock.advance(20 * 60_000);
+    const asked = await ask(client.clientId, client.clientSecret);
+    expect(asked).toMatchObject({ seconds: '600' });
+    const { token } = asked as { token: string };
+    service.clock.advance(10 * 60_000 - 1);
+    expect(await status(token)).toBe(200);
+    service.clock.advance(1);
+    expect([await status(token), await ask(client.clientId, client.clientSecret)]).toEqual([401, 401]);
+  });
+
+  it('that is revoked ends with every token that it was given, on a server that has just accepted them', async () => {
+    const [client, other] = [await create(), await create()];
+    const tokens = [await tokenOf(client), await tokenOf(client)];
+    const stays = await tokenOf(other);
+    for (const token of [...tokens, stays]) expect(await status(token)).toBe(200);
+    await revokeClient(service.service, client.clientId);
+    for (const token of tokens) expect(await status(token)).toBe(401);
+    expect([await accepts(client.clientId, client.clientSecret), await status(stays)]).toEqual([false, 200]);
+    await expect(revokeClient(service.service, client.clientId)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('that is revoked while it asks gets no token that works', async () => {
+    for (let n = 0; n < 10; n++) {
+      const client = await create();
+      const asking = ask(client.clientId, client.clientSecret);
+      // The secret is being compared, which takes some tens of milliseconds.
+      await new Promise((resolve) => setImmediate(resolve));
+      await revokeClient(service.service, client.clientId);
+      const asked = await asking;
+      expect(typeof asked === 'number' ? asked : await status(asked.token)).toBe(401);
+    }
+  });
+
+  it('with another secret keeps the earlier ones for their overlaps, and its tokens', async () => {
+    const first = await create();
+    const id = first.clientId;
+    const token = await tokenOf(first);
+    const second = await rotateClient(service.service, id, '2h');
+    service.clock.advance(30 * 60_000);
+    const third = await rotateClient(service.service, id, '1h');
+    const works = async () => Promise.all([first, second, third].map(({ clientSecret }) => accepts(id, clientSecret)));
+    expect(await status(token)).toBe(200);
+    expect(await works()).toEqual([true, true, true]);
+    service.clock.advance(HOUR - 1);
+    expect(await works()).toEqual([true, true, true]);
+    service.clock.advance(1);
+    expect(await works()).toEqual([true, false, true]);
+    service.clock.advance(HOUR / 2);
+    expect(await works()).toEqual([false, false, true]);
+    await rotateClient(service.service, id, '0');
+    expect(await works()).toEqual([false, false, false]);
+    expect(await accepts(id, `${third.clientSecret} `)).toBe(false);
+  });
+
+  it('with another secret lives as long again', async () => {
+    const client = await create({ expires: '24h' });
+    service.clock.advance(20 * HOUR);
+    const made = await rotateClient(service.service, client.clientId, '24h');
+    expect(made.expiresAt).toBe(new Date(service.clock.now() + 24 * HOUR).toISOString());
+    expect(made.oldSecretEndsAt).toBe(client.expiresAt);
+  });
+
+  it('that an import replaces or deletes takes its tokens along', async () => {
+    const line = { type: 'ApiClient', clientId: 'imported one', organizations: [ORGANIZATION], scopes: ['model:read'] };
+    const clientSecret = 'sixteen letters!';
+    await service.import([{ ...line, clientSecret }]);
+    const before = await tokenOf({ clientId: 'imported one', clientSecret });
+    await service.import([{ ...line, clientSecret, scopes: [] }]);
+    expect(await status(before)).toBe(401);
+    const narrowed = await tokenOf({ clientId: 'imported one', clientSecret });
+    expect(await status(narrowed)).toBe(403);
+    await service.import([{ type: 'ApiClient', clientId: 'imported one', deleted: true }]);
+    expect(await status(narrowed)).toBe(401);
+  });
+});
