@@ -1,7 +1,7 @@
-import { chmod, mkdir } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-import { fileFailure } from '../failure.ts';
+import { dirname } from 'node:path';
 import { holdLock, type LockOwner } from '../lockfile.ts';
+import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
+import { makeOwnFolder } from '../output/ownfile.ts';
 import { type Profile, readConfig, type StoredConfig } from './config.ts';
 
 /** Milliseconds to wait for another command that changes the file. */
@@ -16,30 +16,12 @@ export async function changeConfig(
   change: (config: StoredConfig) => StoredConfig,
   owner: LockOwner,
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw fileFailure(`write the config file ${path}`, cause);
-  });
+  await guarded(`write the config file ${path}`, () => makeOwnFolder(dirname(path)));
   const release = await holdLock(`${path}.lock`, 'The config file', owner, LOCK_TIMEOUT);
   try {
-    await write(path, change(readConfig(path)));
+    await writeAtomicFile(path, `${JSON.stringify(change(readConfig(path)), null, 2)}\n`);
   } finally {
     await release();
-  }
-}
-
-async function write(path: string, config: StoredConfig): Promise<void> {
-  const { default: Conf } = await import('conf');
-  try {
-    const store = new Conf({
-      cwd: dirname(path),
-      configName: basename(path, '.json'),
-      configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
-    });
-    store.store = { ...config };
-    await chmod(path, 0o600);
-  } catch (cause) {
-    throw fileFailure(`write the config file ${path}`, cause);
   }
 }
 

@@ -71,6 +71,7 @@ const REFUSED: readonly (readonly [what: string, plants: string, argv: readonly 
     'mkdir -m 777 to; : > to/.molar-downloads.ndjson; chmod 666 to/.molar-downloads.ndjson',
     [...DOWNLOAD, '--all', '--dir', 'to'],
   ],
+  ['the config file as a link to nothing', 'ln -s ../theirs/new config.json', ['config', 'set', 'pageSize', '50']],
   ['the results of uploads as a link', 'ln -s ../victim r.csv', UPLOAD],
   ['the journal of uploads as a link', 'ln -s ../victim r.csv.journal', UPLOAD],
   ['a journal of uploads that they can read', `printf '${UPLOADS}' > r.csv.journal; chmod 666 r.csv.journal`, UPLOAD],
@@ -102,7 +103,7 @@ if (other !== undefined) {
       expect([status, String(stderr)]).toEqual([0, '']);
     };
     const run = async (folder: string, argv: readonly string[], url: string): Promise<Ended> => {
-      const env = cleanEnv({ ...connection(url), HOME: folder });
+      const env = cleanEnv({ ...connection(url), HOME: folder, MOLAR_CONFIG_DIR: folder });
       const child = spawn(process.execPath, [RUN, ...argv], { cwd: folder, env, uid: user, gid: user });
       child.stdin.end();
       const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);

@@ -1,12 +1,29 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { chown, lchown, link, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lchown,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openAtomicFile } from '../../../src/core/output/atomicfile.ts';
 import { openOwnFile, openRegular, readOwnFile, replaceable, withoutLinks } from '../../../src/core/output/ownfile.ts';
 import { otherUser } from '../../support/services.ts';
 
+const run = promisify(execFile);
 let folder = '';
 const at = (name: string) => join(folder, name);
 
@@ -22,11 +39,11 @@ describe('what an earlier run left', () => {
     expect(await readOwnFile(at('none'))).toBeUndefined();
   });
 
-  it.each<[string, () => Promise<unknown> | unknown]>([
+  it.each<[string, () => Promise<unknown>]>([
     ['a link', () => symlink('mine', at('left'))],
     ['a second name of a file', () => link(at('mine'), at('left'))],
     ['a folder', () => mkdir(at('left'))],
-    ['a pipe', () => execFileSync('mkfifo', [at('left')])],
+    ['a pipe', () => run('mkfifo', [at('left')])],
   ])('is not %s', async (_, plant) => {
     await plant();
     for (const flags of [constants.O_RDONLY, constants.O_RDWR, constants.O_WRONLY | constants.O_APPEND])
@@ -57,7 +74,7 @@ describe('a path without links', () => {
 });
 
 it('reads regular files only, and does not wait for a pipe', async () => {
-  execFileSync('mkfifo', [at('pipe')]);
+  await run('mkfifo', [at('pipe')]);
   await expect(openRegular(at('pipe'), constants.O_RDONLY)).rejects.toThrow('it is not a regular file');
   await expect(openRegular(folder, constants.O_RDONLY)).rejects.toThrow('it is not a regular file');
 });
@@ -68,6 +85,27 @@ if (other !== undefined) {
     it('was not left by an earlier run', async () => {
       await chown(at('mine'), other, other);
       expect(await openOwnFile(at('mine'), constants.O_RDWR)).toBeNull();
+    });
+
+    it('does not become a part, however fast they put it there', async () => {
+      await chmod(folder, 0o777);
+      const script = `for (;;) try { fs.closeSync(fs.openSync(${JSON.stringify(at('a.csv.part'))}, 'wx', 0o666)); } catch {}`;
+      const planter = spawn(process.execPath, ['-e', script], { uid: other, gid: other });
+      try {
+        for (let met = 0; met < 5; ) {
+          const sink = await openAtomicFile(at('a.csv')).catch((cause: Error) => cause);
+          if (sink instanceof Error) {
+            expect(sink.message).toContain('it already exists');
+            met++;
+          } else {
+            expect((await lstat(at('a.csv.part'))).uid).toBe(process.getuid?.());
+            await sink.abort();
+          }
+        }
+      } finally {
+        planter.kill('SIGKILL');
+        await once(planter, 'exit');
+      }
     });
 
     it('is replaced where it is a file, and not followed where it is a link', async () => {
