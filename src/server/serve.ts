@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { isIP } from 'node:net';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';

@@ -46,8 +46,20 @@ export async function measure({ folder, signal, small, report }) {
           statuses = await withVillain({ port, requests }, async () => beside.push(await p99()));
         }
         report.note(`${name}: the hostile tenant was answered ${statuses}`);
-        report.ratio({ what: `p99 beside ${name}`, ours: beside, theirs: alone, against: 'alone', unit: 'ms', budget: { atMost: 2 } });
-        report.value({ what: `memory of the server, ${name}`, values: [server.peak], unit: 'MB', budget: { atMost: MEMORY } });
+        report.ratio({
+          what: `p99 beside ${name}`,
+          ours: beside,
+          theirs: alone,
+          against: 'alone',
+          unit: 'ms',
+          budget: { atMost: 2 },
+        });
+        report.value({
+          what: `memory of the server, ${name}`,
+          values: [server.peak],
+          unit: 'MB',
+          budget: { atMost: MEMORY },
+        });
       });
     });
   }
@@ -78,7 +90,9 @@ async function twoPractices(folder, { patients, transactions }, signal) {
   await writePractice(file, patients, transactions, signal);
   await import_();
   await writePractice(file, HONEST.patients, 0, signal);
-  const lines = readFileSync(file, 'utf8').replaceAll(ORGANIZATION, HONEST.organization).replaceAll(TOKEN, HONEST.token);
+  const lines = readFileSync(file, 'utf8')
+    .replaceAll(ORGANIZATION, HONEST.organization)
+    .replaceAll(TOKEN, HONEST.token);
   writeFileSync(file, lines);
   await import_();
   return data;
@@ -89,7 +103,11 @@ const headersOf = (token, organization) => ({ authorization: `Bearer ${token}`, 
 function honestRequests() {
   const headers = headersOf(HONEST.token, HONEST.organization);
   return Array.from({ length: 200 }, (_, n) =>
-    requestText('GET', `/api/v1/patients${n % 2 === 0 ? `/${FIRST.patient + n}` : `?pageSize=100&lastId=${FIRST.patient + n}`}`, headers),
+    requestText(
+      'GET',
+      `/api/v1/patients${n % 2 === 0 ? `/${FIRST.patient + n}` : `?pageSize=100&lastId=${FIRST.patient + n}`}`,
+      headers,
+    ),
   );
 }
 
@@ -98,7 +116,9 @@ async function attacksOf() {
   const json = { ...headers, 'content-type': 'application/json' };
   const get = (path) => requestText('GET', `/api/v1/${path}`, headers);
   const aging = `agingbalances/report?filter=${encodeURIComponent(`location.id==${LOCATIONS[0].id}`)}`;
-  const image = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: 'red' } }).jpeg().toBuffer();
+  const image = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: 'red' } })
+    .jpeg()
+    .toBuffer();
   const file = { content: image.toString('base64'), fromX: 0, fromY: 0, width: 3000, height: 2000, ratio: 0.5 };
   const document = JSON.stringify({ name: 'attack', mimeType: 'JPEG', file });
   const list = get('patients?pageSize=500');

@@ -29,4 +29,3 @@ function isAuthority(pem: string): boolean {
     return false;
   }
 }
-

@@ -60,6 +60,7 @@ function serveOptions(more: Partial<ServeOptions> = {}): ServeOptions {
     port: 0,
     data: files.path('data'),
     imports: [files.path('practice.ndjson')],
+    allowCredentials: false,
     requestTimeoutSeconds: 60,
     maxDocumentMegabytes: 1,
     tls: { cert: files.path('server.pem'), key: files.path('server.key'), clientCa: files.path('ca.pem') },
@@ -198,8 +199,9 @@ describe('an authority is refused before the server starts', () => {
   ])('%s', async (_name, file, reason) => {
     const certificate = files.pem('ca').cert;
     await writeFile(files.path('damaged.pem'), certificate.replace(/\n.{9}/, '\nAAAAAAAAA'));
-    const signIn = { certificates: { ca: files.path(file), claims: files.path('claims.json') } };
-    const starting = serve(serveOptions({ data: files.path('never'), imports: [], signIn }));
+    const { tls } = serveOptions();
+    const asked = tls && { tls: { ...tls, clientCa: files.path(file) } };
+    const starting = serve(serveOptions({ data: files.path('never'), imports: [], ...asked }));
     await expect(starting).rejects.toMatchObject({ problems: [{ source: '--tls-client-ca' }], message: reason });
   });
 });
