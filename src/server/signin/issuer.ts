@@ -101,7 +101,6 @@ export class Issuer {
       algorithms: ALGORITHMS,
       issuer: this.options.issuer,
       audience: this.options.audience,
-      requiredClaims: ['exp', 'sub'],
       clockTolerance: TOLERANCE,
       currentDate: new Date(this.clock()),
     };

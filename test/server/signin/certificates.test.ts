@@ -81,20 +81,28 @@ interface Sent extends Pick<ConnectionOptions, 'session' | 'maxVersion'> {
 }
 
 /** The status that a client with a certificate gets; 0 when the connection itself is refused. */
-function status(name: string | undefined, { method = 'GET', path, authorization, socket, agent, ...tls }: Sent = {}) {
+async function status(name: string | undefined, sent?: Sent): Promise<number> {
+  return (await answer(name, sent)).status;
+}
+
+function answer(name: string | undefined, { method = 'GET', path, authorization, socket, agent, ...tls }: Sent = {}) {
   const headers = {
     'organization-id': ORGANIZATION,
     ...(authorization !== undefined && { authorization }),
   };
-  return new Promise<number>((done) => {
+  return new Promise<{ status: number; text: string }>((done) => {
     const sent = request(new URL(path ?? `/api/v1/patients/${PATIENTS.ann}`, server.url), {
       ...{ method, headers, rejectUnauthorized: false, agent: agent ?? false },
       ...(name !== undefined && files.pem(name)),
       ...(socket !== undefined && { createConnection: () => socket }),
       ...tls,
     });
-    sent.on('response', (response) => done(response.resume().statusCode ?? 0));
-    sent.on('error', () => done(0));
+    sent.on('response', async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      done({ status: response.statusCode ?? 0, text });
+    });
+    sent.on('error', () => done({ status: 0, text: '' }));
     sent.end();
   });
 }
@@ -139,6 +147,15 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('with %s', (maxVersion) => {
     expect(await resumed('kiosk')).toEqual({ reused: true, status: 200 });
     expect(await resumed('stranger')).toEqual({ reused: true, status: 401 });
     expect(await resumed(undefined)).toEqual({ reused: true, status: 401 });
+  });
+});
+
+it('who has no certificate is told to send a token, who has a wrong one what is wrong with it', async () => {
+  const errors = async (name?: string) => JSON.parse((await answer(name)).text).errors[0];
+  expect(await errors()).toMatchObject({ code: 'auth.token_missing' });
+  expect(await errors('expired')).toMatchObject({
+    code: 'auth.certificate_refused',
+    description: expect.stringContaining('CERT_HAS_EXPIRED'),
   });
 });
 
