@@ -80,7 +80,7 @@ describe('an entry', () => {
     const made = await service.call('POST', '/documents', { body });
     const { id, storage } = made.body.data as { id: number; storage: { original: string } };
     const found = await added(service, () => service.call('GET', storage.original));
-    expect(found).toMatchObject([{ operation: 'documents.original', who: 'link', ids: String(id) }]);
+    expect(found).toMatchObject([{ operation: 'documents.original', ...FROM_A_TOKEN, via: 'link', ids: String(id) }]);
     await service.close();
   });
 });

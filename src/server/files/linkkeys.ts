@@ -2,7 +2,12 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import sql from 'sql-template-tag';
 import type { Clock } from '../clock.ts';
 import type { Reader, Store, Transaction } from '../store/store.ts';
-import { CLOCK_SECONDS, LINK_SECONDS } from './signing.ts';
+
+/** How long a download link is valid (D38). */
+export const LINK_SECONDS = 15 * 60;
+
+/** How far the clocks of servers may differ. */
+export const CLOCK_SECONDS = 60;
 
 /** A key of download links as `server keys list` shows it; `endsAt` is null for the one that signs new links. UTC. */
 export interface KeyListing {

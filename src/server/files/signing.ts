@@ -1,15 +1,9 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { refusal } from '../../catalog/failures.ts';
 import { VARIANTS } from '../../catalog/resources/documents.ts';
 import type { RenderContext } from '../resources/behaviour.ts';
 import type { Service } from '../service.ts';
-import type { LinkKey } from './linkkeys.ts';
-
-/** How long a download link is valid (D38). */
-export const LINK_SECONDS = 15 * 60;
-
-/** How far the clocks of servers may differ. */
-export const CLOCK_SECONDS = 60;
+import { CLOCK_SECONDS, LINK_SECONDS, type LinkKey } from './linkkeys.ts';
 
 /** The stored file that a download link leads to. */
 interface LinkedFile {
@@ -93,7 +87,8 @@ const TAG_BYTES = 16;
 function sealedHolder(grant: RenderContext['grant'], key: LinkKey): string {
   const known = sealed.get(grant);
   if (known?.key === key.id) return known.holder;
-  const nonce = randomBytes(NONCE_BYTES);
+  // Of the text itself, so that no two texts share one, and a document that is read twice shows the same link.
+  const nonce = createHmac('sha256', key.seal).update(grant.who).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.seal, nonce);
   const text = Buffer.concat([cipher.update(grant.who, 'utf8'), cipher.final()]);
   const holder = Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');

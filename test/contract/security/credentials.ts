@@ -39,7 +39,7 @@ const MINTED: readonly Minted[] = [
 ];
 
 function mint(name: string, more: Partial<Minted>): Minted {
-  return { name, token: name.replaceAll(' ', '-'), organizations: [ORGANIZATION], scopes: ALL, ...more };
+  return { name, token: `token-of-${name.replaceAll(' ', '-')}`, organizations: [ORGANIZATION], scopes: ALL, ...more };
 }
 
 const CLIENTS = SCOPE_SETS.filter(([, scopes]) => scopes.length !== 1).map(([name, scopes]) => ({
