@@ -73,28 +73,29 @@ const DAYS = 'startDate==2026-03-09,endDate==2026-03-10';
 
 describe('a report for who is bound to a location', () => {
   it.each([
-    ['/scheduleopenings', `location.id==${HERE},${DAYS}`],
-    ['/scheduleopenings', `location.id==${THERE},${DAYS}`],
-    ['/scheduleopenings', `location.id==${NEVER},${DAYS}`],
-    ['/scheduletemplatereasons', `location.id==${THERE}`],
-    ['/locationproductionnetschedule', 'fromDate==2026-03-09'],
-    ['/locationproductionnetschedule', 'fromDate==2026-03-09,location.id==ALL'],
-    ['/locationproductionnetschedule', `fromDate==2026-03-09,location.id==${THERE}`],
-    ['/locationproductionnetschedule', `fromDate==2026-03-09,location.id!=${HERE}`],
-    ['/locationproductionnetschedule', `fromDate==2026-03-09,patient.id==${PATIENTS.ann}`],
-    ['/locationproductionnetschedule', `fromDate==2026-03-09,patient.id==${inCopy(1, PATIENTS.ann)}`],
-    ['/agingbalances/report', 'location.id==ALL,page==1'],
-    ['/agingbalances/report', 'location.id==ALL,page==2'],
-    ['/agingbalances/report', `location.id==${HERE},page==1`],
-    ['/agingbalances/report', `location.id==${THERE},page==1`],
-    ['/agingbalances/report', `location.id==${NEVER},page==1`],
-    ['/agingbalances/report', `location.id==ALL,patient.id->[${PATIENTS.ann},${PATIENTS.bob}]`],
-    ['/agingbalances/report', `location.id==ALL,patient.id->[${inCopy(1, PATIENTS.ann)}]`],
-    ['/patients/calculated', `id->[${PATIENTS.ann},${PATIENTS.bob},${inCopy(1, PATIENTS.ann)}]`],
-  ])('%s of %s is what it is where there is no other', async (path, filter) => {
+    [200, '/scheduleopenings', `location.id==${HERE},${DAYS}`],
+    [200, '/scheduleopenings', `location.id==${THERE},${DAYS}`],
+    [200, '/scheduleopenings', `location.id==${NEVER},${DAYS}`],
+    [200, '/scheduletemplatereasons', `location.id==${THERE}`],
+    [200, '/locationproductionnetschedule', 'fromDate==2026-03-09'],
+    [200, '/locationproductionnetschedule', 'fromDate==2026-03-09,location.id==ALL'],
+    [404, '/locationproductionnetschedule', `fromDate==2026-03-09,location.id==${THERE}`],
+    [404, '/locationproductionnetschedule', `fromDate==2026-03-09,location.id!=${HERE}`],
+    [200, '/locationproductionnetschedule', `fromDate==2026-03-09,patient.id==${PATIENTS.ann}`],
+    [404, '/locationproductionnetschedule', `fromDate==2026-03-09,patient.id==${inCopy(1, PATIENTS.ann)}`],
+    [200, '/agingbalances/report', 'location.id==ALL,page==1'],
+    [200, '/agingbalances/report', 'location.id==ALL,page==2'],
+    [200, '/agingbalances/report', `location.id==${HERE},page==1`],
+    [404, '/agingbalances/report', `location.id==${THERE},page==1`],
+    [404, '/agingbalances/report', `location.id==${NEVER},page==1`],
+    [200, '/agingbalances/report', `location.id==ALL,patient.id->[${PATIENTS.ann},${PATIENTS.cleo}]`],
+    [400, '/agingbalances/report', `location.id==ALL,patient.id->[${inCopy(1, PATIENTS.ann)}]`],
+    [200, '/patients/calculated', `patient.id->[${PATIENTS.ann},${PATIENTS.bob},${inCopy(1, PATIENTS.ann)}]`],
+  ])('answers %i: %s of %s is what it is where there is no other', async (status, path, filter) => {
     const query = { filter, ...(path.endsWith('calculated') && { responseFields: 'ALL' }) };
     const [bound, unbound] = await both(services, 'GET', path, { query });
     expect(bound).toEqual(unbound);
+    expect(bound).toMatchObject({ status });
   });
 
   it('is not that of everybody', async () => {

@@ -123,7 +123,7 @@ describe('what was imported', () => {
 
 describe('what is written', () => {
   it('is answered and told to who is bound to a location as where there is no other', async () => {
-    const [all, own] = services;
+    const [all] = services;
     const listeners = await listening('?routingKey=%23');
     for (const [id, tested] of WRITES) {
       const { id: record, options } = requestOf(tested);
