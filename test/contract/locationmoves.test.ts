@@ -170,13 +170,18 @@ describe('the stream of who is bound to locations', () => {
     inPractice(async (service) => {
       const patient = (n: number, at: number) =>
         line('PatientV1', { id: big(2000 + n), firstName: 'A', lastName: 'B', preferredLocation: { id: at } });
-      const heard = await heardBy(service, async () => {
+      const work = async () => {
         await service.import(Array.from({ length: 1100 }, (_, n) => patient(n, THERE)));
-        await service.import([patient(1100, HERE)]);
-      });
-      expect(heard.here.map(([key, { id }]) => [key, id])).toEqual([[`${HERE}.PatientV1.CREATE`, big(3100)]]);
+        const plan = line('PatientInsurancePlanV1', { id: big(3999), patient: { id: PATIENTS.ann } });
+        await service.import([patient(1100, HERE), plan, patient(1101, HERE)]);
+      };
+      const heard = await heardBy(service, work, '?routingKey=*.*.PatientV1.%23&routingKey=*.*.TransactionTagV1.%23');
+      expect(heard.here.map(([key, { id }]) => [key, id])).toEqual([
+        [`${HERE}.PatientV1.CREATE`, big(3100)],
+        [`${HERE}.PatientV1.CREATE`, big(3101)],
+      ]);
       expect([heard.there.length, heard.two.length, heard.all.length, heard.none.length]).toEqual([
-        1100, 1101, 1101, 0,
+        1100, 1102, 1102, 0,
       ]);
     }),
   );
@@ -205,6 +210,21 @@ describe('the stream of who is bound to locations', () => {
       await listener.ended;
       expect(listener.events).toEqual([]);
       expect(listener.comments.at(-1)).toContain('other locations');
+    }),
+  );
+});
+
+describe('what is kept of a list', () => {
+  it(
+    'is kept for the same locations alone',
+    inPractice(async (service) => {
+      const path = '/patients/totalcount';
+      const counts = [];
+      for (const token of [TOKENS.full, ...Object.values(HOLDERS)]) {
+        counts.push((await service.call('GET', path, { token })).body.data);
+      }
+      const totals = counts.map((data) => Object.values(data as object)[0]);
+      expect(totals).toEqual([29, 9, 10, 19, 9, 0]);
     }),
   );
 });

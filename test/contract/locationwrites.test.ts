@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/catalog/catalog.ts';
 import { transactionTags } from '../../src/catalog/resources/transactiontags.ts';
-import { address, listen } from '../server/stream/listening.ts';
+import { address, type Listener, listen } from '../server/stream/listening.ts';
 import { type CallOptions, refusalOf } from '../support/calls.ts';
 import { CLAIMS, EXAMS, LOCATIONS, OPERATORIES, PATIENTS } from '../support/ids.ts';
 import { NEVER } from '../support/practice.ts';
@@ -90,13 +90,41 @@ async function everything(): Promise<unknown> {
   return Promise.all(found);
 }
 
+/** What listeners of both hear until a tag that they hear last. */
+async function heardBy(listeners: readonly Listener[]): Promise<unknown[][]> {
+  const tagText = `The last ${++tags}`;
+  await both(services, 'POST', '/transactiontags', { body: { tagText, isPredefined: false, tagType: 'PAYMENT_TAG' } });
+  return Promise.all(
+    listeners.map(async ({ events, heard, close }) => {
+      while (events.at(-1)?.message.payload.tagText !== tagText) await heard(events.length + 1);
+      close();
+      return events.map(({ message: { routingKey, locationId, payload } }) => alike([routingKey, locationId, payload]));
+    }),
+  );
+}
+
+let tags = 0;
+let urls: readonly [string, string];
+
+/** Listeners of both, the one bound to its location. */
+async function listening(query: string): Promise<readonly Listener[]> {
+  urls ??= [await address(services[0]), await address(services[1])];
+  return [await listen(urls[0], { token: BOUND, query }), await listen(urls[1], { query })];
+}
+
+describe('what was imported', () => {
+  it('is told to who is bound to a location as where there is no other', async () => {
+    const heard = await heardBy(await listening('?lastEventId=0'));
+    expect(heard[0]).toEqual(heard[1]);
+    const kinds = new Set(heard[0]?.map((message) => JSON.stringify(message).split('.')[2]));
+    expect(kinds.size).toBe(RESOURCES.filter(({ computed }) => !computed).length);
+  });
+});
+
 describe('what is written', () => {
   it('is answered and told to who is bound to a location as where there is no other', async () => {
-    const [all, own] = services;
-    const listeners = [
-      await listen(await address(all), { token: BOUND, query: '?routingKey=%23' }),
-      await listen(await address(own)),
-    ] as const;
+    const [all] = services;
+    const listeners = await listening('?routingKey=%23');
     for (const [id, tested] of WRITES) {
       const { id: record, options } = requestOf(tested);
       const { method } = tested.operation;
@@ -112,19 +140,7 @@ describe('what is written', () => {
       expect(bound, id).toEqual(unbound);
       expect(bound, id).toMatchObject({ status: tested.operation.success });
     }
-    const last = { tagText: 'The last', isPredefined: false, tagType: 'PAYMENT_TAG' };
-    await both(services, 'POST', '/transactiontags', { body: last });
-    const heard = await Promise.all(
-      listeners.map(async ({ events, heard, close }) => {
-        while (JSON.stringify(events.at(-1)?.message.payload ?? '').includes(last.tagText) === false) {
-          await heard(events.length + 1);
-        }
-        close();
-        return events.map(({ message: { routingKey, locationId, payload } }) =>
-          alike([routingKey, locationId, payload]),
-        );
-      }),
-    );
+    const heard = await heardBy(listeners);
     expect(heard[0]).toEqual(heard[1]);
     expect(heard[0]?.length).toBeGreaterThan(8);
   });

@@ -78,14 +78,8 @@ export function layoutOf(resource: Resource): Layout {
   const sides = keys.filter((key) => key.value.match === 'many').map((key) => sideOf(resource, key));
   const own = OWN_PARTS[resource.name] ?? {};
   const keyed = single.flatMap(columnsOf);
-  const located = resource.locatedBy.map((name): Column => {
-    const id = readerOf([name, 'id']);
-    return { name: columnName(`${name}.id`), type: 'INTEGER', of: (record) => scalar(id(record)) };
-  });
   // A key that the catalog has got meanwhile has the column.
-  const unkeyed = [...(own.columns ?? []), ...located].filter(({ name }) =>
-    keyed.every((column) => column.name !== name),
-  );
+  const unkeyed = (own.columns ?? []).filter(({ name }) => keyed.every((column) => column.name !== name));
   const layout: Layout = {
     resource,
     table,
