@@ -25,6 +25,7 @@ const MEASUREMENTS = [
   'importing',
   'relay',
   'fanout',
+  'tenants',
 ];
 
 /** Measured by name only: they take long, and have no budget. */

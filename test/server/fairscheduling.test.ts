@@ -3,7 +3,7 @@ import { fairTurn } from '../../src/server/fairscheduling.ts';
 
 it('turns are given one at a time, in the order they were asked for, with room for others between them', async () => {
   const seen: string[] = [];
-  const turns = ['first', 'second', 'third'].map((name) => fairTurn().then(() => seen.push(name)));
+  const turns = ['first', 'second', 'third'].map((name) => fairTurn(1).then(() => seen.push(name)));
   // What comes in while turns are waited for is looked at in every round of the event loop.
   let rounds = 0;
   const other = () => {
@@ -22,12 +22,12 @@ it('a turn may be asked for in a turn', async () => {
   const seen: string[] = [];
   const long = async () => {
     for (const part of ['a1', 'a2']) {
-      await fairTurn();
+      await fairTurn(1);
       seen.push(part);
     }
   };
   const short = async () => {
-    await fairTurn();
+    await fairTurn(1);
     seen.push('b1');
   };
   await Promise.all([long(), short()]);

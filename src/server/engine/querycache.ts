@@ -34,7 +34,7 @@ export async function cachedCount(store: Store, query: RecordQuery): Promise<num
 }
 
 async function countNow({ read }: Store, { org, resource, terms }: RecordQuery): Promise<number> {
-  await fairTurn();
+  await fairTurn(org);
   return countRecords(read, org, resource, terms);
 }
 

@@ -17,7 +17,7 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const offset = page === undefined ? 0 : (page - 1) * limit;
     const slice: Slice = { lastId: after, offset, limit, ...orderOf(operation, query) };
     const records = { org: organization.org, resource, terms: query.terms };
-    await fairTurn();
+    await fairTurn(organization.org);
     const { data, lastId, found } = await readNumberedPage(service.store, records, slice, (from) =>
       readPage(behaviour, request, query, from),
     );

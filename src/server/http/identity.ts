@@ -4,7 +4,7 @@ import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
-import type { Store } from '../store/store.ts';
+import type { Reader, Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
 
@@ -93,7 +93,7 @@ function tokenOf({ headers: { authorization } }: Sender): string {
 async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash: string): Promise<Grant> {
   const { service, attempts } = auth;
   const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
-  const grant = await findGrantByHash(service.store.read, hash).catch((error: unknown) => {
+  const grant = await findGrantByHash(service.store.readFor(hash), hash).catch((error: unknown) => {
     succeeded();
     throw error;
   });
@@ -127,11 +127,11 @@ export function identifyOrganization(
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
   if (!grant.organizations.includes(id)) throw forbidden();
-  return cache.organizations.get(id) ?? existing(store, cache, id);
+  return cache.organizations.get(id) ?? existing(store.readFor(id), cache, id);
 }
 
-async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {
-  const organization = await findOrganization(store.read, id);
+async function existing(read: Reader, cache: AuthCache, id: string): Promise<Organization> {
+  const organization = await findOrganization(read, id);
   if (organization === undefined) throw forbidden();
   putCached(cache.organizations, id, organization);
   return organization;

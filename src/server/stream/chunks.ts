@@ -11,9 +11,14 @@ import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { Delivery } from './deliverystore.ts';
 
-/** Maximum messages of a chunk, and maximum records searched to find them: both bound the work of one write. */
-const CHUNK_RECORDS = 500;
-const CHUNK_SEARCHED = 4000;
+/**
+ * Maximum messages of a chunk, and maximum records searched to find them: both bound the work of one write, for which
+ * everybody waits.
+ */
+const CHUNK_RECORDS = 100;
+const CHUNK_SEARCHED = 2000;
+/** Messages of a chunk of a report, which is computed anew for each. */
+const CHUNK_COMPUTED = 500;
 
 /** A part of a delivery. */
 export interface Chunk {
@@ -65,7 +70,7 @@ export async function readChunk(
 ): Promise<Chunk> {
   const query = queryOf(delivery, operation, organization);
   if (computed !== undefined) {
-    return computed(read, organization, query, delivery.reachedId ?? delivery.afterId, CHUNK_RECORDS);
+    return computed(read, organization, query, delivery.reachedId ?? delivery.afterId, CHUNK_COMPUTED);
   }
   return operation.order === 'descending'
     ? storedChunk(read, resource, organization, delivery, query, 'DESC')

@@ -21,17 +21,17 @@ export const agingHandler: Handler = async (request) => {
     location === 'ALL'
       ? sameDays(zones, organization.timezone, service.clock())
       : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
-  await fairTurn();
+  await fairTurn(organization.org);
   const sums = await openSums(read, organization.org, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
-  await fairTurn();
+  await fairTurn(organization.org);
   const facts = await guarantorFacts(
     read,
     organization.org,
     balances.map(({ id }) => id),
   );
   request.found.count = balances.length;
-  await fairTurn();
+  await fairTurn(organization.org);
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Aging balances report, Paging rules 1 and 3).

@@ -1,4 +1,5 @@
 import { formatInstant } from '../../../catalog/fields/times.ts';
+import { fairTurn } from '../../fairscheduling.ts';
 import { zoneOfLocation } from '../../references.ts';
 import type { Handler } from '../../service.ts';
 import { instantIn } from '../../zones.ts';
@@ -13,6 +14,7 @@ export const openingsHandler: Handler = async (request) => {
   const { service, organization } = request;
   const { read } = service.store;
   const query = readOpeningsQuery(request);
+  await fairTurn(organization.org);
   const zone = (await zoneOfLocation(read, organization.org, query.location)) ?? organization.timezone;
   const blocks = await blocksOf(read, organization.org, zone, query);
   if (blocks.length === 0) return { data: '[]' };

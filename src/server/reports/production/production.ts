@@ -1,6 +1,7 @@
 import { operationOf } from '../../../catalog/catalog.ts';
 import { type Problem, refusal } from '../../../catalog/failures.ts';
 import { production } from '../../../catalog/resources/reports.ts';
+import { fairTurn } from '../../fairscheduling.ts';
 import { projectRecord } from '../../rendering.ts';
 import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
 import type { Handler, OperationRequest } from '../../service.ts';
@@ -30,6 +31,7 @@ export const productionAsyncHandler: Handler = async (request) => {
 
 /** Throws 404 when there are no such appointments. */
 async function scheduledOrNone(request: OperationRequest, query: ProductionQuery): Promise<ScheduledRow[]> {
+  await fairTurn(request.organization.org);
   const rows = await scheduled(request.service.store.read, request.organization, query);
   request.found.count = rows.length;
   if (rows.length > 0) return rows;

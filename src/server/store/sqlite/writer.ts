@@ -93,7 +93,7 @@ export class GroupWriter {
 
   private async drain(): Promise<void> {
     // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
-    await fairTurn();
+    await fairTurn(this);
     while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
     this.running = undefined;
   }

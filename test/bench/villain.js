@@ -1,0 +1,50 @@
+// What a hostile tenant does to a server, in a process of its own: many connections, each with its next request as soon
+// as the last one is answered, whatever the answer is; some never read theirs. Its argument is JSON: `{ port, requests:
+// [{ text, connections, reads }] }`. It says `ready` when all are connected, and goes on until it is killed; each line
+// of its standard input asks for a line with how many answers had which status since the last one.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+
+const { port, requests } = JSON.parse(process.argv[2]);
+let statuses = {};
+
+function ask(text, reads) {
+  const socket = connect(port, '127.0.0.1');
+  const again = () => setTimeout(() => ask(text, reads), 50);
+  let expected = 0;
+  let head = '';
+  socket.on('error', () => {}).on('close', again);
+  socket.on('connect', () => {
+    if (!reads) socket.pause();
+    socket.write(reads ? text : text.repeat(20), 'latin1');
+  });
+  socket.on('data', (bytes) => {
+    if (expected === 0) {
+      head += bytes.latin1Slice();
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const status = head.slice(9, 12);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      expected = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0) - (head.length - end - 4);
+      head = '';
+    } else {
+      expected -= bytes.length;
+    }
+    if (expected > 0) return;
+    expected = 0;
+    socket.write(text, 'latin1');
+  });
+  return once(socket, 'connect');
+}
+
+await Promise.all(
+  requests.flatMap(({ text, connections, reads = true }) =>
+    Array.from({ length: connections }, () => ask(text, reads)),
+  ),
+);
+process.stdout.write('ready\n');
+for await (const _ of createInterface({ input: process.stdin })) {
+  process.stdout.write(`${JSON.stringify(statuses)}\n`);
+  statuses = {};
+}
