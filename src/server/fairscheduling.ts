@@ -1,5 +1,5 @@
 /** Those who wait for something, by whom they work for: an organization's key, or a part of the server. */
-class Queues {
+export class Queues {
   private readonly queues = new Map<unknown, (() => void)[]>();
 
   get isEmpty(): boolean {
@@ -12,6 +12,11 @@ class Queues {
 
   owners(): unknown[] {
     return [...this.queues.keys()];
+  }
+
+  /** Lets the first of the owner whose turn it is go on. */
+  releaseNext(): void {
+    this.release(this.queues.keys().next().value);
   }
 
   wait(owner: unknown): Promise<void> {
@@ -45,7 +50,7 @@ export function fairTurn(owner: unknown): Promise<void> {
 }
 
 function nextTurn(): void {
-  turns.release(turns.owners()[0]);
+  turns.releaseNext();
   // Scheduled from here it runs only after everything that has arrived meanwhile.
   if (!turns.isEmpty) setImmediate(nextTurn);
 }

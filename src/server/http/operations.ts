@@ -133,6 +133,13 @@ async function discardStaged(service: Service, { body }: FastifyRequest): Promis
   if (body instanceof DocumentBody && body.content) await service.files.discard(body.content.name);
 }
 
+/** The service as an organization has it: where reads wait for each other, it is one of those who take turns. */
+function readingFor(service: Service, org: number): Service {
+  const { store } = service;
+  const read = store.readFor(org);
+  return read === store.read ? service : { ...service, store: { ...store, read } };
+}
+
 /** Runs the handler and returns the body of the response; a claimed key stores that in the transaction of the write. */
 async function run(
   mounting: Mounting,
@@ -142,7 +149,7 @@ async function run(
   claim?: Claim,
 ): Promise<string | Buffer> {
   const { grant, organization } = request.caller as Caller;
-  const service = claim?.service ?? mounting.auth.service;
+  const service = readingFor(claim?.service ?? mounting.auth.service, organization.org);
   const query = singleValues(request.query as Record<string, string | string[]>);
   const warnings = unknownParameters(operation, query);
   const handler = mounting.handlers.get(operation.id) as Handler;

@@ -128,16 +128,23 @@ function sharedRateLimit(database: NonNullable<Store['shared']>, rate: number, c
     );
     return row ?? { granted: 0, tokens: 0 };
   };
+  /** Questions that are being asked, by caller: its requests wait for the same one, or many would keep others waiting. */
+  const asking = new Map<string, Promise<boolean>>();
+  const ask = async (caller: string, share: Share): Promise<boolean> => {
+    const { granted, tokens } = await takeShare(caller).finally(() => asking.delete(caller));
+    share.mine += granted;
+    share.rest = tokens;
+    return granted > 0;
+  };
   return {
     async take(caller) {
       const share = shares.get(caller) ?? { mine: 0, rest: 0 };
-      if (share.mine < 1) {
-        const { granted, tokens } = await takeShare(caller);
-        // Concurrent requests may each have taken a share.
-        share.mine += granted;
-        share.rest = tokens;
-      }
       setLatest(shares, caller, share);
+      for (let more = true; more && share.mine < 1; ) {
+        const question = asking.get(caller) ?? ask(caller, share);
+        asking.set(caller, question);
+        more = await question;
+      }
       const allowed = share.mine >= 1;
       if (allowed) share.mine -= 1;
       return takenOf(allowed, share.rest + share.mine, rate);

@@ -54,6 +54,11 @@ export interface Transaction extends Reader {
  */
 export interface Store {
   readonly read: Reader;
+  /**
+   * Reads for an owner, such as an organization's key: where statements wait for a connection, owners get one in turn.
+   * `read` itself is another owner.
+   */
+  readFor(owner: unknown): Reader;
   write<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T>;
   /**
    * Appends rows to logs, on disk when it resolves. It changes no record, so `countCache` stays and no listener is called.

@@ -7,6 +7,7 @@ import type { UpgradeOptions } from '../schema/upgrade.ts';
 import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
 import { loadDriver, makePool } from './driver.ts';
+import { FairConnections } from './fairconnections.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
@@ -43,9 +44,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
   const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
-  const read = sessions ? reader(reading, runIn(timeoutMs)) : reader(reading, pooledIn(timeoutMs));
+  const run = sessions ? runIn(timeoutMs) : pooledIn(timeoutMs);
+  const connections = new FairConnections(address.readers);
+  const readFor = (owner: unknown) =>
+    reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
+  const read = readFor('server');
   return {
     read,
+    readFor,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     shared: reader(writing, runIn(timeoutMs, sessions)),

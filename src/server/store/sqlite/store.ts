@@ -83,6 +83,7 @@ async function opened(
   let unchanged = { version: -1, known: new Map<string, number>() };
   return {
     read,
+    readFor: () => read,
     countCache(table) {
       if (table !== undefined) return tables.of(table);
       // Asked at the beginning of a request, which reads more in the same turn.

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { CallOptions } from '../../support/calls.ts';
+import {
+  ELSEWHERE,
+  LOCATIONS,
+  OPERATORIES,
+  OTHER_ORGANIZATION,
+  PATIENTS,
+  PROVIDERS,
+  TOKENS,
+} from '../../support/ids.ts';
+import { allRecords, line } from '../../support/practice.ts';
+import { sharedService } from '../../support/service.ts';
+
+/** Requests of the hostile organization that come at the same time, before that of the honest one. */
+const MANY = 200;
+
+const people = Array.from({ length: 500 }, (_, n) =>
+  line('PatientV1', { id: n + 1, firstName: 'Many', lastName: 'More' }),
+);
+const visits = Array.from({ length: 300 }, (_, n) =>
+  line('AppointmentV1', {
+    id: n + 1,
+    start: '2026-03-03T15:00:00.000Z',
+    patient: { id: PATIENTS.ann },
+    provider: { id: PROVIDERS.ann },
+    operatory: { id: OPERATORIES.one },
+    location: { id: LOCATIONS.east },
+  }),
+);
+const service = sharedService(() => [...allRecords(), ...people, ...visits]);
+
+const ATTACKS: Readonly<Record<string, [method: string, path: string, options?: CallOptions]>> = {
+  gets: ['GET', '/patients/1'],
+  lists: ['GET', '/patients', { query: { pageSize: 500 } }],
+  counts: ['GET', '/patients/count', { query: { filter: 'firstName==Many' } }],
+  'aging reports': ['GET', '/agingbalances/report', { query: { filter: `location.id==${LOCATIONS.east}` } }],
+  'production reports': [
+    'GET',
+    '/locationproductionnetschedule',
+    { query: { filter: `location.id==${LOCATIONS.east},startDate==2026-03-03,numberOfDays==7` } },
+  ],
+  async: ['GET', '/patients/async'],
+  'refused requests': ['GET', '/patients', { query: { filter: 'nosuch==1' } }],
+  posts: ['POST', '/patients', { body: {} }],
+};
+
+const HONEST = { token: TOKENS.other, organization: OTHER_ORGANIZATION };
+
+/** How many hostile requests were answered before the honest one, which came after all of them. */
+async function answeredBefore(attack: string, path: string, honest: CallOptions = {}): Promise<number> {
+  const [method, hostilePath, options] = ATTACKS[attack] as (typeof ATTACKS)[string];
+  let answered = 0;
+  const hostile = Array.from({ length: MANY }, () =>
+    service.call(method, hostilePath, options).then(({ status }) => {
+      answered++;
+      return status;
+    }),
+  );
+  const { status } = await service.call('GET', path, { ...HONEST, ...honest });
+  const before = answered;
+  expect(status).toBe(200);
+  expect(new Set(await Promise.all(hostile)).size).toBe(1);
+  return before;
+}
+
+describe.each(Object.keys(ATTACKS))('beside %s of another organization that came first (contract §8)', (attack) => {
+  it('a get waits for few of them', async () => {
+    expect(await answeredBefore(attack, `/patients/${ELSEWHERE.patient}`)).toBeLessThanOrEqual(MANY / 10);
+  });
+
+  it('a list waits for few of them', async () => {
+    expect(await answeredBefore(attack, '/patients', { query: { pageSize: 100 } })).toBeLessThanOrEqual(MANY / 10);
+  });
+});
