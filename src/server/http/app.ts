@@ -16,7 +16,7 @@ import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
-import { Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import { Routes, refuseConnect, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
 import { mountTokens } from './tokenroute.ts';
@@ -62,6 +62,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   const auth = { service, attempts: new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock) };
   const routes = new Routes(app);
   app.server.on('checkExpectation', refuseExpectation);
+  app.server.on('connect', refuseConnect);
   app.server.on('request', trackExchange);
   // First of all, so that what is refused below is counted, too.
   const metrics = [...streamMetrics(service), ...deliveryMetrics(service), ...(options.metrics ?? [])];
