@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { link, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -204,4 +204,30 @@ test('a migration that is killed again and again comes to its end, with all rows
     for (const served of running.splice(0)) await served.stop('SIGKILL');
     await database.drop();
   }
+});
+
+test('--max-text is the limit of an import, of a server and of its description, and a planted link ends a restore', async () => {
+  const lines = [
+    { type: 'Organization', id: 'texts', timezone: 'UTC' },
+    { type: 'Location', organizationId: 'texts', id: 1, name: 'longer than six' },
+    {
+      type: 'EventV1',
+      organizationId: 'texts',
+      id: 1,
+      title: 'Meeting',
+      start: '2026-03-02T17:00:00Z',
+      location: { id: 1 },
+      description: '123456',
+    },
+  ];
+  await writeFile(join(place.path, 'texts.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
+  const refused = await run('import', 'texts.ndjson', '--data', 'texts', '--max-text', '5');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('line 3, description')]);
+  expect((await run('import', 'texts.ndjson', '--data', 'texts', '--max-text', '6')).code).toBe(0);
+  const { url } = await started('--data', 'texts', '--max-text', '77');
+  expect(await (await fetch(`${url}/openapi.json`)).text()).toContain('"maxLength":77');
+  expect((await run('backup', 'backup', '--data', 'texts')).code).toBe(0);
+  await link(join(place.path, 'backup', 'molar.sqlite'), join(place.path, 'elsewhere'));
+  expect((await run('restore', 'backup', '--data', 'restored')).code).toBe(9);
+  expect(existsSync(join(place.path, 'restored'))).toBe(false);
 });

@@ -3,6 +3,7 @@ import { readFields } from '../record.ts';
 import type { Fields } from './kind.ts';
 import { describe, fail, isPlainObject, type Kind, shown } from './kind.ts';
 import { asId } from './numbers.ts';
+import { line } from './text.ts';
 
 export interface Link {
   readonly id: number;
@@ -108,6 +109,8 @@ export function object<T extends object>(fields: Fields): Kind<T> {
   };
 }
 
+const KEY = line();
+
 /** A map from text keys to one kind, such as transactionTags `{"1": {id}}` (D24). */
 export function map<T>(item: Kind<T>): Kind<Readonly<Record<string, T>>> {
   return {
@@ -118,10 +121,11 @@ export function map<T>(item: Kind<T>): Kind<Readonly<Record<string, T>>> {
     read(input, at, context) {
       if (!isPlainObject(input))
         return fail(context, 'field.type', at, `${at} must be an object, not ${describe(input)}.`);
-      const entries = Object.entries(input).map(
-        ([key, entry]) => [key, item.read(entry, `${at}.${shown(key)}`, context)] as const,
-      );
-      return entries.some(([, value]) => value === undefined)
+      const entries = Object.entries(input).map(([key, entry]) => {
+        const place = `${at}.${shown(key)}`;
+        return [KEY.read(key, place, context), item.read(entry, place, context)] as const;
+      });
+      return entries.some(([key, value]) => key === undefined || value === undefined)
         ? undefined
         : (Object.fromEntries(entries) as Record<string, T>);
     },

@@ -19,7 +19,7 @@ import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
 import { closeQueued } from './queuedanswers.ts';
-import { Routes, refuseConnection, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import { Routes, refuseConnect, refuseConnection, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
@@ -77,6 +77,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   });
   closeStalled(app.server);
   app.server.on('checkExpectation', refuseExpectation);
+  app.server.on('connect', refuseConnect);
   app.server.on('request', trackExchange);
   app.server.on('request', closeQueued);
   // First of all, so that what is refused below is counted, too.

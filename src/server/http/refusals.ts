@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import { FAILURES, type Problem, refusal } from '../../catalog/failures.ts';
@@ -44,36 +44,65 @@ export class Routes {
 }
 
 /** Refuses an `Expect` of anything but `100-continue` (RFC 9110, 10.1.1): nothing of the request is read. */
-export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  trackExchange(request, response);
   const description = 'The only supported expectation is 100-continue.';
   const body = failureText(417, [{ code: 'request.malformed', source: 'Expect', description }]);
   response.writeHead(417, headersFor(body)).end(body);
 }
 
-/** The latest request of a connection and its response. */
-const exchanges = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>();
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
-/** Records which response a connection waits for; every request of a server passes through it. */
+/** What a connection was asked and has not answered completely, in order, and the latest request in any case. */
+const exchanges = new WeakMap<Duplex, readonly Exchange[]>();
+
+/** Connections on which nothing more is read: what arrives after it was found to be no HTTP is reported again and again. */
+const refused = new WeakSet<Duplex>();
+
+/** Records which responses a connection waits for; every request of a server passes through it. */
 export function trackExchange(request: IncomingMessage, response: ServerResponse): void {
-  exchanges.set(request.socket, { request, response });
+  const open = (exchanges.get(request.socket) ?? []).filter((earlier) => !earlier.response.writableFinished);
+  open.push({ request, response });
+  exchanges.set(request.socket, open);
+}
+
+/** Refuses CONNECT (400), which no parser hands on as a request: nobody tunnels through this server. */
+export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
+  refuseUnparsed(new Error('CONNECT'), socket);
 }
 
 /** Refuses what never became a request: too slow (408), headers too long (431), or not HTTP at all (400). */
-export function refuseUnparsed(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+export function refuseUnparsed(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) {
     socket.destroy();
     return;
   }
-  const earlier = exchanges.get(socket);
-  if (earlier?.request.complete && !earlier.response.writableEnded) {
-    // The outcome of a complete request must be sent before the garbage behind it is refused: it may have been a write.
-    earlier.response.once('finish', () => writeRefusal(error, socket));
-  } else {
-    writeRefusal(error, socket);
-  }
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  const open = exchanges.get(socket) ?? [];
+  const last = open.at(-1);
+  // Part of a request, or behind all of them.
+  const broken = last?.request.complete === false ? last.response : undefined;
+  // What came complete before has its own outcome, which must be sent first: it may have been a write.
+  const before = open.map(({ response }) => response).filter((each) => each !== broken && !each.writableFinished);
+  afterwards(before.at(-1), () => {
+    // A request that was answered before its end gets no second answer.
+    if (broken?.headersSent) afterwards(broken, () => socket.end());
+    else writeRefusal(error, socket);
+  });
 }
 
-function writeRefusal(error: Error & { code?: string }, socket: Socket): void {
+/** Runs something once a response has been sent: those of a connection are sent in order. */
+function afterwards(response: ServerResponse | undefined, then: () => void): void {
+  if (response === undefined || response.writableFinished) then();
+  else response.once('finish', then);
+}
+
+function writeRefusal(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable) return;
   const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const code = slow ? 'request.timeout' : 'request.malformed';

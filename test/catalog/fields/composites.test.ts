@@ -102,5 +102,9 @@ describe('lists, objects and maps', () => {
     });
     expect(readWith(tags, { '1': { id: 3 }, '2': 4 }).problems).toEqual(['field.type field.2']);
     expect(readWith(tags, [{ id: 3 }]).problems).toEqual(['field.type field']);
+    expect(readWith(tags, { 'a\u001bb': { id: 3 } }).problems).toEqual(['field.format field.a\u001bb']);
+    expect(readWith(tags, { ['x'.repeat(256)]: { id: 3 } }).problems).toEqual([
+      `field.length field.${'x'.repeat(100)}…`,
+    ]);
   });
 });

@@ -45,7 +45,7 @@ const signIn = (clientId: string, clientSecret: string) => ({
   url: '/oauth/client_credential/accesstoken',
   payload: { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
 });
-/** What names a token: the first half of a quarter of its SHA-256, computed by hand: `printf %s token-none | sha256sum`. */
+/** The id of a token: the first twelve digits of its SHA-256. */
 const named = async (token: string) =>
   Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token)))
     .toString('hex')
