@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { ReadTrail } from './audit/entries.ts';
 import { CheckpointKeeper } from './audit/keeper.ts';
-import { auditKeyFile, openAuditKey } from './audit/keys.ts';
+import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { shippingTarget } from './audit/targets.ts';
 import type { Clock } from './clock.ts';
@@ -153,7 +153,8 @@ async function openKeeper(
 ): Promise<CheckpointKeeper> {
   const target = auditCheckpoints === undefined ? undefined : shippingTarget(auditCheckpoints);
   const key = await openAuditKey(auditKey ?? auditKeyFile(path));
-  return new CheckpointKeeper(store, { key, clock, target, onFault: onCheckpointFault });
+  const restoring = await keysOf({ data: path }).catch(() => undefined);
+  return new CheckpointKeeper(store, { key, clock, target, restoring, onFault: onCheckpointFault });
 }
 
 async function makePrivate(path: string): Promise<void> {

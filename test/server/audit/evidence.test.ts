@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { appendCheckpoint } from '../../../src/server/audit/checkpoints.ts';
 import { exportEntries } from '../../../src/server/audit/export.ts';
 import { openAuditKey, readPublicKeys } from '../../../src/server/audit/keys.ts';
+import { signNow } from '../../../src/server/audit/signing.ts';
 import {
   hashAfter,
   lastNumber,
@@ -106,6 +107,29 @@ describe('a checkpoint', () => {
     for (const line of secret.split('\n').filter((line) => line !== '' && !line.startsWith('-'))) {
       expect(settings + (await lines()).join()).not.toContain(line);
     }
+  });
+});
+
+describe('a command that verifies', () => {
+  it('signs what is new with the key of the place, else the running server does, which ships it', async () => {
+    const sign = (auditKey: string) =>
+      signNow(service.service.store, { data: folder, auditKey }, 'verify', service.clock.now());
+    const signed = () => rawRows<RawCheckpoint>(service, "SELECT * FROM audit_checkpoints WHERE reason = 'verify'");
+    const secret = join(folder, 'keys', 'audit.key');
+    expect(await sign(secret)).toBe(false);
+    await writeEntry(service);
+    expect(await sign(secret)).toBe(true);
+    expect(await signed()).toMatchObject([{ id: (await rawEntries(service)).at(-1)?.id }]);
+    const half = join(folder, 'half.pem');
+    await writeFile(half, createPublicKey(await readFile(secret, 'utf8')).export({ type: 'spki', format: 'pem' }));
+    for (const [at, without] of [half, join(folder, 'nothing')].entries()) {
+      await writeEntry(service);
+      expect(await sign(without)).toBe(false);
+      await vi.waitFor(async () => expect(await signed()).toHaveLength(at + 2), WAITING);
+    }
+    await shipped();
+    expect(await problemsOf(service, { shipped: file() })).toEqual([]);
+    expect(await rawRows(service, "SELECT * FROM settings WHERE name LIKE '%wanted'")).toEqual([]);
   });
 });
 
