@@ -6,7 +6,7 @@ import sql from 'sql-template-tag';
 import { MAX_TEXT } from '../catalog/fields/text.ts';
 import { ReadTrail } from './audit/entries.ts';
 import { CheckpointKeeper } from './audit/keeper.ts';
-import { auditKeyFile, openAuditKey } from './audit/keys.ts';
+import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { shippingTarget } from './audit/targets.ts';
 import { Budgets } from './budgets/budgets.ts';
@@ -171,7 +171,8 @@ async function openKeeper(
 ): Promise<CheckpointKeeper> {
   const target = auditCheckpoints === undefined ? undefined : shippingTarget(auditCheckpoints);
   const key = await openAuditKey(auditKey ?? auditKeyFile(path));
-  return new CheckpointKeeper(store, { key, clock, target, onFault: onCheckpointFault });
+  const restoring = await keysOf({ data: path }).catch(() => undefined);
+  return new CheckpointKeeper(store, { key, clock, target, restoring, onFault: onCheckpointFault });
 }
 
 async function makePrivate(path: string): Promise<void> {

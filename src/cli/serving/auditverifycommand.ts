@@ -1,9 +1,10 @@
 import { EXIT } from '../../catalog/failures.ts';
+import { countText } from '../../core/count.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { isOn, textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
-import { type DataFolder, dataFlags, dataLocation, jsonFlag, ServerCommand } from './servercommand.ts';
+import { auditKeyFlag, type DataFolder, dataFlags, dataLocation, jsonFlag, ServerCommand } from './servercommand.ts';
 
 const { text } = flagGroup();
 
@@ -13,10 +14,7 @@ type LogReport = import('../../server/audit/verify.ts').LogReport;
 export abstract class AuditVerifyCommand extends ServerCommand {
   static override flags = {
     ...dataFlags,
-    'audit-key': text(
-      'FILE',
-      'Key of the server, or its public half (PEM); several servers, or keys of before: one below the other in the file',
-    ),
+    'audit-key': auditKeyFlag,
     'audit-checkpoints': text(
       'FILE',
       'Checkpoints that a server appended to a file: they must be those of the database',
@@ -52,7 +50,8 @@ export abstract class AuditVerifyCommand extends ServerCommand {
 }
 
 function auditFailure({ problems, entries }: LogReport): Failure {
-  return new Failure(`The audit log was tampered with: ${problems.length} problems in ${entries} entries.`, {
+  const found = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return new Failure(`The audit log is not whole: ${found} in ${countText(entries)} entries.`, {
     code: 'local.file',
     exitCode: EXIT.file,
     items: problems.map(({ code, kind, id, problem }) => ({

@@ -9,7 +9,7 @@ import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
 import { styleOf } from '../terminal/style.ts';
 import { MaintenanceCommand, type Outcome, type Task } from './maintenancecommand.ts';
-import { dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
+import { auditKeyFlag, dataFlags, dataLocation, jsonFlag, requireFolder } from './servercommand.ts';
 
 const { toggle } = flagGroup();
 
@@ -19,6 +19,7 @@ type CheckReport = import('../../server/maintenance/check/check.ts').CheckReport
 export abstract class CheckCommand extends MaintenanceCommand {
   static override flags = {
     ...dataFlags,
+    'audit-key': auditKeyFlag,
     deep: toggle('Read every file and compare its SHA-256'),
     repair: toggle(
       'Finish removals, remove files without a document, raise sequences, and rebuild the ledger; exits with 6 when other problems remain',

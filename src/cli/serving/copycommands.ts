@@ -36,7 +36,14 @@ export abstract class RestoreCommand extends MaintenanceCommand {
   static override args = {
     backup: Args.string({ required: true, ignoreStdin: true, description: 'Folder that "server backup" made' }),
   };
-  static override flags = { ...dataFlags, ...jsonFlag };
+  static override flags = {
+    ...dataFlags,
+    'audit-key': text(
+      'FILE',
+      'Key that the server will sign the audit log with, where it is not to be in its default place; made when missing',
+    ),
+    ...jsonFlag,
+  };
 
   protected override async perform({ args, flags }: CommandInput, task: Task): Promise<Outcome> {
     const { restore } = await import('../../server/maintenance/restore.ts');

@@ -27,6 +27,12 @@ export const dataFlags = {
   files: text('DIR|URL', 'Where document files are: a folder, or s3://BUCKET/PREFIX'),
 };
 
+/** `--audit-key` of commands that verify or sign the audit log. */
+export const auditKeyFlag = text(
+  'FILE',
+  'Key of the server, if not in its default place, or its public half (PEM); of several servers, or with keys of before, one below the other',
+);
+
 /** `--json` of commands that print one object. */
 export const jsonFlag = { json: toggle('Print one JSON object') };
 

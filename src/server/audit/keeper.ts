@@ -5,16 +5,18 @@ import {
   appendCheckpoint,
   type Checkpoint,
   type CheckpointReason,
+  isSigned,
   lastCheckpoint,
   type Signing,
 } from './checkpoints.ts';
-import type { AuditKey } from './keys.ts';
+import type { AuditKey, PublicKeys } from './keys.ts';
+import { dropRequest, readRequest } from './request.ts';
 import { Shipper } from './shipper.ts';
 import type { ShippingTarget } from './targets.ts';
 
 const MINUTE_MS = 60_000;
 
-/** How often the clock is looked at. */
+/** How often it is looked at the clock, and at what commands have left in the store. */
 const LOOK_MS = 500;
 
 /** What a keeper of checkpoints works with. */
@@ -22,6 +24,8 @@ export interface KeeperOptions {
   readonly key: AuditKey;
   readonly clock: Clock;
   readonly target?: ShippingTarget | undefined;
+  /** The key in the data folder, with which a restore has signed; `key` may be another. */
+  readonly restoring?: PublicKeys | undefined;
   /** Called when a checkpoint could not be written (`store`) or shipped (`shipping`); both are tried again. */
   readonly onFault?: ((what: 'store' | 'shipping', error: unknown) => void) | undefined;
 }
@@ -32,6 +36,7 @@ export class CheckpointKeeper {
   private last: Checkpoint | undefined;
   private timer: NodeJS.Timeout | undefined;
   private due = 0;
+  private failing = false;
   private looking: Promise<void> | undefined;
 
   constructor(
@@ -45,13 +50,20 @@ export class CheckpointKeeper {
   /** Writes the first checkpoint, without which no server runs; those after it follow by themselves. */
   async start(): Promise<void> {
     this.last = await lastCheckpoint(this.store.read);
-    await this.write('start');
+    await this.write(this.isRestored() ? 'restore' : 'start');
     this.due = this.options.clock() + MINUTE_MS;
     this.timer = setInterval(() => {
       this.looking ??= this.look().finally(() => {
         this.looking = undefined;
       });
     }, LOOK_MS).unref();
+  }
+
+  /** Whether a restore was signed with another key than this server's, which has to vouch for it from here on. */
+  private isRestored(): boolean {
+    const { key, restoring } = this.options;
+    if (this.last?.reason !== 'restore' || this.last.key === key.id || restoring === undefined) return false;
+    return isSigned(this.last, restoring) === true;
   }
 
   /** With what the next checkpoint is signed. */
@@ -82,12 +94,29 @@ export class CheckpointKeeper {
   }
 
   private async look(): Promise<void> {
-    if (this.options.clock() < this.due) return;
-    this.due = this.options.clock() + MINUTE_MS;
-    await this.write('minute').catch((error) => this.options.onFault?.('store', error));
+    try {
+      const { last, wanted } = await readRequest(this.store.read);
+      // A command has signed it: the server ships it.
+      if (last > (this.last?.number ?? 0)) this.committed(await lastCheckpoint(this.store.read));
+      if (wanted) await this.write('verify');
+      if (this.options.clock() >= this.due) {
+        await this.write('minute');
+        this.due = this.options.clock() + MINUTE_MS;
+      }
+      this.failing = false;
+    } catch (error) {
+      // It is tried again at once, and said once.
+      if (!this.failing) this.options.onFault?.('store', error);
+      this.failing = true;
+    }
   }
 
   private async write(reason: CheckpointReason): Promise<void> {
-    this.committed(await this.store.write((tx) => appendCheckpoint(tx, this.signing(reason))));
+    this.committed(
+      await this.store.write(async (tx) => {
+        if (reason === 'verify') await dropRequest(tx);
+        return appendCheckpoint(tx, this.signing(reason));
+      }),
+    );
   }
 }

@@ -70,13 +70,16 @@ export async function readPublicKeys(file: string): Promise<PublicKeys> {
 }
 
 /** The keys of a place: undefined where no file is. Throws `StoreUnusable` as `readPublicKeys` does. */
-export async function keysOf({ data, auditKey = auditKeyFile(data) }: KeyPlace): Promise<PublicKeys | undefined> {
-  return existsSync(auditKey) ? readPublicKeys(auditKey) : undefined;
+export async function keysOf({ data, database, auditKey }: KeyPlace): Promise<PublicKeys | undefined> {
+  // A data folder beside a database is not its place: another one may have the same.
+  const file = auditKey ?? (database === undefined ? auditKeyFile(data) : undefined);
+  return file !== undefined && existsSync(file) ? readPublicKeys(file) : undefined;
 }
 
 /** A data folder, and the file of the key where it is not in its default place. */
 export interface KeyPlace {
   readonly data: string;
+  readonly database?: string | undefined;
   readonly auditKey?: string | undefined;
 }
 

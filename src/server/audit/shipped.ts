@@ -44,7 +44,7 @@ export async function compareShipped(file: string, stored: Stored): Promise<read
         report(
           'audit.checkpoint',
           number,
-          `of the file was signed with the key ${key}, which is not among those given`,
+          `of the file was signed with the key ${key}, which is none of those given as --audit-key`,
         );
       }
       unknown.add(key);

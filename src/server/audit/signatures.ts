@@ -96,7 +96,8 @@ export class SignedCheckpoints {
     if (signed === false) this.report(number, 'was changed after it was signed');
     if (signed !== undefined) return signed;
     if (number < (this.range.restored?.number ?? 0)) return true;
-    if (!this.unknown.has(key)) this.report(number, `was signed with the key ${key}, which is not among those given`);
+    if (!this.unknown.has(key))
+      this.report(number, `was signed with the key ${key}, which is none of those given as --audit-key`);
     this.unknown.add(key);
     return false;
   }

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Store } from '../store/store.ts';
 import { appendCheckpoint, type CheckpointReason } from './checkpoints.ts';
-import { auditKeyFile, type KeyPlace, openAuditKey } from './keys.ts';
+import { type AuditKey, auditKeyFile, type KeyPlace, openAuditKey } from './keys.ts';
+import { requestCheckpoint } from './request.ts';
 
 /**
  * Signs the end of a log for a command, which has no keeper: with the key of the place, which a restore makes where there
- * is none. False when there is nothing new, or no key that signs. A running server ships the checkpoint with its own.
+ * is none. Without a key that signs, a running server is asked to. Whether it has signed something new.
  */
 export async function signNow(
   store: Store,
@@ -13,10 +14,15 @@ export async function signNow(
   reason: CheckpointReason,
   now: number,
 ): Promise<boolean> {
-  if (reason !== 'restore' && !existsSync(auditKey)) return false;
-  const key = await openAuditKey(auditKey).catch((error: unknown) => {
-    if (reason === 'restore') throw error;
-  });
-  if (key === undefined) return false;
+  const key = reason === 'restore' ? await openAuditKey(auditKey) : await keyIn(auditKey);
+  if (key === undefined) {
+    await requestCheckpoint(store);
+    return false;
+  }
   return (await store.write((tx) => appendCheckpoint(tx, { key, now, reason }))) !== undefined;
+}
+
+/** The key that is there already; undefined where none is that signs, such as a public half. */
+async function keyIn(file: string): Promise<AuditKey | undefined> {
+  return existsSync(file) ? openAuditKey(file).catch(() => undefined) : undefined;
 }

@@ -119,7 +119,7 @@ async function fill(
   const problems =
     target.part === undefined
       ? await copyRows(snapshot, target, moveFiles, work)
-      : await copyDatabaseFile(folder, target.part.path, work).then(moveFiles);
+      : await copyDatabaseFile(folder, target.place, work).then(moveFiles);
   const checked = await checkPlace(target.place, { ...work, deep: false, repair: false });
   const found = checked.checks.filter((check) => check.problems > 0);
   return [
@@ -142,7 +142,8 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
   }
 }
 
-async function copyDatabaseFile(folder: string, part: string, work: Work): Promise<void> {
+async function copyDatabaseFile(folder: string, place: DataLocation, work: Work): Promise<void> {
+  const part = place.data;
   const file = join(part, DATABASE);
   await removeDatabase(part);
   await copyFile(join(folder, DATABASE), file, constants.COPYFILE_FICLONE);
@@ -150,7 +151,7 @@ async function copyDatabaseFile(folder: string, part: string, work: Work): Promi
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
   // The key of before stays where it was: from here on another one vouches for the log, as it was restored.
-  await signNow(store, { data: part }, 'restore', work.now());
+  await signNow(store, place, 'restore', work.now());
   // Our backups hold none; one that somebody has put there must not sign links here.
   await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
   await store.tidy();

@@ -31,9 +31,6 @@ export const LOGS: Readonly<Record<LogName, Log>> = {
   },
 };
 
-/** Hash before the first row of a chained log. */
-export const NO_HASH = '';
-
 /** The hash of a row of a chained log: SHA-256 over the one before it, its number and its values, in hexadecimal. */
 export function chainHash(before: string, id: number, values: LogValues): string {
   const added = values.slice(FIRST_AUDIT_COLUMNS.length);

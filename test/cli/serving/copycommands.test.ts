@@ -45,7 +45,11 @@ it('a restore and a migration tell what they did', () => {
 it.each([
   ['a folder', { from: './d' }, { data: './d' }],
   ['a folder with files elsewhere', { from: 'd', 'files-from': 's3://b/p' }, { data: 'd', files: 's3://b/p' }],
-  ['a database', { from: 'postgres://h/n' }, { data: expect.any(String), database: 'postgres://h/n' }],
+  [
+    'a database',
+    { from: 'postgres://h/n' },
+    { data: expect.any(String), database: 'postgres://h/n', auditKey: expect.stringMatching(/^.h.*molar.audit\.key$/) },
+  ],
 ])('a side of a migration is %s', (_name, flags, place) => {
   expect(sideOf(flags, 'from', { HOME: '/h' })).toEqual(place);
 });

@@ -52,7 +52,9 @@ describe('a migration', () => {
     expect(linesOf(await check({ data: fresh(), database: url, files }, { deep: true }))).toEqual([]);
     const data = fresh();
     const back = await migrate({ data: fresh(), database: url, files }, { data }, WORK);
-    expect({ tables: back.tables, files: back.files }).toEqual({ tables: there.tables, files: there.files });
+    // Where it arrives, each migration is signed.
+    const tables = { ...there.tables, audit_checkpoints: (there.tables.audit_checkpoints ?? 0) + 1 };
+    expect({ tables: back.tables, files: back.files }).toEqual({ tables, files: there.files });
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
     expect(await answers({ data })).toEqual(before);
   });

@@ -61,6 +61,7 @@ describe('what was restored', () => {
     const report = await restore(backup, { data }, WORK);
     expect(report).toMatchObject({ backup, to: data, problems: [] });
     expect((await readdir(data)).filter((name) => !/-(?:wal|shm)$/.test(name)).sort()).toEqual([
+      'audit.key',
       'files',
       'molar.sqlite',
     ]);

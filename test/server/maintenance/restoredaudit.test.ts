@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type PublicKeys, readPublicKeys } from '../../../src/server/audit/keys.ts';
+import { openAuditKey, type PublicKeys, readPublicKeys } from '../../../src/server/audit/keys.ts';
 import { verifyLog } from '../../../src/server/audit/verify.ts';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { migrate } from '../../../src/server/maintenance/migrate.ts';
@@ -67,6 +67,28 @@ it('a restored folder is whole with its own key, whatever was shipped before, an
   expect(await found(second, both, at('shipped'))).toEqual([]);
   await tamper(second, 'UPDATE audit_checkpoints SET entries = 99 WHERE number = 2');
   expect(await found(second, both)).toEqual(['audit.checkpoint checkpoint 2']);
+  await second.close();
+});
+
+it('a restored folder that is served with the key of before is whole with that key alone', async () => {
+  await restore(at('backup'), { data: at('second') }, work());
+  const auditKey = join(at('first'), 'audit.key');
+  const audit = { auditKey, auditCheckpoints: at('shipped') };
+  const second = await testService([], { data: at('second'), clock: service.clock, audit });
+  await writeEntry(second);
+  await minute(second);
+  await expect.poll(() => second.keeper.metrics()[0]?.read()).toBe(0);
+  expect(await found(second, await readPublicKeys(auditKey), at('shipped'))).toEqual([]);
+  await second.close();
+});
+
+it('a restore that somebody else signed is not taken up by the server', async () => {
+  await restore(at('backup'), { data: at('second') }, work());
+  await openAuditKey(at('mine'));
+  await cp(at('mine'), join(at('second'), 'audit.key'));
+  const auditKey = join(at('first'), 'audit.key');
+  const second = await testService([], { data: at('second'), clock: service.clock, audit: { auditKey } });
+  expect((await found(second, await readPublicKeys(auditKey)))[0]).toMatch(/^audit\.checkpoint checkpoint \d+$/);
   await second.close();
 });
 

@@ -32,14 +32,14 @@ export async function openTarget(place: DataLocation): Promise<OpenTarget> {
   return place.database === undefined ? openFolderTarget(place) : openDatabaseTarget(place, place.database);
 }
 
-async function openFolderTarget({ data, files: target }: DataLocation): Promise<OpenTarget> {
+async function openFolderTarget({ data, files: target, auditKey }: DataLocation): Promise<OpenTarget> {
   const name = resolve(data);
   const part = await openPartFolder(name);
   try {
     const files = await openFiles(target, part.path);
     return {
       name,
-      place: { data: part.path, files: target },
+      place: { data: part.path, files: target, auditKey },
       part,
       files,
       async store() {
