@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../catalog/catalog.ts';
@@ -114,13 +113,13 @@ function writeRefusal(error: Error & { code?: string }, socket: Duplex): void {
 }
 
 /** Tells a connection for which there is no room so, whatever it wants (503), and ends it. */
-export function refuseConnection(socket: Socket): void {
+export function refuseConnection(socket: Duplex): void {
   const description = 'This server has as many connections as it takes. Try again in a moment.';
   writeAndEnd(socket, 503, { code: 'server.unavailable', source: 'connections', description }, { 'retry-after': '1' });
 }
 
 /** Writes a refusal to a connection without a request to answer. */
-function writeAndEnd(socket: Socket, status: number, problem: Problem, more: Record<string, string> = {}): void {
+function writeAndEnd(socket: Duplex, status: number, problem: Problem, more: Record<string, string> = {}): void {
   const body = failureText(status, [problem]);
   const headers = Object.entries({ ...headersFor(body), ...more }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
