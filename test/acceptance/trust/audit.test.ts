@@ -30,7 +30,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     const { id, token } = await tested.token('--scope', 'model:read', '--scope', 'model:write');
     const list = await tested.call(token, 'GET', '/patients?pageSize=100');
     const one = await tested.call(token, 'GET', `/patients/${PATIENT + 3}`);
-    const count = await tested.call(token, 'GET', '/patients/count');
+    const count = await tested.call(token, 'GET', '/patients/totalcount');
     const same = await tested.call(token, 'PUT', `/patients/${PATIENT + 4}`, {});
     const found = await tested.entries();
     const of = (answer: { requestId: string }) => found.filter(({ requestId }) => requestId === answer.requestId);

@@ -61,7 +61,7 @@ describe('a token', () => {
     );
     const own = Array.from({ length: 20 }, (_, index) => PATIENT + 100 + index);
     expect(await idsOf(token, '/patients?pageSize=500')).toEqual(own);
-    expect((await tested.call(token, 'GET', '/patients/count')).body.data).toMatchObject({ count: 20 });
+    expect((await tested.call(token, 'GET', '/patients/totalcount')).body.data).toMatchObject({ totalCount: 20, total: 20 });
     const hidden = await tested.call(token, 'GET', `/patients/${PATIENT}`);
     const invented = await tested.call(token, 'GET', '/patients/42');
     expect(hidden.status).toBe(404);
@@ -77,11 +77,11 @@ describe('a token', () => {
   it('is rotated: the old one ends after the overlap', async () => {
     const { id, token } = await tested.token('--scope', 'model:read');
     const later = await json<{ token: string }>('tokens', 'rotate', id);
-    expect((await tested.call(token, 'GET', '/patients/count')).status).toBe(200);
-    expect((await tested.call(later.token, 'GET', '/patients/count')).status).toBe(200);
+    expect((await tested.call(token, 'GET', '/patients/totalcount')).status).toBe(200);
+    expect((await tested.call(later.token, 'GET', '/patients/totalcount')).status).toBe(200);
     const again = await tested.token('--scope', 'model:read');
     await json('tokens', 'rotate', again.id, '--overlap', '0');
-    expect((await tested.call(again.token, 'GET', '/patients/count')).status).toBe(401);
+    expect((await tested.call(again.token, 'GET', '/patients/totalcount')).status).toBe(401);
   });
 });
 
@@ -90,13 +90,13 @@ describe('a client', () => {
     const made = await json<{ clientId: string; clientSecret: string }>('clients', 'create', '--for', ORGANIZATION);
     const { token, status } = await signIn(made.clientId, made.clientSecret);
     expect(status).toBe(200);
-    expect((await tested.call(token, 'GET', '/patients/count')).status).toBe(200);
+    expect((await tested.call(token, 'GET', '/patients/totalcount')).status).toBe(200);
     const next = await json<{ clientSecret: string }>('clients', 'rotate', made.clientId);
     expect((await signIn(made.clientId, made.clientSecret)).status).toBe(200);
     expect((await signIn(made.clientId, next.clientSecret)).status).toBe(200);
     expect(JSON.stringify(await json('clients', 'list'))).not.toContain(next.clientSecret);
     await json('clients', 'revoke', made.clientId);
-    expect((await tested.call(token, 'GET', '/patients/count')).status).toBe(401);
+    expect((await tested.call(token, 'GET', '/patients/totalcount')).status).toBe(401);
     expect((await signIn(made.clientId, next.clientSecret)).status).toBe(401);
   });
 
@@ -130,10 +130,10 @@ describe('an import', () => {
       code: 2,
       named: true,
     });
-    expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/count')).status).toBe(401);
+    expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/totalcount')).status).toBe(401);
     expect((await tested.server('import', 'weak.ndjson', '--allow-credentials')).code).not.toBe(0);
     expect((await tested.server('import', 'strong.ndjson', '--allow-credentials')).code).toBe(0);
-    expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/count')).status).toBe(200);
+    expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/totalcount')).status).toBe(200);
     const made = (await tested.entries()).filter(
       ({ operation, who }) => operation === 'tokens.create' && who === 'import',
     );
