@@ -12,7 +12,8 @@ import type { JsonRecord } from '../store/layout.ts';
 import type { Reach } from '../store/reach.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
-import { type Change, messageOf } from '../stream/changemessages.ts';
+import type { Change } from '../stream/change.ts';
+import { messageOf } from '../stream/changemessages.ts';
 import { appendMessage } from '../stream/outbox.ts';
 import { placesOfChange } from '../stream/places.ts';
 

@@ -7,22 +7,10 @@ import {
   NO_LOCATION,
   publishedOperations,
 } from '../../catalog/stream/domains.ts';
-import type { Organization } from '../organizations.ts';
 import type { JsonRecord } from '../store/layout.ts';
+import type { Change } from './change.ts';
 import type { NewMessage } from './outbox.ts';
 import type { Places } from './places.ts';
-
-/** One change of one record: `before` is undefined for a new one, `after` for one that is deleted. */
-export interface Change {
-  readonly organization: Pick<Organization, 'org' | 'id'>;
-  readonly resource: Resource;
-  readonly before: JsonRecord | undefined;
-  readonly after: JsonRecord | undefined;
-  /** The JSON of `after`, if already serialized. */
-  readonly json?: string;
-  /** When it happened: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
-  readonly at: string;
-}
 
 /**
  * The message of a change (D40): the whole record when it is new, the changed fields when it is updated, the id when it

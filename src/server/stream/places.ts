@@ -3,7 +3,7 @@ import { NO_LOCATION } from '../../catalog/stream/domains.ts';
 import type { RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import { EVERYWHERE, locationOfRecord } from '../store/reach.ts';
 import type { Reader } from '../store/store.ts';
-import type { Change } from './changemessages.ts';
+import type { Change } from './change.ts';
 
 /** Who sees a message of those who are bound to locations (contract §8); it is stored beside the message. */
 export interface Places {
