@@ -39,7 +39,7 @@ describe('odd lines', () => {
     renew: () => service.renew(),
     judge: async (bytes) => {
       const parts = [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)];
-      const refused = await importFile(service.current.service, Readable.from(parts)).then(
+      const refused = await importFile(service.current.service, Readable.from(parts), { allowCredentials: true }).then(
         () => undefined,
         (error: unknown) => error,
       );

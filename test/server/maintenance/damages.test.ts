@@ -180,20 +180,6 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     `UPDATE access_tokens SET scopes = '["all"]' WHERE id = (SELECT MIN(id) FROM access_tokens)`,
     [like(/^access access_tokens [0-9a-f]+: its scopes cannot be read$/)],
   ],
-  [
-    'a token with locations and an end that nobody can read',
-    `UPDATE access_tokens SET locations = '"all"', expires_at = 'soon' WHERE id = (SELECT MIN(id) FROM access_tokens)`,
-    [
-      like(/^access access_tokens [0-9a-f]+: its end cannot be read$/),
-      like(/^access access_tokens [0-9a-f]+: its locations cannot be read$/),
-    ],
-  ],
-  [
-    'a client with an earlier secret that does not end',
-    `INSERT INTO api_clients (client_id, secret_hash, organizations, scopes, old_secrets)
-      VALUES ('app', 'x', '[]', '[]', '[{"hash":"y"}]')`,
-    ['access api_clients app: its earlier secrets cannot be read'],
-  ],
   ['an index that is missing', 'DROP INDEX events_by_start', ['schema events_by_start: the index is missing']],
   [
     'a column that is missing',
