@@ -12,10 +12,8 @@ import type { JsonRecord } from '../store/layout.ts';
 import type { Reach } from '../store/reach.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
-import type { Change } from '../stream/change.ts';
-import { messageOf } from '../stream/changemessages.ts';
+import { type Change, messageOf, placesOfChange } from '../stream/changemessages.ts';
 import { appendMessage } from '../stream/outbox.ts';
-import { placesOfChange } from '../stream/places.ts';
 
 /** POST of a record (D6): every problem of body, rules and links is reported together. */
 export function createHandler(behaviour: Behaviour): Handler {

@@ -28,7 +28,7 @@ export function conditionsOf(
   way: AccessPath = 'indexes',
 ): Sql {
   const limits = terms.filter((term) => !term.all).map((term) => sql`(${conditionOf(reach.org, resource, term, way)})`);
-  const seen = seenBy(reach, resource.type);
+  const seen = seenBy(reach, resource.type, 'r', way === 'indexes');
   return limits.length === 0 ? seen : sql` AND ${join(limits, ' AND ')}${seen}`;
 }
 

@@ -61,21 +61,25 @@ function linkColumn(resource: Resource, alias: string, field: string): Sql {
   return hasColumn ? raw(`${alias}.${column}`) : linkInJson(alias, field);
 }
 
-/** The condition, ANDed, that the records of a type are within reach; `alias` is that of their table. */
-export function seenBy({ locations }: Reach, type: string, alias = 'r'): Sql {
+/**
+ * The condition, ANDed, that the records of a type are within reach; `alias` is that of their table. Not `indexed`: in a
+ * form that no index is taken for, where records are read in the order of their ids.
+ */
+export function seenBy({ locations }: Reach, type: string, alias = 'r', indexed = true): Sql {
   const kind = KINDS.get(type);
   if (locations === undefined || kind === undefined) return empty;
   const wanted = join([EVERYWHERE, ...locations]);
   if (type === LOCATION) return sql` AND ${raw(alias)}.id IN (${wanted})`;
-  return kind.locatedBy.length === 0 ? empty : sql` AND ${isWithin(kind, kind.locatedBy, alias, wanted)}`;
+  return kind.locatedBy.length === 0 ? empty : sql` AND ${isWithin(kind, kind.locatedBy, alias, wanted, indexed)}`;
 }
 
-/** Location by location, so that a store can take its indexes. */
-function isWithin(kind: Kind, [name, ...others]: readonly string[], alias: string, wanted: Sql): Sql {
+/** Link by link, so that a store can take its indexes. */
+function isWithin(kind: Kind, [name, ...others]: readonly string[], alias: string, wanted: Sql, indexed: boolean): Sql {
   if (name === undefined) return raw('1 = 1');
-  const here = sql`${locationOfLink(kind, name, alias)} IN (${wanted})`;
+  const location = locationOfLink(kind, name, alias);
+  const here = sql`${indexed ? location : sql`(CASE WHEN true THEN ${location} END)`} IN (${wanted})`;
   if (kind.fields[name]?.required) return here;
-  return sql`(${here} OR (${kind.linkOf(alias, name)} IS NULL AND ${isWithin(kind, others, alias, wanted)}))`;
+  return sql`(${here} OR (${kind.linkOf(alias, name)} IS NULL AND ${isWithin(kind, others, alias, wanted, indexed)}))`;
 }
 
 /** The location of the records of a type: its id, `EVERYWHERE`, or NULL where nobody knows it; `alias` is that of their table. */

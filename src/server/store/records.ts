@@ -88,7 +88,9 @@ async function accessPathOf(
   slice: Slice,
 ): Promise<AccessPath> {
   const ranges = rangeTerms(terms);
-  if (ranges.length === 0 || typeof slice.order === 'object') return 'indexes';
+  if (typeof slice.order === 'object') return 'indexes';
+  // Those of some locations are many: to find them all and sort them would cost that for each page.
+  if (ranges.length === 0) return reach.locations === undefined ? 'indexes' : 'ids';
   const exact = terms.some((term) => term.operator === '==' && !term.all);
   if (exact) return 'ids';
   const row = await read.get<{ found: number }>(

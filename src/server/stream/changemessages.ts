@@ -7,10 +7,24 @@ import {
   NO_LOCATION,
   publishedOperations,
 } from '../../catalog/stream/domains.ts';
+import type { Organization } from '../organizations.ts';
 import type { JsonRecord } from '../store/layout.ts';
-import type { Change } from './change.ts';
+import { locationOfRecord } from '../store/reach.ts';
+import type { Reader } from '../store/store.ts';
 import type { NewMessage } from './outbox.ts';
-import type { Places } from './places.ts';
+import { type Places, placesAt } from './places.ts';
+
+/** One change of one record: `before` is undefined for a new one, `after` for one that is deleted. */
+export interface Change {
+  readonly organization: Pick<Organization, 'org' | 'id'>;
+  readonly resource: Resource;
+  readonly before: JsonRecord | undefined;
+  readonly after: JsonRecord | undefined;
+  /** The JSON of `after`, if already serialized. */
+  readonly json?: string;
+  /** When it happened: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly at: string;
+}
 
 /**
  * The message of a change (D40): the whole record when it is new, the changed fields when it is updated, the id when it
@@ -35,6 +49,22 @@ export function messageOf({
   const key = { organizationId: organization.id, locationId: locationOf(resource, record), domainType, operation };
   const text = payload === after && json !== undefined ? json : JSON.stringify(payload);
   return { org: organization.org, key, sendTime: at, correlationId: null, payload: text };
+}
+
+/** The places of a change, in the transaction that makes it. */
+export async function placesOfChange(
+  read: Reader,
+  { organization: { org }, resource, before, after, json }: Change,
+): Promise<Places> {
+  const now = after ?? before;
+  const is = now === undefined ? null : await locationOfRecord(read, org, resource.type, now);
+  const moves =
+    before !== undefined &&
+    after !== undefined &&
+    !resource.locatedBy.every((name) => isDeepStrictEqual(before[name], after[name]));
+  const was = moves ? await locationOfRecord(read, org, resource.type, before) : is;
+  if (was === is) return placesAt(is);
+  return { places: `${was ?? ''}>${is ?? ''}`, record: json ?? JSON.stringify(after) };
 }
 
 /** The location segment of a record's routing key. */

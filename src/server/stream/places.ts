@@ -1,9 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { NO_LOCATION } from '../../catalog/stream/domains.ts';
 import type { RoutingKey } from '../../catalog/stream/routingkeys.ts';
-import { EVERYWHERE, locationOfRecord } from '../store/reach.ts';
-import type { Reader } from '../store/store.ts';
-import type { Change } from './change.ts';
+import { EVERYWHERE } from '../store/reach.ts';
 
 /** Who sees a message of those who are bound to locations (contract §8); it is stored beside the message. */
 export interface Places {
@@ -24,22 +21,6 @@ export function placesAt(location: number | null): Places {
 /** The places of what tells of several locations at once; undefined: of all that there are. */
 export function placesOfAll(locations: readonly number[] | undefined): Places {
   return { places: locations === undefined ? '' : [EVERYWHERE, ...locations].join('&'), record: null };
-}
-
-/** The places of a change, in the transaction that makes it. */
-export async function placesOfChange(
-  read: Reader,
-  { organization: { org }, resource, before, after, json }: Change,
-): Promise<Places> {
-  const now = after ?? before;
-  const is = now === undefined ? null : await locationOfRecord(read, org, resource.type, now);
-  const moves =
-    before !== undefined &&
-    after !== undefined &&
-    !resource.locatedBy.every((name) => isDeepStrictEqual(before[name], after[name]));
-  const was = moves ? await locationOfRecord(read, org, resource.type, before) : is;
-  if (was === is) return placesAt(is);
-  return { places: `${was ?? ''}>${is ?? ''}`, record: json ?? JSON.stringify(after) };
 }
 
 /** What is sent of a message. */
