@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
@@ -72,6 +73,20 @@ describe('a server with TLS', () => {
     socket.destroy();
     return fingerprint256;
   }
+  test('a connection for which there is no room is told so after its handshake (contract §8)', async () => {
+    const tls = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem', '--max-connections', '1'];
+    const small = await serve(place.path, ['--data', ':memory:', ...tls]);
+    const options = { host: '127.0.0.1', port: Number(new URL(small.url).port), rejectUnauthorized: false };
+    const first = connect(options);
+    await once(first, 'secureConnect');
+    const [told] = (await once(connect(options), 'data')) as [Buffer];
+    expect(String(told)).toMatch(/^HTTP\/1\.1 503 /);
+    first.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    const [answer] = (await once(first, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    first.destroy();
+    await small.stop();
+  });
 
   test('it listens beyond this machine, over https', () => {
     expect(served.url).toMatch(/^https:\/\//);

@@ -24,8 +24,9 @@ const people = Array.from({ length: 500 }, (_, n) =>
   line('PatientV1', { id: 1000 + n, firstName: 'Many', lastName: 'More', preferredName: 'x'.repeat(240) }),
 );
 
+/** On one store: what waits for readers is the same whichever it came from. */
 async function listening(answerBytes: number) {
-  const service = await testService([...bareRecords(), ...people], { budgets: { answerBytes } });
+  const service = await testService([...bareRecords(), ...people], { budgets: { answerBytes }, store: 'sqlite' });
   closing.push(() => service.close());
   const { port } = new URL(await service.app.listen({ port: 0, host: '127.0.0.1' }));
   return { service, port: Number(port) };
@@ -62,7 +63,10 @@ async function isFull(service: TestService): Promise<boolean> {
 /** Uses the budget up with lists that nobody reads: the system takes some megabytes of each, the rest waits here. */
 async function fill(service: TestService, port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
-  while (!(await isFull(service))) sockets.push(await stalled(port, LIST.repeat(12)));
+  while (!(await isFull(service))) {
+    sockets.push(await stalled(port, LIST.repeat(12)));
+    await sleep(100);
+  }
   return sockets;
 }
 

@@ -59,12 +59,19 @@ describe('a request that takes too long is answered 408 (D43)', () => {
 
   test('the work on it never ends', async () => {
     const never = new Promise<never>(() => {});
-    const store = { ...folder.service.store, read: { all: () => never, get: () => never } };
+    const read = { all: () => never, get: () => never };
+    const store = { ...folder.service.store, read, readFor: () => read };
     const app = await appOn({ ...folder.service, store }, 200);
     const answer = await app.inject({ url: '/api/v1/patients', headers: { authorization: 'Bearer x' } });
     expect(answer.statusCode).toBe(408);
     expect(answer.json()).toMatchObject({ statusCode: 408, data: null, errors: [LATE] });
   });
+});
+
+test('headers have ten seconds, or a request where that is less, and connections may be idle for 65 (contract §8)', async () => {
+  const { server } = await appOn(folder.service, 60_000);
+  expect([server.headersTimeout, server.keepAliveTimeout]).toEqual([10_000, 65_000]);
+  expect((await appOn(folder.service, 4_000)).server.headersTimeout).toBe(4_000);
 });
 
 test('what is no HTTP at all is answered 400 in the envelope', async () => {
