@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
-import { ReadTrail } from './audit/entries.ts';
+import { type AuditMode, ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import type { Clock } from './clock.ts';
 import { openFiles, requireFiles } from './files/open.ts';
@@ -51,6 +51,8 @@ export interface OpenOptions {
   readonly agingPageLimit?: number;
   /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
+  /** When entries of reads are written; `strict` when not given. */
+  readonly audit?: AuditMode;
   /** Retention of the audit log in days. */
   readonly auditRetentionDays?: number;
 }
@@ -72,7 +74,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
     const deliveries = new Deliveries(store, clock);
-    const reads = new ReadTrail(store);
+    const reads = new ReadTrail(store, options.audit);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
     const auditTidying = new HourlyTask(store, 'audit', (signal) => deleteOldEntries(store, clock, auditDays, signal));
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.

@@ -89,6 +89,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
+    options.log.note('info', 'listening', { url, audit: folder.service.reads.mode });
     const demo = await announceDemo?.(url);
     return {
       url,

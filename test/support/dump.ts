@@ -12,6 +12,7 @@ const OWN = new Set([
   'stream_messages',
   'log_heads',
   'audit_entries',
+  'audit_patients',
   'leases',
   'rate_buckets',
 ]);

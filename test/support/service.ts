@@ -31,6 +31,8 @@ interface TestServiceOptions {
   /** Credentials that are not accepted, from one address at once; 0, no limit, when not given. */
   readonly failedAttempts?: number;
   readonly streamRetentionDays?: number;
+  /** `strict` when not given. */
+  readonly audit?: 'strict' | 'buffered';
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
 }
@@ -59,6 +61,7 @@ export async function testService(
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
+    ...(options.audit && { audit: options.audit }),
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),
   });

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import type { Clock } from '../clock.ts';
+import { type IndexedEntry, unindexPatients } from '../store/patientindex.ts';
 import type { Store } from '../store/store.ts';
 import { DAY_MS } from '../stream/stream.ts';
 import { ANCHOR } from './chain.ts';
@@ -21,8 +22,8 @@ export async function deleteOldEntries(store: Store, clock: Clock, days: number,
   const cutoff = new Date(clock() - days * DAY_MS).toISOString();
   while (!signal?.aborted) {
     const deleted = await store.write(async (tx) => {
-      const old = await tx.all<{ id: number; hash: string; at: string }>(
-        sql`SELECT id, hash, at FROM audit_entries ORDER BY id LIMIT ${CHUNK}`,
+      const old = await tx.all<IndexedEntry & { hash: string; at: string }>(
+        sql`SELECT id, hash, at, org, operation, ids, patients, covers_all FROM audit_entries ORDER BY id LIMIT ${CHUNK}`,
       );
       // Entries are in the order of their commits, which is that of their times but for moments.
       const young = old.findIndex(({ at }) => at >= cutoff);
@@ -31,6 +32,7 @@ export async function deleteOldEntries(store: Store, clock: Clock, days: number,
       if (last === undefined) return 0;
       await tx.run(sql`INSERT INTO settings (name, value) VALUES (${ANCHOR}, ${`${last.id}:${last.hash}`})
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+      await unindexPatients(tx, old.slice(0, count));
       await tx.run(sql`DELETE FROM audit_entries WHERE id <= ${last.id}`);
       const at = new Date(clock()).toISOString();
       await appendAudit(tx, { org: null, at, actor: RETENTION, operation: 'audit.delete', count });

@@ -42,7 +42,7 @@ export function allHandlers(): ReadonlyMap<string, Handler> {
 function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
   return async (request) => {
     const response = await firstRecords(request);
-    const { organization, query, service } = request;
+    const { organization, query, service, actor } = request;
     const correlationId = randomUUID();
     const delivery = {
       org: organization.org,
@@ -52,6 +52,7 @@ function deliveringHandler(operation: Operation, firstRecords: Handler): Handler
       responseFields: query.responseFields ?? null,
       // Checked by now: absent, empty or a whole number.
       afterId: Number(query.lastId ?? 0),
+      actor,
     };
     await service.store.write((tx) => addDelivery(tx, delivery, nowOf(service)), organization.org);
     service.deliveries.wake();

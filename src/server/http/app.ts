@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refusal } from '../../catalog/failures.ts';
+import { AUDITED_REFUSALS, RefusalTrail, type RefusedRequest } from '../audit/refusals.ts';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { mountDocs } from '../docs/route.ts';
 import type { AccessLog } from '../log.ts';
@@ -15,6 +16,7 @@ import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
+import { namedBy } from './identity.ts';
 import { mountOperations } from './operations.ts';
 import { lacksHost, Routes, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
 import { mountStream } from './streamroute.ts';
@@ -61,6 +63,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
 
   const auth = { service, attempts: new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock) };
   const routes = new Routes(app);
+  const refusals = new RefusalTrail(service.reads, service.clock);
+  app.addHook('onClose', async () => refusals.end());
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('request', trackExchange);
   // First of all, so that what is refused below is counted, too.
@@ -87,6 +91,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     }
     // A connection closed while the caller still sends is reset, and the caller never reads this response.
     if (status === 413) reply.removeHeader('connection');
+    if (AUDITED_REFUSALS.has(status)) refusals.note(refusedRequest(request, status));
     if (status === 503) reply.header('retry-after', '1');
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
@@ -104,6 +109,13 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
   });
   return app;
+}
+
+/** What the audit log tells of a refused request. */
+function refusedRequest(request: FastifyRequest, status: number): RefusedRequest {
+  const { caller, ip, id } = request;
+  const known = caller && { who: caller.grant.who, org: caller.organization.org };
+  return { status, address: ip, requestId: id, ...namedBy(request), ...known };
 }
 
 /** Filters of several hundred ids fit into a URL. */

@@ -32,10 +32,15 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       const row = owner && (await findRecord<DocumentRow>(service.store.read, owner.org, documents, document));
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
-      service.reads.admit();
-      const actor = { who: 'link', address: request.ip, requestId: request.id };
-      const operation = `${documents.name}.${variant}`;
-      service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document] });
+      await service.reads.disclose({
+        org: owner.org,
+        at: nowOf(service),
+        actor: { who: 'link', address: request.ip, requestId: request.id },
+        operation: 'files.get',
+        ids: [document],
+        patients: row.patient == null ? [] : [row.patient],
+        via: 'link',
+      });
       return sendFile(service, row, variant, request, reply);
     },
   );

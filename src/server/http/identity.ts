@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { refusal } from '../../catalog/failures.ts';
 import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
+import type { RefusedRequest } from '../audit/refusals.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
@@ -48,6 +49,21 @@ function putCached<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
+/** Who sent a request, for which organization (its key), and the API client that it named. */
+type Named = Pick<RefusedRequest, 'who' | 'org' | 'client'>;
+
+const named = new WeakMap<Sender, Named>();
+
+/** Whom a request named that is refused, as far as it was found out. */
+export function namedBy(sender: Sender): Named {
+  return named.get(sender) ?? {};
+}
+
+/** Keeps whom a request named, before it is refused. */
+export function nameSender(sender: Sender, found: Named): void {
+  named.set(sender, found);
+}
+
 type Sender = Pick<FastifyRequest, 'ip' | 'headers' | 'method'>;
 
 /** Who an authenticated request comes from, for the audit log. */
@@ -59,6 +75,7 @@ export function actorOf(request: FastifyRequest, { who }: Pick<Grant, 'who'>): A
 export async function identify(auth: AuthContext, sender: Sender, scope?: Scope): Promise<Caller> {
   const grant = await authenticate(auth, sender);
   const organization = await identifyOrganization(auth.service, grant, sender);
+  nameSender(sender, { who: grant.who, org: organization.org });
   if (scope !== undefined) requireScope(grant, scope, sender.method);
   return { grant, organization };
 }
@@ -75,7 +92,7 @@ export function authenticate(
   const hash = tokenHash(tokenOf(sender));
   const grant = cache.grants.get(hash);
   return grant !== undefined && auth.attempts.isAccepted(hash)
-    ? accepted(auth, grant, hash)
+    ? accepted(auth, sender, grant, hash)
     : lookUp(auth, sender, cache, hash);
 }
 
@@ -90,9 +107,9 @@ function tokenOf({ headers: { authorization } }: Sender): string {
   return token;
 }
 
-async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash: string): Promise<Grant> {
+async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash: string): Promise<Grant> {
   const { service, attempts } = auth;
-  const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', ip);
+  const succeeded = attempts.isAccepted(hash) ? () => {} : attempts.begin('token', sender.ip);
   const grant = await findGrantByHash(service.store.read, hash).catch((error: unknown) => {
     succeeded();
     throw error;
@@ -103,12 +120,13 @@ async function lookUp(auth: AuthContext, { ip }: Sender, cache: AuthCache, hash:
   }
   succeeded();
   putCached(cache.grants, hash, grant);
-  return accepted(auth, grant, hash);
+  return accepted(auth, sender, grant, hash);
 }
 
-function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string): Grant {
+function accepted({ service, attempts }: AuthContext, sender: Sender, grant: Grant, hash: string): Grant {
   attempts.accept(hash);
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= service.clock()) {
+    nameSender(sender, { who: grant.who });
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
   }
   return grant;
@@ -118,26 +136,33 @@ function accepted({ service, attempts }: AuthContext, grant: Grant, hash: string
 export function identifyOrganization(
   { store }: Service,
   grant: Grant,
-  { headers }: Sender,
+  sender: Sender,
   cache = currentAuthCache(store),
 ): Organization | Promise<Organization> {
-  const header = headers['organization-id'];
+  const header = sender.headers['organization-id'];
   const id = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
-  if (!grant.organizations.includes(id)) throw forbidden();
-  return cache.organizations.get(id) ?? existing(store, cache, id);
+  if (!grant.organizations.includes(id)) throw forbidden(sender, grant);
+  return cache.organizations.get(id) ?? existing(store, cache, id, sender, grant);
 }
 
-async function existing(store: Store, cache: AuthCache, id: string): Promise<Organization> {
+async function existing(
+  store: Store,
+  cache: AuthCache,
+  id: string,
+  sender: Sender,
+  grant: Grant,
+): Promise<Organization> {
   const organization = await findOrganization(store.read, id);
-  if (organization === undefined) throw forbidden();
+  if (organization === undefined) throw forbidden(sender, grant);
   putCached(cache.organizations, id, organization);
   return organization;
 }
 
-function forbidden() {
+function forbidden(sender: Sender, { who }: Grant) {
+  nameSender(sender, { who });
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 

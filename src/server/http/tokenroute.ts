@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { parseJson } from '../body/jsonbody.ts';
 import { issueToken, TOKEN_SECONDS } from '../tokens/tokens.ts';
-import type { AuthContext } from './identity.ts';
+import { type AuthContext, nameSender } from './identity.ts';
 
 const PATH = '/oauth/client_credential/accesstoken';
 
@@ -28,6 +28,7 @@ export async function mountTokens(app: FastifyInstance, { service, attempts }: A
         throw refusal('auth.grant_type', 'grant_type', 'grant_type must be client_credentials.');
       }
       const { clientId, clientSecret } = credentials(form);
+      nameSender(request, { client: clientId });
       const succeeded = attempts.begin('client', request.ip);
       const from = { address: request.ip, requestId: request.id };
       const token = await issueToken(service, clientId, clientSecret, from).catch((error: unknown) => {

@@ -7,6 +7,7 @@ import { recordChange } from '../engine/writing.ts';
 import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
+import { patientColumn } from '../store/patientof.ts';
 import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
 import { RESOURCE_BY_TYPE } from './kinds.ts';
@@ -111,7 +112,8 @@ export class ChangeLog {
     await this.tx.appendSelected(
       sql`SELECT c.seq - CAST(${from - 1} AS BIGINT) AS position, c.org AS org,
         CAST(${before} AS TEXT) || ${location} || CAST(${after} AS TEXT) AS routing_key,
-        CAST(${at} AS TEXT) AS sent_at, CAST(NULL AS TEXT) AS correlation_id, r.json AS payload ${rows}`,
+        CAST(${at} AS TEXT) AS sent_at, CAST(NULL AS TEXT) AS correlation_id, r.json AS payload,
+        r.id AS record_id, ${raw(patientColumn(resource))} AS patient_id ${rows}`,
       count,
     );
     this.count(org, `${resource.name}.create`, count);

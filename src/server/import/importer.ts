@@ -6,6 +6,7 @@ import { utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { appendAudit, commandActor } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
@@ -122,6 +123,10 @@ async function importInto(
   problems.throwIfAny();
   await settleCorrections(tx, service, now);
   await state.changes?.settle(now);
+  if (!unpublished) {
+    const count = Object.values(state.counts).reduce((sum, some) => sum + some, state.deleted);
+    await appendAudit(tx, { org: null, at: now, actor: commandActor(), operation: 'server.import', count });
+  }
   for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);
   await state.ids.settle();

@@ -12,6 +12,7 @@ import { hashOf } from './check/files.ts';
 import { completeCopy, copyDatabase } from './copy/database.ts';
 import { transferFiles } from './copy/files.ts';
 import { type OpenTarget, openTarget } from './copy/target.ts';
+import { noteCopy } from './copytrail.ts';
 import { reportingDamage } from './damage.ts';
 import type { DataLocation } from './datalocation.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -114,7 +115,7 @@ async function fill(
   const problems =
     target.part === undefined
       ? await copyRows(snapshot, target, moveFiles, work)
-      : await copyDatabaseFile(folder, target.part.path).then(moveFiles);
+      : await copyDatabaseFile(folder, target.part.path, work).then(moveFiles);
   const checked = await checkPlace(target.place, { ...work, deep: false, repair: false });
   const found = checked.checks.filter((check) => check.problems > 0);
   return [
@@ -129,6 +130,7 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
   try {
     await copyDatabase(snapshot, opened, work);
     const moved = await files();
+    await noteCopy(opened.store, 'server.restore', work);
     await completeCopy(opened);
     return moved;
   } finally {
@@ -136,13 +138,14 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
   }
 }
 
-async function copyDatabaseFile(folder: string, part: string): Promise<void> {
+async function copyDatabaseFile(folder: string, part: string, work: Work): Promise<void> {
   const file = join(part, DATABASE);
   await removeDatabase(part);
   await copyFile(join(folder, DATABASE), file, constants.COPYFILE_FICLONE);
   await chmod(file, 0o600);
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
+  await noteCopy(store, 'server.restore', work);
   await store.tidy();
   await store.close();
   const written = await open(file, 'r');

@@ -2,6 +2,7 @@ import sql, { join } from 'sql-template-tag';
 import { operationOf } from '../../catalog/catalog.ts';
 import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { patients } from '../../catalog/resources/patients.ts';
+import { disclose } from '../disclosing.ts';
 import { projectRecord } from '../rendering.ts';
 import { gather, readSelection, readTerms } from '../requests.ts';
 import type { Handler, OperationRequest } from '../service.ts';
@@ -20,6 +21,8 @@ export const calculatedHandler: Handler = async (request) => {
     request,
     ids.toSorted((a, b) => a - b),
   );
+  const found = rows.map(({ id }) => id);
+  disclose(request, found, found);
   return { data: JSON.stringify(rows.map((row) => projectRecord({ ...row }, selected))) };
 };
 

@@ -7,6 +7,7 @@ import type { Organization } from '../organizations.ts';
 import { projectText } from '../rendering.ts';
 import { conditionsOf } from '../store/conditions.ts';
 import { columnName, tableOf } from '../store/layout.ts';
+import { patientColumn } from '../store/patientof.ts';
 import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { Delivery } from './deliverystore.ts';
@@ -23,6 +24,9 @@ export interface Chunk {
 }
 
 interface ChunkRecord {
+  readonly id: number;
+  /** Whose data it is. */
+  readonly patient: number | null;
   /** JSON text. */
   readonly payload: string;
   /** Location id as text, or `*`. */
@@ -93,12 +97,14 @@ async function storedChunk(
   );
   if (range == null || range.low === null || range.high === null) return { records: [], reachedId: undefined };
   const location = locationColumn(resource);
-  const rows = await read.all<{ id: number; json: string; place: number | null }>(
-    sql`SELECT r.id, r.json, ${raw(location)} AS place FROM ${table} r
+  const rows = await read.all<{ id: number; json: string; place: number | null; patient: number | null }>(
+    sql`SELECT r.id, r.json, ${raw(location)} AS place, ${raw(patientColumn(resource))} AS patient FROM ${table} r
       WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(org, resource, terms, 'ids')}
       ORDER BY r.id ${direction} LIMIT ${CHUNK_RECORDS}`,
   );
-  const records = rows.map(({ json, place }) => ({
+  const records = rows.map(({ id, json, place, patient }) => ({
+    id,
+    patient,
     payload: projectText(json, fields),
     locationId: place === null ? NO_LOCATION : String(place),
   }));

@@ -13,6 +13,9 @@ export interface NewMessage {
   readonly correlationId: string | null;
   /** JSON text. */
   readonly payload: string;
+  /** Id of the record that it tells of, and whose data that is; null where it tells of none. */
+  readonly record?: number | null;
+  readonly patient?: number | null;
 }
 
 /** A message as it is sent. */
@@ -24,6 +27,9 @@ export interface StoredMessage {
   readonly operation: string;
   /** The whole envelope as JSON text on one line (`StreamMessage`). */
   readonly text: string;
+  /** The record that it tells of, and whose data that is. */
+  readonly record: number | null;
+  readonly patient: number | null;
 }
 
 /** Rows per statement, and bytes after which no further statement is run: together they bound a page. */
@@ -35,8 +41,11 @@ const PAGE_BYTES = 1024 * 1024;
  * the order of commits: a reader never sees a number before a lower one.
  */
 export function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
-  const { org, key, sendTime, correlationId, payload } = message;
-  return tx.append({ log: 'stream', values: [org, formatRoutingKey(key), sendTime, correlationId, payload] });
+  const { org, key, sendTime, correlationId, payload, record = null, patient = null } = message;
+  return tx.append({
+    log: 'stream',
+    values: [org, formatRoutingKey(key), sendTime, correlationId, payload, record, patient],
+  });
 }
 
 /**
@@ -52,7 +61,8 @@ export async function readMessages(
   const messages: StoredMessage[] = [];
   const only = org === undefined ? empty : sql` AND org = ${org}`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
-    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload
+    const rows =
+      await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload, record_id, patient_id
       FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
       ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
@@ -81,6 +91,8 @@ interface MessageRow {
   readonly sent_at: string;
   readonly correlation_id: string | null;
   readonly payload: string;
+  readonly record_id: number | null;
+  readonly patient_id: number | null;
 }
 
 function toMessage(row: MessageRow): StoredMessage {
@@ -88,7 +100,8 @@ function toMessage(row: MessageRow): StoredMessage {
   const [organizationId = '', locationId = '', domainType = '', operation = ''] = routingKey.split('.');
   const head = { id, routingKey, organizationId, locationId, domainType, operation, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
-  return { id, routingKey, operation, text: `${JSON.stringify(head).slice(0, -1)},"payload":${row.payload}}` };
+  const text = `${JSON.stringify(head).slice(0, -1)},"payload":${row.payload}}`;
+  return { id, routingKey, operation, text, record: row.record_id, patient: row.patient_id };
 }
 
 /**
@@ -104,5 +117,6 @@ export function resyncMessage(
   const routingKey = formatRoutingKey(key);
   const payload = { requested, resumedAfter };
   const envelope = { id: resumedAfter, routingKey, ...key, sendTime, correlationId: null, payload };
-  return { id: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
+  const text = JSON.stringify(envelope);
+  return { id: resumedAfter, routingKey, operation: RESYNC, text, record: null, patient: null };
 }

@@ -1,13 +1,10 @@
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate, parseInstant } from '../../catalog/fields/times.ts';
-import { type Actor, appendAudit } from '../audit/entries.ts';
+import { appendAudit, commandActor } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
 import { findOrganization } from '../organizations.ts';
 import type { Service } from '../service.ts';
 import { type Grant, newToken, revokeToken, saveToken } from './tokens.ts';
-
-/** Whoever may run commands on the server's own data. */
-const COMMAND: Actor = { who: 'command', address: null, requestId: null };
 
 interface TokenRequest {
   readonly organizations: readonly string[];
@@ -37,7 +34,13 @@ export async function createToken(service: Service, request: TokenRequest) {
   };
   const id = await service.store.write(async (tx) => {
     const made = await saveToken(tx, token, grant);
-    await appendAudit(tx, { org: null, at: grant.createdAt, actor: COMMAND, operation: 'tokens.create', ids: [made] });
+    await appendAudit(tx, {
+      org: null,
+      at: grant.createdAt,
+      actor: commandActor(),
+      operation: 'tokens.create',
+      ids: [made],
+    });
     return made;
   });
   return { id, token, ...grant };
@@ -74,7 +77,13 @@ export function tokenText(grants: readonly Grant[]): string {
 export async function revoke(service: Service, id: string): Promise<void> {
   const revoked = await service.store.write(async (tx) => {
     if (!(await revokeToken(tx, id))) return false;
-    await appendAudit(tx, { org: null, at: nowOf(service), actor: COMMAND, operation: 'tokens.delete', ids: [id] });
+    await appendAudit(tx, {
+      org: null,
+      at: nowOf(service),
+      actor: commandActor(),
+      operation: 'tokens.delete',
+      ids: [id],
+    });
     return true;
   });
   if (revoked) return;

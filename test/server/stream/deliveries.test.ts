@@ -159,10 +159,11 @@ describe('an async delivery (D41)', () => {
 });
 
 describe('a delivery that fails', () => {
+  const actor = { who: 'token 1', address: '127.0.0.1', requestId: 'r' };
   const asked = (filter: string) => (tx: Transaction) =>
     addDelivery(
       tx,
-      { org: 1, correlationId: filter, operation: 'patients.async', filter, responseFields: null, afterId: 0 },
+      { org: 1, correlationId: filter, operation: 'patients.async', filter, responseFields: null, afterId: 0, actor },
       service.clock.text(),
     );
   /** What is delivered by a store of its own making: correlation id and operation. */

@@ -1,4 +1,5 @@
 import sql, { join } from 'sql-template-tag';
+import { disclose } from '../../disclosing.ts';
 import { fairTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
@@ -25,12 +26,9 @@ export const agingHandler: Handler = async (request) => {
   const sums = await openSums(read, organization.org, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
   await fairTurn();
-  const facts = await guarantorFacts(
-    read,
-    organization.org,
-    balances.map(({ id }) => id),
-  );
-  request.found.count = balances.length;
+  const ids = balances.map(({ id }) => id);
+  disclose(request, ids, ids);
+  const facts = await guarantorFacts(read, organization.org, ids);
   await fairTurn();
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
