@@ -4,7 +4,7 @@ import { NOWHERE, PATIENTS, TOKENS } from '../support/ids.ts';
 import { appointmentFixture } from '../support/resources/appointments.ts';
 import { sharedService, type TestService, testService } from '../support/service.ts';
 import { callSample, operations, operationsThat, sample, type TestedOperation } from './operations.ts';
-import { ascending, type Entry, entriesOf, storedEntries, whose } from './trail.ts';
+import { ascending, type Entry, entriesOf, whose } from './trail.ts';
 
 const shared = sharedService();
 
@@ -45,7 +45,7 @@ describe.each(operations('list', 'async').filter(([, { resource }]) => !resource
   ])('notes before the answer exactly what %s held', async (_name, query) => {
     const { entry, answer } = await entryOfRead(shared, tested, () => callSample(shared, tested, { query }));
     const rows = rowsOf(answer);
-    if (!('page' in query && query.page === 2)) expect(rows.length).toBeGreaterThan(0);
+    expect(rows.length).toBeGreaterThan('page' in query && query.page === 2 ? -1 : 0);
     expect(disclosed(entry)).toEqual(told(rows));
     expect(entry.record_count).toBe(rows.length);
   });
@@ -63,8 +63,8 @@ describe.each(operations('list', 'async').filter(([, { resource }]) => !resource
   });
 
   it('notes a HEAD as it notes the GET', async () => {
-    const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested));
     const { query } = sample(tested);
+    const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested));
     const head = await entryOfRead(shared, tested, () => shared.call('HEAD', operation.path, { query: { ...query } }));
     expect(disclosed(head.entry)).toEqual(disclosed(entry));
   });
@@ -203,7 +203,7 @@ describe.each(operationsThat(({ method }) => method === 'POST'))('%s', (id, test
       });
       expect(again?.headers['idempotency-replayed']).toBe('true');
       expect(again?.body).toEqual(first.body);
-      expect(entries).toMatchObject([{ ...FROM_A_TOKEN, operation: id, ids: [answered], patients }]);
+      expect(entries).toMatchObject([{ ...FROM_A_TOKEN, operation: id, via: 'replay', ids: [answered], patients }]);
       expect(entries[0]?.request_id).toBe(again?.headers['x-request-id']);
     }
     await service.close();
@@ -267,14 +267,9 @@ describe('an entry', () => {
   it('has the keys of a filter and none of its values', async () => {
     const filter = 'lastName==Canaryvalue,dateOfBirth==1913-07-09';
     const found = await entriesOf(shared, () => shared.call('GET', '/patients', { query: { filter } }));
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({
-      operation: 'patients.list',
-      filter_keys: 'lastName,dateOfBirth',
-      record_count: 0,
-      ids: [],
-      patients: [],
-    });
+    const keys = 'lastName,dateOfBirth';
+    const nobody = { record_count: 0, ids: [], patients: [] };
+    expect(found).toMatchObject([{ operation: 'patients.list', filter_keys: keys, ...nobody }]);
     expect(JSON.stringify(found)).not.toMatch(/Canaryvalue|1913/);
   });
 
@@ -299,10 +294,4 @@ describe('an entry', () => {
     }
     await service.close();
   });
-});
-
-it('every entry has its hash over the one before, in the store of the test', async () => {
-  const { verifyChain } = await import('../../src/server/audit/chain.ts');
-  expect((await storedEntries(shared)).length).toBeGreaterThan(50);
-  expect((await verifyChain(shared.service.store.read)).problems).toEqual([]);
 });

@@ -33,8 +33,8 @@ export interface AuditEntry extends Disclosure {
   readonly count?: number | undefined;
   /** Keys of the filter: names, never values. */
   readonly filterKeys?: readonly string[];
-  /** `link`: through a signed download link; `stream`: through the delivery of an async endpoint. */
-  readonly via?: 'link' | 'stream';
+  /** `link`: a signed download link; `stream`: the delivery of an async endpoint; `replay`: an Idempotency-Key, without a change. */
+  readonly via?: 'link' | 'stream' | 'replay';
   /** HTTP status of a refusal, and the client that it named. */
   readonly status?: number;
   readonly client?: string | undefined;

@@ -147,6 +147,7 @@ async function replay(
     actor: actorOf(request, grant),
     operation: operation.id,
     ...replayed.disclosure,
+    via: 'replay',
   });
   return mayRead(grant) ? answer : replayed.idOnly;
 }
