@@ -135,6 +135,7 @@ export const FAILURES = {
     title: 'Unexpected error',
     next: 'Try again; report the request id if it persists.',
   },
+  'audit.unavailable': { status: 503, title: 'Audit log not available', next: 'Try again in a moment.' },
   'server.unavailable': { status: 503, title: 'Not ready', next: 'Try again in a moment.' },
   'server.images': {
     status: 503,

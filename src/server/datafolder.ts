@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { MAX_TEXT } from '../catalog/fields/text.ts';
-import { ReadTrail } from './audit/entries.ts';
 import { CheckpointKeeper } from './audit/keeper.ts';
 import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
+import { type AuditMode, ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { shippingTarget } from './audit/targets.ts';
 import { Budgets } from './budgets/budgets.ts';
@@ -65,6 +65,8 @@ export interface OpenOptions {
   readonly agingPageLimit?: number;
   /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
+  /** When entries of reads are written; `strict` when not given. */
+  readonly audit?: AuditMode;
   /** Retention of the audit log in days. */
   readonly auditRetentionDays?: number;
   /** File of the key of checkpoints; `audit.key` in the data folder when not given. */
@@ -92,7 +94,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const clock = options.clock ?? Date.now;
     const stream = await Stream.open(store, clock, options.streamRetentionDays ?? DEFAULT_RETENTION_DAYS);
     const deliveries = new Deliveries(store, clock);
-    const reads = new ReadTrail(store);
+    const reads = new ReadTrail(store, options.audit);
     await nameStore(store);
     const linkKeys = await LinkKeys.open(store, clock);
     const tokenUses = new TokenUses(store, clock);

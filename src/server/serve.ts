@@ -101,6 +101,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     collectSeldom();
     const url = await app.listen({ host: options.host, port: options.port });
     const forgetTls = options.tls && reloadOnHangup(app.server, options.tls, options.log);
+    options.log.note('info', 'listening', { url, audit: folder.service.reads.mode });
     const demo = await announceDemo?.(url);
     return {
       url,

@@ -1,5 +1,6 @@
 import type { Warning } from '../catalog/failures.ts';
-import type { Actor, ReadTrail } from './audit/entries.ts';
+import type { Actor, Disclosure } from './audit/entries.ts';
+import type { ReadTrail } from './audit/readtrail.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Files } from './files/files.ts';
@@ -59,9 +60,11 @@ export interface OperationRequest {
   readonly storeResponse: (tx: Transaction, response: OperationResponse) => Promise<void>;
 }
 
-/** What a read found: how many records, and the keys of the filter that selected them. */
-export interface Found {
+/** What a read found: how many records, which ones, and the keys of the filter that selected them. */
+export interface Found extends Disclosure {
   count?: number;
+  ids?: readonly number[];
+  patients?: readonly number[];
   filterKeys?: readonly string[];
 }
 

@@ -2,12 +2,14 @@
 //   npm run bench                       everything, in one go; writes test/bench/RESULTS.md
 //   npm run bench -- NAME… [--small]    some of it, or with little data, for a look; writes nothing
 //   npm run bench -- stores [PATIENTS TRANSACTIONS]   import of a practice into both stores, compared after
+//   npm run bench -- patienttrail [ENTRIES]           who has seen a patient, of a long audit log, on both stores
 //   npm run bench -- load [small|large]               requests a second of a server on each store
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { measureImport } from './import.js';
 import { measureLoad } from './load.js';
 import { machineText } from './machine.js';
+import { measurePatientTrail } from './patienttrail.js';
 import { inFolder, say } from './processes.js';
 import { Report } from './results.js';
 
@@ -17,6 +19,7 @@ const MEASUREMENTS = [
   'export',
   'compressed',
   'server',
+  'audit',
   'posts',
   'mixed',
   'growth',
@@ -31,6 +34,7 @@ const MEASUREMENTS = [
 /** Measured by name only: they take long, and have no budget. */
 const OTHERS = {
   stores: ([patients, transactions]) => measureImport(count(patients, 500_000), count(transactions, 2_000_000)),
+  patienttrail: ([entries]) => measurePatientTrail(count(entries, 10_000_000)),
   load: ([size = 'large']) => measureLoad(size),
 };
 

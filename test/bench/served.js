@@ -8,6 +8,9 @@ import { textOf, withServer } from './processes.js';
 
 export const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
+/** What strict costs beside it is measured by itself (audit.js). */
+const MODE = ['--audit', 'buffered'];
+
 /** Does the work with a server of a practice of so many records, bound to the core of servers. */
 export async function withPractice(folder, { patients, transactions = 0 }, signal, work) {
   const file = join(folder, 'practice.ndjson');
@@ -16,7 +19,7 @@ export async function withPractice(folder, { patients, transactions = 0 }, signa
   await writePractice(file, patients, transactions, signal);
   const env = ownFolders(folder);
   await textOf(['server', 'import', file, '--data', data, '--json'], env);
-  return withServer(['--data', data, '--rate-limit', '1000000'], env, async (url, { child }) => {
+  return withServer(['--data', data, '--rate-limit', '1000000', ...MODE], env, async (url, { child }) => {
     pinServer(child.pid);
     return work({
       url,

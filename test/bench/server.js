@@ -5,14 +5,13 @@ import { canPin } from './cores.js';
 import { withJsonServer } from './jsonserver.js';
 import { withCeiling, withLoad } from './pinned.js';
 import { FIRST, NEW_PATIENT } from './practice.js';
+import { getPath, listPath, many, reads } from './reads.js';
 import { HEADERS, requestText, withPractice } from './served.js';
 
 const PATIENTS = 20_000;
 /** json-server keeps all its records in one file, which it writes anew for each post. */
 const FEW = 2_000;
 const CONNECTIONS = 32;
-/** Different requests of a kind. */
-const REQUESTS = 512;
 
 /** Measures reads against the ceilings of a core, then every row against json-server on fewer records. */
 export async function measure({ folder, signal, small, report }) {
@@ -29,17 +28,6 @@ export async function measure({ folder, signal, small, report }) {
     againstJsonServer(folder, ours, rounds, report),
   );
 }
-
-const many = (make) => Array.from({ length: REQUESTS }, (_, index) => make(index));
-
-/** Requests of whole pages of a size, or of one record: no two in a row are of the same part of the records. */
-function reads(patients, headers, path, size = 1) {
-  const at = (index) => Math.floor((((index * 197) % REQUESTS) / REQUESTS) * (patients - size));
-  return many((index) => requestText('GET', path(at(index)), headers));
-}
-
-const listPath = (size) => (at) => `/api/v1/patients?pageSize=${size}&lastId=${FIRST.patient + at}`;
-const getPath = (at) => `/api/v1/patients/${FIRST.patient + at}`;
 
 function againstCeilings(folder, ours, rounds, report) {
   const { url, patients, database } = ours;

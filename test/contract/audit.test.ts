@@ -1,110 +1,299 @@
 import { describe, expect, it } from 'vitest';
-import { type AuditRow, auditPages } from '../../src/server/audit/export.ts';
 import { verifyLog } from '../../src/server/audit/verify.ts';
-import { rowsOf } from '../support/calls.ts';
+import { type Called, rowOf, rowsOf, type WireRecord } from '../support/calls.ts';
+import { NOWHERE, PATIENTS, TOKENS } from '../support/ids.ts';
+import { appointmentFixture } from '../support/resources/appointments.ts';
 import { sharedService, type TestService, testService } from '../support/service.ts';
-import { callSample, operationsThat } from './operations.ts';
+import { callSample, operations, operationsThat, sample, type TestedOperation } from './operations.ts';
+import { ascending, type Entry, entriesOf, whose } from './trail.ts';
 
 const shared = sharedService();
 
-/** What the log has once every read has been written to it. */
-async function entriesOf(service: TestService): Promise<AuditRow[]> {
-  await service.service.reads.flush();
-  const rows: AuditRow[] = [];
-  for await (const page of auditPages(service.service.store.read)) rows.push(...page);
-  return rows;
-}
-
-/** The entries that a piece of work adds. */
-async function added(service: TestService, work: () => Promise<unknown>): Promise<AuditRow[]> {
-  const last = (await entriesOf(service)).at(-1)?.id ?? 0;
-  await work();
-  return (await entriesOf(service)).filter(({ id }) => id > last);
-}
-
 const FROM_A_TOKEN = { who: expect.stringMatching(/^token [0-9a-f]{12}$/), address: '127.0.0.1' };
 
-describe.each(operationsThat(({ method }) => method === 'GET'))('%s', (id, tested) => {
-  it('is told in the audit log', async () => {
-    let answer: Awaited<ReturnType<typeof callSample>> | undefined;
-    const found = await added(shared, async () => {
-      answer = await callSample(shared, tested);
-      await shared.service.deliveries.idle();
-    });
-    const read = found.find(({ operation, who }) => operation === id && who !== 'delivery');
-    expect(read).toMatchObject({ ...FROM_A_TOKEN, request_id: answer?.headers['x-request-id'] });
-    expect(read?.org).toBeGreaterThan(0);
-    if (tested.operation.shape === 'list') expect(read?.record_count).toBe(rowsOf(answer as never).length);
-    if (tested.operation.shape === 'get') expect(read?.ids).toMatch(/^\d+$/);
+/** The one entry of a read, which is there when the answer is; a delivery has its own. */
+async function entryOfRead(
+  service: TestService,
+  { operation }: TestedOperation,
+  read: () => Promise<Called>,
+): Promise<{ entry: Entry; answer: Called }> {
+  let answer: Called | undefined;
+  const entries = await entriesOf(service, async () => {
+    answer = await read();
+  });
+  const [entry, ...others] = entries.filter(({ via }) => via === null);
+  expect(others).toEqual([]);
+  expect(answer?.status, answer?.text).toBe(200);
+  const asked = { operation: operation.id, request_id: answer?.headers['x-request-id'] };
+  expect(entry).toMatchObject({ ...FROM_A_TOKEN, ...asked });
+  return { entry: entry as Entry, answer: answer as Called };
+}
+
+const disclosed = ({ ids, patients }: Entry) => ({ ids, patients });
+
+describe.each(operations('list', 'async').filter(([, { resource }]) => !resource.computed))('%s', (_id, tested) => {
+  const { resource, operation } = tested;
+  const told = (rows: readonly WireRecord[]) => ({
+    ids: ascending(rows.map(({ id }) => id)),
+    patients: whose(resource.name, rows),
+  });
+
+  it.each([
+    ['a list', {}],
+    ['its first page', { page: 1, pageSize: 2 }],
+    ['its second page', { page: 2, pageSize: 2 }],
+    ['a page behind an id', { lastId: 1, pageSize: 2 }],
+  ])('notes before the answer exactly what %s held', async (_name, query) => {
+    const { entry, answer } = await entryOfRead(shared, tested, () => callSample(shared, tested, { query }));
+    const rows = rowsOf(answer);
+    expect(rows.length).toBeGreaterThan('page' in query && query.page === 2 ? -1 : 0);
+    expect(disclosed(entry)).toEqual(told(rows));
+    expect(entry.record_count).toBe(rows.length);
+  });
+
+  it('notes as much where the answer holds other fields than those that say whose it is', async () => {
+    const query = { lastId: 1, pageSize: 3 };
+    const whole = rowsOf(await callSample(shared, tested, { query }));
+    const field = Object.keys(operation.fields ?? {}).find(
+      (name) => !['id', 'patient', 'ownerPatient', 'ownerPerioExam', 'insuranceClaim', 'storage'].includes(name),
+    );
+    const { entry } = await entryOfRead(shared, tested, () =>
+      callSample(shared, tested, { query: { ...query, responseFields: String(field) } }),
+    );
+    expect(disclosed(entry)).toEqual(told(whole));
+  });
+
+  it('notes a HEAD as it notes the GET', async () => {
+    const { query } = sample(tested);
+    const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested));
+    const head = await entryOfRead(shared, tested, () => shared.call('HEAD', operation.path, { query: { ...query } }));
+    expect(disclosed(head.entry)).toEqual(disclosed(entry));
   });
 });
 
+describe.each(operations('get'))('%s', (_id, tested) => {
+  it.each(tested.fixture.records.map((record) => [record.id, record] as const))(
+    'notes record %s',
+    async (id, record) => {
+      const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested, { id }));
+      expect(disclosed(entry)).toEqual({ ids: [id], patients: whose(tested.resource.name, [record]) });
+      if (tested.operation.selectable !== true) return;
+      const query = { responseFields: 'id' };
+      const selected = await entryOfRead(shared, tested, () => callSample(shared, tested, { id, query }));
+      expect(disclosed(selected.entry)).toEqual(disclosed(entry));
+    },
+  );
+});
+
+describe.each(operations('count'))('%s', (_id, tested) => {
+  it('discloses nobody', async () => {
+    const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested));
+    expect(disclosed(entry)).toEqual({ ids: [], patients: [] });
+  });
+});
+
+/** What reads of their own shape hold: worked out from the records that were imported. */
+const OWN_SHAPES: Readonly<Record<string, (answer: Called) => { ids: unknown[]; patients: unknown[] }>> = {
+  'patients.calculated': (answer) => {
+    const ids = rowsOf(answer).map(({ id }) => id);
+    expect(ids).toEqual([PATIENTS.ann]);
+    return { ids, patients: ids };
+  },
+  'patients.billingtypesList': () => ({ ids: [PATIENTS.bob], patients: [PATIENTS.bob] }),
+  'locationproductionnetschedule.report': scheduledOf,
+  'locationproductionnetschedule.async': scheduledOf,
+  'agingbalances.report': (answer) => {
+    const { patientReports } = rowOf(answer) as { patientReports: WireRecord[] };
+    const ids = patientReports.map(({ id }) => Number(id));
+    expect(ids).toEqual([PATIENTS.ann]);
+    return { ids, patients: ids };
+  },
+  'scheduleopenings.list': () => ({ ids: [], patients: [] }),
+};
+
+/** The appointments that the report tells of, by their starts: it has no ids. */
+function scheduledOf(answer: Called): { ids: unknown[]; patients: unknown[] } {
+  const dates = rowsOf(answer).map(({ date }) => date);
+  const missed = ['NO_SHOW', 'BROKEN', 'CANCELLEDBYOFFICE'];
+  const found = appointmentFixture.records.filter(
+    ({ start, status }) => dates.includes(start) && !missed.includes(String(status)),
+  );
+  expect(found.map(({ start }) => start).toSorted()).toEqual(dates.toSorted());
+  return { ids: ascending(found.map(({ id }) => id)), patients: whose('appointments', found) };
+}
+
+describe.each(
+  operationsThat(({ method }) => method === 'GET').filter(
+    ([, { operation, resource }]) => resource.computed || !['list', 'async', 'get', 'count'].includes(operation.shape),
+  ),
+)('%s', (id, tested) => {
+  it('notes exactly what it held', async () => {
+    const { entry, answer } = await entryOfRead(shared, tested, () =>
+      callSample(shared, tested, { query: { pageSize: 50 } }),
+    );
+    const expected = OWN_SHAPES[id];
+    if (expected === undefined) throw new Error(`The test has no expectation of ${id}.`);
+    expect(disclosed(entry)).toEqual(expected(answer));
+  });
+});
+
+/** The records of a resource as they are stored, by id; those of the practice that calls are for. */
+async function storedRecords(
+  { service }: TestService,
+  { resource }: TestedOperation,
+): Promise<Map<number, WireRecord>> {
+  const text = `SELECT id, json FROM ${resource.name} WHERE org = 1`;
+  const rows = await service.store.read.all<{ id: number; json: string }>({ sql: text, text, values: [] });
+  return new Map(rows.map(({ id, json }) => [id, JSON.parse(json) as WireRecord]));
+}
+
+/** The id that a write answers; the answer to a list that is replaced has no id, but is below a record. */
+function answeredBy({ operation }: TestedOperation, called: Called): number {
+  return operation.shape === 'replace' && Array.isArray(called.body.data) ? PATIENTS.cleo : Number(rowOf(called).id);
+}
+
+/** The entry of the record that a write answered, among those of what followed from it. */
+async function entryOfWrite(service: TestService, tested: TestedOperation, write: () => Promise<Called>) {
+  const before = await storedRecords(service, tested);
+  let answer: Called | undefined;
+  const entries = await entriesOf(service, async () => {
+    answer = await write();
+  });
+  expect(answer?.status, answer?.text).toBe(tested.operation.success);
+  for (const entry of entries) {
+    expect(entry).toMatchObject({ ...FROM_A_TOKEN, request_id: answer?.headers['x-request-id'] });
+    expect(entry.operation).toMatch(/\.(create|update|delete)$/);
+  }
+  const id = answeredBy(tested, answer as Called);
+  const { name } = tested.resource;
+  const entry = entries.find(({ operation, ids }) => operation.startsWith(`${name}.`) && ids.includes(id));
+  const record = (await storedRecords(service, tested)).get(id) ?? before.get(id);
+  expect(disclosed(entry as Entry)).toEqual({ ids: [id], patients: whose(name, [record as WireRecord]) });
+  return { answer: answer as Called, id };
+}
+
 describe.each(operationsThat(({ method }) => method !== 'GET'))('%s', (_id, tested) => {
-  it('is in the audit log when it is answered, with the id of the record', async () => {
+  it('notes the record that it answered, and whose it is', async () => {
     const service = await testService();
-    const found = await added(service, () => callSample(service, tested));
-    expect(found.length).toBeGreaterThan(0);
-    for (const entry of found) {
-      expect(entry).toMatchObject(FROM_A_TOKEN);
-      expect(entry.operation).toMatch(/\.(create|update|delete)$/);
-      expect(entry.ids).toMatch(/^\d+$/);
-    }
+    await entryOfWrite(service, tested, () => callSample(service, tested));
     expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
     await service.close();
   });
+
+  it('answers those who may not read with the id alone, and notes it as well (D57)', async () => {
+    const service = await testService();
+    const { answer, id } = await entryOfWrite(service, tested, () =>
+      callSample(service, tested, { token: TOKENS.write }),
+    );
+    expect(answer.body.data).toEqual({ id });
+    await service.close();
+  });
+});
+
+describe.each(operationsThat(({ method }) => method === 'POST'))('%s', (id, tested) => {
+  it.each([TOKENS.full, TOKENS.write])('notes each replay by an Idempotency-Key for %s', async (token) => {
+    const service = await testService();
+    const { body } = sample(tested);
+    const options = { token, body, headers: { 'idempotency-key': `key-${id}` } };
+    const first = await callSample(service, tested, options);
+    const answered = answeredBy(tested, first);
+    const patients = whose(tested.resource.name, [(await storedRecords(service, tested)).get(answered) as WireRecord]);
+    for (let n = 0; n < 2; n++) {
+      let again: Called | undefined;
+      const entries = await entriesOf(service, async () => {
+        again = await callSample(service, tested, options);
+      });
+      expect(again?.headers['idempotency-replayed']).toBe('true');
+      expect(again?.body).toEqual(first.body);
+      expect(entries).toMatchObject([{ ...FROM_A_TOKEN, operation: id, via: 'replay', ids: [answered], patients }]);
+      expect(entries[0]?.request_id).toBe(again?.headers['x-request-id']);
+    }
+    await service.close();
+  });
+
+  it('replays no more than the id to a token that may not read any more (D57)', async () => {
+    const service = await testService();
+    const { body } = sample(tested);
+    const options = { body, headers: { 'idempotency-key': 'narrowed' } };
+    const answered = answeredBy(tested, await callSample(service, tested, options));
+    const text = `UPDATE access_tokens SET scopes = '["model:write"]'`;
+    await service.service.store.write((tx) => tx.run({ sql: text, text, values: [] }));
+    const again = await callSample(service, tested, options);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual({ data: { id: answered }, warnings: [], errors: [] });
+    await service.close();
+  });
+});
+
+describe.each(operationsThat(({ method }) => method === 'PUT'))('%s', (_id, tested) => {
+  it('notes an update that changes nothing: it tells of the record', async () => {
+    const service = await testService();
+    const { query } = sample(tested);
+    const { name } = tested.resource;
+    for (const record of tested.fixture.records) {
+      const entries = await entriesOf(service, async () => {
+        const called = await callSample(service, tested, { id: record.id, body: {}, ...(query && { query }) });
+        expect(called.status, called.text).toBe(200);
+      });
+      expect(entries).toMatchObject([
+        { operation: `${name}.update`, ids: [record.id], patients: whose(name, [record]) },
+      ]);
+    }
+    await service.close();
+  });
+});
+
+it('setting the billing types that a patient has is noted', async () => {
+  const service = await testService();
+  const has = rowsOf(await service.call('GET', `/patients/${PATIENTS.bob}/billingtypes`)).map(({ id }) => ({ id }));
+  const entries = await entriesOf(service, () =>
+    service.call('POST', `/patients/${PATIENTS.bob}/billingtypes`, { body: has }),
+  );
+  expect(entries).toMatchObject([{ operation: 'patients.update', ids: [PATIENTS.bob], patients: [PATIENTS.bob] }]);
+  await service.close();
+});
+
+it('an appointment that goes to another patient is noted for both', async () => {
+  const service = await testService();
+  const [first] = appointmentFixture.records as [WireRecord];
+  const entries = await entriesOf(service, async () => {
+    const called = await service.call('PUT', `/appointments/${first.id}`, { body: { patient: { id: PATIENTS.cleo } } });
+    expect(called.status, called.text).toBe(200);
+  });
+  const entry = entries.find(({ operation }) => operation === 'appointments.update');
+  expect(entry?.patients).toEqual([PATIENTS.ann, PATIENTS.cleo]);
+  await service.close();
 });
 
 describe('an entry', () => {
   it('has the keys of a filter and none of its values', async () => {
     const filter = 'lastName==Canaryvalue,dateOfBirth==1913-07-09';
-    const found = await added(shared, () => shared.call('GET', '/patients', { query: { filter } }));
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({
-      operation: 'patients.list',
-      filter_keys: 'lastName,dateOfBirth',
-      record_count: 0,
-    });
+    const found = await entriesOf(shared, () => shared.call('GET', '/patients', { query: { filter } }));
+    const keys = 'lastName,dateOfBirth';
+    const nobody = { record_count: 0, ids: [], patients: [] };
+    expect(found).toMatchObject([{ operation: 'patients.list', filter_keys: keys, ...nobody }]);
     expect(JSON.stringify(found)).not.toMatch(/Canaryvalue|1913/);
   });
 
-  it('is not made by a request that was refused', async () => {
-    expect(await added(shared, () => shared.call('GET', '/patients', { query: { filter: 'nonsense==1' } }))).toEqual(
-      [],
-    );
-    expect(await added(shared, () => shared.call('GET', '/patients', { token: null }))).toEqual([]);
+  it('is not made by a request that is wrong, or asks for what is not there', async () => {
+    const added = async (path: string, query = {}) => entriesOf(shared, () => shared.call('GET', path, { query }));
+    expect(await added('/patients', { filter: 'nonsense==1' })).toEqual([]);
+    expect(await added(`/patients/${NOWHERE}`)).toEqual([]);
+    expect(await added('/locationproductionnetschedule', { filter: 'fromDate==1999-01-01' })).toEqual([]);
   });
 
-  it('tells of a file that is downloaded by its link', async () => {
+  it.each([
+    ['an organization', {}, []],
+    ['a patient', { ownerPatient: { id: PATIENTS.bob } }, [PATIENTS.bob]],
+  ])('tells of a file of %s that is downloaded by its link', async (_name, owner, patients) => {
     const service = await testService();
-    const body = { name: 'scan', mimeType: 'PDF', file: { content: Buffer.from('%PDF-1.7').toString('base64') } };
-    const made = await service.call('POST', '/documents', { body });
+    const file = { content: Buffer.from('%PDF-1.7').toString('base64') };
+    const made = await service.call('POST', '/documents', { body: { name: 'scan', mimeType: 'PDF', file, ...owner } });
     const { id, storage } = made.body.data as { id: number; storage: { original: string } };
-    const found = await added(service, () => service.call('GET', storage.original));
-    expect(found).toMatchObject([{ operation: 'documents.original', ...FROM_A_TOKEN, via: 'link', ids: String(id) }]);
-    await service.close();
-  });
-});
-
-describe('while the audit log cannot be written', () => {
-  it('reads go on for a while, then none is answered until it can be again', async () => {
-    const service = await testService();
-    const { store, reads } = service.service;
-    const { appendLogs } = store;
-    store.appendLogs = () => Promise.reject(new Error('the disk is full'));
-    const entry = {
-      org: 1,
-      at: service.clock.text(),
-      actor: { who: 'x', address: null, requestId: null },
-      operation: 'x',
-    };
-    expect((await service.call('GET', '/patients')).status).toBe(200);
-    for (let n = 0; n < 10_000; n++) reads.note(entry);
-    const refused = await service.call('GET', '/patients');
-    expect(refused.status).toBe(503);
-    expect(refused.body.errors[0]?.code).toBe('server.unavailable');
-    store.appendLogs = appendLogs;
-    await reads.flush();
-    expect((await service.call('GET', '/patients')).status).toBe(200);
+    for (const method of ['GET', 'HEAD']) {
+      const found = await entriesOf(service, () => service.call(method, storage.original));
+      expect(found).toMatchObject([{ operation: 'files.get', ...FROM_A_TOKEN, via: 'link', ids: [id], patients }]);
+    }
     await service.close();
   });
 });

@@ -5,9 +5,14 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
   4: ['DROP TABLE leases', 'DROP TABLE rate_buckets'],
   5: [],
   6: ['DROP TABLE schema_state', 'DROP TABLE schema_backfills'],
-  7: ['patients', 'via', 'status', 'client', 'covers_all'].map(
-    (name) => `ALTER TABLE audit_entries DROP COLUMN ${name}`,
-  ),
+  7: [
+    // The hashes of entries cover columns that an earlier molar does not have.
+    'DELETE FROM audit_entries',
+    "UPDATE log_heads SET last_id = 0, hash = '' WHERE name = 'audit'",
+    ...['patients', 'via', 'status', 'client', 'covers_all'].map(
+      (name) => `ALTER TABLE audit_entries DROP COLUMN ${name}`,
+    ),
+  ],
   8: ['locations', 'read_only', 'client_id'].map((name) => `ALTER TABLE access_tokens DROP COLUMN ${name}`),
   9: ['DROP TABLE audit_checkpoints', 'DROP TABLE audit_strays'],
   10: [
@@ -15,8 +20,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE stream_messages DROP COLUMN record',
     'ALTER TABLE async_deliveries DROP COLUMN locations',
   ],
-  11: ['ALTER TABLE async_deliveries DROP COLUMN holder'],
-  12: [
+  11: [
     "UPDATE settings SET name = 'signing_key' WHERE name = 'store_id'",
     'DROP TABLE link_keys',
     'DROP INDEX access_tokens_by_client',
@@ -24,6 +28,11 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     ...['locations', 'read_only', 'label', 'created_at', 'rotated_at', 'expires_at', 'last_used_at', 'old_secrets'].map(
       (name) => `ALTER TABLE api_clients DROP COLUMN ${name}`,
     ),
+  ],
+  12: [
+    'DROP TABLE audit_patients',
+    ...['record_id', 'patient_id'].map((name) => `ALTER TABLE stream_messages DROP COLUMN ${name}`),
+    ...['who', 'address', 'request_id'].map((name) => `ALTER TABLE async_deliveries DROP COLUMN ${name}`),
   ],
 };
 

@@ -13,6 +13,7 @@ const OWN = new Set([
   'log_heads',
   'audit_entries',
   'audit_checkpoints',
+  'audit_patients',
   'leases',
   'rate_buckets',
   'link_keys',

@@ -1,13 +1,12 @@
-import { isDate, parseInstant } from '../../catalog/fields/times.ts';
-import { usageFailure } from '../../core/failure.ts';
 import type { Column } from '../../core/output/columns.ts';
 import { FORMATS, type Format, formatsFor } from '../../core/output/formats.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { PLAIN } from '../../core/output/style.ts';
 import type { Row } from '../../core/pages/page.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { type FlagValues, textFlag } from '../flags/values.ts';
+import { textFlag } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
+import { rangeFlags, rangeOf } from './auditrange.ts';
 import { type DataFolder, dataFlags, ServerCommand } from './servercommand.ts';
 
 const { text } = flagGroup();
@@ -19,35 +18,28 @@ const AUDIT_FORMATS = formatsFor('files').filter((format) => !FORMATS[format].is
 export abstract class AuditExportCommand extends ServerCommand {
   static override flags = {
     ...dataFlags,
-    from: text('TIME', 'First entry: a date (UTC) or a date-time with a zone'),
-    to: text('TIME', 'Entries before this: a date (UTC) or a date-time with a zone'),
-    for: text('ORGANIZATION', 'Entries of this organization alone'),
+    ...rangeFlags,
     format: text(undefined, 'ndjson when not given', { options: AUDIT_FORMATS }),
   };
 
-  protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const { exportEntries, organizationKey } = await import('../../server/audit/export.ts');
+  protected override async work(folder: DataFolder, { flags }: CommandInput): Promise<string> {
+    const [{ auditPages, exportEntries }, { auditCommand }] = await Promise.all([
+      import('../../server/audit/export.ts'),
+      import('../../server/audit/commands.ts'),
+    ]);
+    const { service } = folder;
     const { read } = service.store;
-    const organization = textFlag(flags, 'for');
-    const entries = exportEntries(read, {
-      ...timeOf(flags, 'from'),
-      ...timeOf(flags, 'to'),
-      ...(organization !== undefined && { org: await organizationKey(read, organization) }),
+    const range = await rangeOf(folder, flags);
+    await auditCommand(service, {
+      operation: 'audit.export',
+      org: range.org ?? null,
+      all: range.from === undefined && range.to === undefined,
     });
+    const entries = exportEntries(read, auditPages(read, range));
     const format = (textFlag(flags, 'format') ?? 'ndjson') as Format;
     for await (const text of auditLines(entries, format)) if (text !== '') await this.print(text);
     return '';
   }
-}
-
-/** A time flag as a UTC date-time; nothing where it was not given. Throws a usage failure (exit 2). */
-function timeOf(flags: FlagValues, name: 'from' | 'to'): { from?: string; to?: string } {
-  const text = textFlag(flags, name);
-  if (text === undefined) return {};
-  const instant = parseInstant(isDate(text) ? `${text}T00:00:00Z` : text, {});
-  if (typeof instant === 'number') return { [name]: new Date(Math.ceil(instant)).toISOString() };
-  const message = `--${name} must be a date, or a date-time with a zone such as 2026-11-01T08:00:00Z.`;
-  throw usageFailure(message, { source: `--${name}` });
 }
 
 const COLUMNS: readonly Column[] = [
@@ -59,9 +51,14 @@ const COLUMNS: readonly Column[] = [
   'requestId',
   'operation',
   'ids',
+  'patients',
   'count',
   'filterKeys',
   'hash',
+  'via',
+  'status',
+  'client',
+  'all',
 ].map((name) => ({ name, path: [name], isId: false }));
 
 /** Entries that are printed at once. */
@@ -87,9 +84,14 @@ export async function* auditLines(entries: AsyncIterable<object>, format: Format
   yield textOf(rows) + formatter.end();
 }
 
+/** A member of a list as one word: a range of ids is `first-last`. */
+function wordOf(member: unknown): string {
+  return Array.isArray(member) ? member.join('-') : String(member);
+}
+
 /** The entry with its lists as words of one cell. */
 function flat(row: Row): Row {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, Array.isArray(value) ? value.join(' ') : value]),
+    Object.entries(row).map(([name, value]) => [name, Array.isArray(value) ? value.map(wordOf).join(' ') : value]),
   );
 }

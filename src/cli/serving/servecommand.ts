@@ -44,6 +44,11 @@ export abstract class ServeCommand extends MolarCommand {
       'TARGET',
       'Also ship checkpoints: append them to a file, POST them to https://…, or send them to syslog or syslog://HOST:PORT',
     ),
+    audit: text(
+      undefined,
+      'strict: a read is in the audit log before it is answered; buffered: within 250 ms. strict when not given',
+      { options: ['strict', 'buffered'] },
+    ),
     amqp: text(
       'URL',
       'Relay the stream to a broker (amqps://user@host/vhost); ?exchange=NAME for another exchange than molar.stream; MOLAR_AMQP_PASSWORD holds the password',
@@ -124,6 +129,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),
     streamRetentionDays: whole('stream-retention', 1, 3650, 7),
     auditRetentionDays: whole('audit-retention', 1, 36_500, 2192),
+    audit: textFlag(flags, 'audit') === 'buffered' ? 'buffered' : 'strict',
     ...(amqp !== undefined && { amqp }),
   };
 }

@@ -1,5 +1,5 @@
-import { refusal } from '../../catalog/failures.ts';
-import type { LogRow, Store, Transaction } from '../store/store.ts';
+import type { LogRow, Transaction } from '../store/store.ts';
+import { idListText } from './idlist.ts';
 
 /** Who requests something, as the audit log records it. */
 export interface Actor {
@@ -11,8 +11,16 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
+/** What of records an answer held. */
+export interface Disclosure {
+  /** The records of the operation's own kind. */
+  readonly ids?: readonly (number | string)[] | undefined;
+  /** Whose data they are. */
+  readonly patients?: readonly number[] | undefined;
+}
+
 /** One access to patient data: who, when and which records, never what they say. */
-export interface AuditEntry {
+export interface AuditEntry extends Disclosure {
   /** Key of the organization in the store; null for what concerns no single one. */
   readonly org: number | null;
   /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
@@ -20,19 +28,15 @@ export interface AuditEntry {
   readonly actor: Actor;
   /** As the catalog names it, `patients.list`; a change of one record is `create`, `update` or `delete` of its resource. */
   readonly operation: string;
-  /** The records, where they are known one by one. */
-  readonly ids?: readonly (string | number)[] | undefined;
-  /** How many records. */
+  /** How many records; as many as `ids` when not given. */
   readonly count?: number | undefined;
   /** Keys of the filter: names, never values. */
   readonly filterKeys?: readonly string[];
-  /** Whose data it was. */
-  readonly patients?: readonly number[];
-  /** `link`: through a signed download link. */
-  readonly via?: string;
+  /** `link`: a signed download link; `stream`: the delivery of an async endpoint; `replay`: an Idempotency-Key, without a change. */
+  readonly via?: 'link' | 'stream' | 'replay';
   /** HTTP status of a refusal, and the client that it named. */
   readonly status?: number;
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** It held everything of the organization, or of every organization. */
   readonly all?: boolean;
 }
@@ -42,79 +46,37 @@ export function appendAudit(tx: Transaction, entry: AuditEntry): Promise<void> {
   return tx.append(auditRow(entry));
 }
 
-function auditRow(entry: AuditEntry): LogRow {
+/** An entry as its log stores it. */
+export function auditRow(entry: AuditEntry): LogRow {
   const { org, at, actor, operation, ids, count, filterKeys, patients, via, status, client, all } = entry;
   const { who, address, requestId } = actor;
   const keys = filterKeys === undefined || filterKeys.length === 0 ? null : [...new Set(filterKeys)].join(',');
-  const records = ids?.join(',') ?? null;
+  const records = idListText(ids);
   return {
     log: 'audit',
     values: [
-      ...[org, at, who, address, requestId, operation, records, count ?? ids?.length ?? null, keys],
-      ...[patients?.join(',') ?? null, via ?? null, status ?? null, client ?? null, all ? 1 : null],
+      ...[org, at, plain(who), plain(address), requestId, operation, records, count ?? ids?.length ?? null, keys],
+      ...[
+        patients === ids ? records : idListText(patients),
+        via ?? null,
+        status ?? null,
+        plain(client ?? null),
+        all ? 1 : null,
+      ],
     ],
   };
 }
 
-/** Maximum delay until buffered entries are written together: a write for each read would cost more than the read. */
-const DELAY_MS = 250;
+/** Longest name that is stored; whoever is refused chooses the name themselves. */
+const MAX_NAME = 255;
 
-/** Entries per write: nobody else is served while they are written. */
-const BATCH = 500;
+/** What nearly every name consists of. */
+const STORABLE = /^[\x20-\x7e]*$/;
 
-/** Maximum buffered entries. When so many cannot be written, nobody could tell who has read what: reads are refused. */
-const MAX_BUFFERED = 10_000;
+const UNSTORABLE = /[\p{Cc}\p{Cs}]/gu;
 
-/**
- * Buffers the entries of reads. A read is answered before its entry is on disk: a process that is killed loses the
- * entries of its last quarter of a second, one that shuts down loses none. Changes are written by `appendAudit` instead.
- */
-export class ReadTrail {
-  private buffered: LogRow[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private writing: Promise<void> | undefined;
-
-  /** Called when entries could not be written; they are tried again. */
-  onFault: (error: unknown) => void = () => {};
-
-  constructor(private readonly store: Store) {}
-
-  /** Throws a Refusal (503) while the buffer is full. Call it before a read. */
-  admit(): void {
-    if (this.buffered.length < MAX_BUFFERED) return;
-    throw refusal('server.unavailable', null, 'The audit log cannot be written, so reads are refused.');
-  }
-
-  /** Buffers the entry of a read. */
-  note(entry: AuditEntry): void {
-    this.buffered.push(auditRow(entry));
-    this.schedule();
-  }
-
-  /** Writes buffered entries, at the end of a process or to read them. Rejects when they cannot be written. */
-  flush(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.writing ??= this.writeAll().finally(() => {
-      this.writing = undefined;
-    });
-    return this.writing;
-  }
-
-  private schedule(): void {
-    this.timer ??= setTimeout(() => {
-      this.flush().catch((error: unknown) => {
-        this.onFault(error);
-        this.schedule();
-      });
-    }, DELAY_MS);
-  }
-
-  private async writeAll(): Promise<void> {
-    while (this.buffered.length > 0) {
-      const batch = this.buffered.slice(0, BATCH);
-      await this.store.appendLogs(batch);
-      this.buffered = this.buffered.slice(batch.length);
-    }
-  }
+/** A name as a store keeps it: what it would change, such as a NUL, would break the hash of the entry. */
+function plain(name: string | null): string | null {
+  if (name === null || (name.length <= MAX_NAME && STORABLE.test(name))) return name;
+  return name.slice(0, MAX_NAME).replace(UNSTORABLE, '\u{FFFD}');
 }

@@ -2,25 +2,21 @@ import sql, { empty, raw } from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { findOrganization, findOrganizationByKey } from '../organizations.ts';
 import { LOGS } from '../store/logs.ts';
+import type { IndexedEntry } from '../store/patientindex.ts';
 import type { Reader } from '../store/store.ts';
+import { readIdList } from './idlist.ts';
 
-/** An entry as it is stored. Times are UTC; `ids` are joined by commas, and so are `filter_keys`. */
-export interface AuditRow {
-  readonly id: number;
-  readonly org: number | null;
+/** An entry as it is stored. Times are UTC; `ids` and `patients` are texts of `readIdList`, `filter_keys` are joined by commas. */
+export interface AuditRow extends IndexedEntry {
   readonly at: string;
   readonly who: string;
   readonly address: string | null;
   readonly request_id: string | null;
-  readonly operation: string;
-  readonly ids: string | null;
   readonly record_count: number | null;
   readonly filter_keys: string | null;
-  readonly patients: string | null;
   readonly via: string | null;
   readonly status: number | null;
   readonly client: string | null;
-  readonly covers_all: number | null;
   readonly hash: string;
 }
 
@@ -36,7 +32,8 @@ export interface AuditRange {
 
 const PAGE_SIZE = 1000;
 
-const COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
+/** The columns of an `AuditRow`. */
+export const AUDIT_COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
 
 /** Entries in the order of their numbers, page by page; rows behind the end of the log are none. */
 export async function* auditPages(read: Reader, options: AuditRange = {}): AsyncGenerator<readonly AuditRow[]> {
@@ -46,7 +43,7 @@ export async function* auditPages(read: Reader, options: AuditRange = {}): Async
   }${to === undefined ? empty : sql` AND at < ${to}`}`;
   for (let after = options.after ?? 0; ; ) {
     const page = await read.all<AuditRow>(
-      sql`SELECT ${COLUMNS} FROM audit_entries WHERE id > ${after}
+      sql`SELECT ${AUDIT_COLUMNS} FROM audit_entries WHERE id > ${after}
         AND id <= (SELECT last_id FROM log_heads WHERE name = 'audit')${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
     );
     if (page.length > 0) yield page;
@@ -62,32 +59,34 @@ export async function organizationKey(read: Reader, id: string): Promise<number>
   return organization.org;
 }
 
-/** Entries in the order of commits, as people and programs read them. */
-export async function* exportEntries(read: Reader, range: AuditRange) {
+/** Entries as people and programs read them (contract §8), in the order of the pages. */
+export async function* exportEntries(read: Reader, pages: AsyncIterable<readonly AuditRow[]>) {
   const names = new Map<number, string | null>();
   const nameOf = async (key: number) => {
     if (!names.has(key)) names.set(key, (await findOrganizationByKey(read, key))?.id ?? null);
     return names.get(key) ?? null;
   };
-  for await (const page of auditPages(read, range)) {
-    for (const { id, at, org, who, address, request_id, operation, ids, record_count, filter_keys, hash } of page) {
+  for await (const page of pages) {
+    for (const row of page) {
+      const { id, at, org, who, address, request_id, operation, via, status, client, covers_all } = row;
       yield {
         id,
         at,
         organization: org === null ? null : await nameOf(org),
-        who,
+        who: who === '' ? null : who,
         address,
         requestId: request_id,
         operation,
-        ids: listOf(ids),
-        count: record_count,
-        filterKeys: listOf(filter_keys),
-        hash,
+        ids: readIdList(row.ids),
+        patients: readIdList(row.patients),
+        count: row.record_count,
+        filterKeys: row.filter_keys?.split(',') ?? [],
+        hash: row.hash,
+        ...(via !== null && { via }),
+        ...(status !== null && { status }),
+        ...(client !== null && { client }),
+        ...(covers_all !== null && { all: true }),
       };
     }
   }
-}
-
-function listOf(text: string | null): readonly string[] {
-  return text === null ? [] : text.split(',');
 }

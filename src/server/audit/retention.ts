@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import type { Clock } from '../clock.ts';
+import { unindexPatients } from '../store/patientindex.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { DAY_MS } from '../stream/stream.ts';
 import { ChainWalk, type NextMark } from './chain.ts';
@@ -37,6 +38,7 @@ export async function deleteOldEntries(
       const last = old.at(-1);
       if (last === undefined || !(await areWhole(tx, old, signing.key.own))) return undefined;
       const checkpoint = await appendCheckpoint(tx, { ...signing, removing: { id: last.id, hash: last.hash } });
+      await unindexPatients(tx, old);
       await tx.run(sql`DELETE FROM audit_entries WHERE id <= ${last.id}`);
       const at = new Date(clock()).toISOString();
       await appendAudit(tx, { org: null, at, actor: RETENTION, operation: 'audit.delete', count: old.length });

@@ -14,7 +14,7 @@ export class DeliveryBudget {
   /** Throws `OverBudget` when the holder of a token (`Grant.who`) has as many as it may. */
   async requireRoom(read: Reader, org: number, holder: string): Promise<void> {
     const row = await read.get<{ unfinished: number }>(
-      sql`SELECT COUNT(*) AS unfinished FROM async_deliveries WHERE org = ${org} AND holder = ${holder}`,
+      sql`SELECT COUNT(*) AS unfinished FROM async_deliveries WHERE org = ${org} AND who = ${holder}`,
     );
     if ((row?.unfinished ?? 0) >= this.limit) throw new OverBudget('async');
   }
@@ -22,7 +22,7 @@ export class DeliveryBudget {
   /** What the holder with the most has. */
   async most(read: Reader): Promise<number> {
     const row = await read.get<{ unfinished: number }>(
-      sql`SELECT COUNT(*) AS unfinished FROM async_deliveries GROUP BY org, holder ORDER BY 1 DESC LIMIT 1`,
+      sql`SELECT COUNT(*) AS unfinished FROM async_deliveries GROUP BY org, who ORDER BY 1 DESC LIMIT 1`,
     );
     return row?.unfinished ?? 0;
   }

@@ -42,7 +42,7 @@ export function allHandlers(): ReadonlyMap<string, Handler> {
  */
 function deliveringHandler(operation: Operation, firstRecords: Handler): Handler {
   return async (request) => {
-    const { grant, organization, query, service } = request;
+    const { grant, organization, query, service, actor } = request;
     const { org } = organization;
     const requireRoom = (read: Reader) => service.budgets.deliveries.requireRoom(read, org, grant.who);
     // Asked before the work as well, so that refusals cost little; what counts is the one in the write.
@@ -51,7 +51,6 @@ function deliveringHandler(operation: Operation, firstRecords: Handler): Handler
     const correlationId = randomUUID();
     const delivery = {
       org,
-      holder: grant.who,
       correlationId,
       operation: operation.id,
       filter: query.filter ?? null,
@@ -59,6 +58,7 @@ function deliveringHandler(operation: Operation, firstRecords: Handler): Handler
       locations: organization.locations ?? null,
       // Checked by now: absent, empty or a whole number.
       afterId: Number(query.lastId ?? 0),
+      actor,
     };
     await service.store.write(async (tx) => {
       await requireRoom(tx);

@@ -1,4 +1,5 @@
 import type { Operation } from '../../catalog/define.ts';
+import { disclose, discloseRows } from '../disclosing.ts';
 import { fairTurn } from '../fairscheduling.ts';
 import { joinTexts, projectText } from '../rendering.ts';
 import { type BulkQuery, notFound, pathIdOf, readBulkQuery, readSelection, readTerms } from '../requests.ts';
@@ -21,7 +22,6 @@ export function listHandler(behaviour: Behaviour, operation: Operation): Handler
     const { data, lastId, found } = await readNumberedPage(service.store, records, slice, (from) =>
       readPage(behaviour, request, query, from),
     );
-    request.found.count = found;
     const total = showsTotal(operation, query) ? await cachedCount(service.store, records) : 0;
     if (page !== undefined && operation.paging?.pageIsDeprecated) {
       const description = 'The page parameter is deprecated here; use lastId.';
@@ -59,11 +59,19 @@ async function readPage(
   const { read } = request.service.store;
   if (fields === undefined && behaviour.render === undefined && slice.order === undefined) {
     const page = await readPageText(read, organization, behaviour.resource, terms, slice);
+    const ids = idsOf(page.ids);
+    disclose(request, ids, page.patients === undefined ? ids : idsOf(page.patients));
     return { data: arrayOf(page.data ?? ''), lastId: page.last_id ?? undefined, found: page.found };
   }
   const rows = await listRecords(read, organization, behaviour.resource, terms, slice);
+  discloseRows(request, rows);
   const texts = rows.map((row) => projectText(renderRecord(behaviour, row, request), fields));
   return { data: joinTexts(texts), lastId: rows.at(-1)?.id, found: rows.length };
+}
+
+/** Ids joined by commas. */
+function idsOf(joined: string | null): number[] {
+  return joined === null ? [] : joined.split(',').map(Number);
 }
 
 /** JSON of an array from that of its items, which stays in bytes when it is. */
@@ -103,12 +111,15 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
     const { read } = request.service.store;
     const { organization } = request;
     if (selected === undefined && behaviour.render === undefined) {
-      const json = await readRecordText(read, organization, resource, id);
-      if (json === undefined) throw notFound(resource.one, id);
+      const found = await readRecordText(read, organization, resource, id);
+      if (found === undefined) throw notFound(resource.one, id);
+      const { json } = found;
+      discloseRows(request, [{ id, ...found }]);
       return { data: typeof json === 'string' ? json : [json] };
     }
     const row = await findRecord(read, organization, resource, id);
     if (row === undefined) throw notFound(resource.one, id);
+    discloseRows(request, [row]);
     return { data: projectText(renderRecord(behaviour, row, request), selected) };
   };
 }

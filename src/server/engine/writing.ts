@@ -9,6 +9,7 @@ import { notFound, pathIdOf, readBody, readContext, readSelection } from '../req
 import { type Behaviour, type Draft, renderRecord } from '../resources/behaviour.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
 import type { JsonRecord } from '../store/layout.ts';
+import { patientOf } from '../store/patientof.ts';
 import type { Reach } from '../store/reach.ts';
 import { findRecord, putRecord, removeRecord } from '../store/records.ts';
 import type { Reader, Transaction } from '../store/store.ts';
@@ -68,7 +69,8 @@ export function updateHandler(behaviour: Behaviour, operation: Operation): Handl
         problems: [],
       };
       await settle(tx, behaviour, draft);
-      if (!isDeepStrictEqual(draft.after, before)) await storeDraft(tx, behaviour, draft, nowOf(service));
+      if (isDeepStrictEqual(draft.after, before)) await auditUnchanged(tx, request, resource, before);
+      else await storeDraft(tx, behaviour, draft, nowOf(service));
       return responseOf(behaviour, request, draft, selected);
     }, organization.org);
   };
@@ -167,11 +169,48 @@ export async function recordChange(
   tx: Transaction,
   change: Change & { readonly actor: Actor | undefined },
 ): Promise<void> {
+  const { actor, organization, resource, before, after } = change;
+  const record = after ?? before;
+  if (record === undefined) return;
+  const patient = await patientOf(tx, organization.org, resource, record);
   const message = messageOf(change);
-  if (message !== undefined) await appendMessage(tx, { ...message, ...(await placesOfChange(tx, change)) });
-  const { actor, organization, resource, before, after, at } = change;
-  const id = (after ?? before)?.id;
-  if (actor === undefined || typeof id !== 'number') return;
+  if (message !== undefined) {
+    const whose = { recordId: record.id as number, patientId: patient };
+    await appendMessage(tx, { ...message, ...whose, ...(await placesOfChange(tx, change)) });
+  }
+  if (actor === undefined) return;
   const verb = before === undefined ? 'create' : after === undefined ? 'delete' : 'update';
-  await appendAudit(tx, { org: organization.org, at, actor, operation: `${resource.name}.${verb}`, ids: [id] });
+  // A record that goes to another patient was the data of both.
+  const earlier = verb === 'update' ? await patientOf(tx, organization.org, resource, before as JsonRecord) : null;
+  await auditRecord(tx, { ...change, actor }, verb, [patient, earlier]);
+}
+
+/** Audits a write of one record in the transaction that makes it. */
+export async function auditRecord(
+  tx: Transaction,
+  { organization, actor, resource, before, after, at }: Change & { readonly actor: Actor },
+  verb: 'create' | 'update' | 'delete',
+  patients: readonly (number | null)[],
+): Promise<void> {
+  const { id } = (after ?? before) as { id: number };
+  await appendAudit(tx, {
+    org: organization.org,
+    at,
+    actor,
+    operation: `${resource.name}.${verb}`,
+    ids: [id],
+    patients: patients.filter((patient) => patient !== null),
+  });
+}
+
+/** Audits an update that changed nothing: its answer tells of the record nevertheless. */
+export async function auditUnchanged(
+  tx: Transaction,
+  { organization, actor, service }: Pick<OperationRequest, 'organization' | 'actor' | 'service'>,
+  resource: Resource,
+  record: JsonRecord,
+): Promise<void> {
+  const patient = await patientOf(tx, organization.org, resource, record);
+  const change = { organization, actor, resource, before: record, after: record, at: nowOf(service) };
+  await auditRecord(tx, change, 'update', [patient]);
 }

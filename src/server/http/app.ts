@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { AUDITED_REFUSALS, RefusalTrail, type RefusedRequest } from '../audit/refusals.ts';
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { OverBudget } from '../budgets/overbudget.ts';
 import { mountDocs } from '../docs/route.ts';
@@ -19,7 +20,15 @@ import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
 import { closeQueued } from './queuedanswers.ts';
-import { Routes, refuseConnect, refuseConnection, refuseExpectation, refuseUnparsed, trackExchange } from './refusals.ts';
+import {
+  Routes,
+  refuseConnect,
+  refuseConnection,
+  refuseExpectation,
+  refuseUnparsed,
+  trackExchange,
+} from './refusals.ts';
+import { namedBy } from './sender.ts';
 import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
 import { frameworkTimeouts, limitWork, serverTimeouts, type Timeouts } from './timeouts.ts';
@@ -76,6 +85,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     refused: () => service.budgets.refused('connections'),
   });
   closeStalled(app.server);
+  const refusals = new RefusalTrail(service.reads, service.clock);
+  app.addHook('onClose', async () => refusals.end());
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('connect', refuseConnect);
   app.server.on('request', trackExchange);
@@ -110,6 +121,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     }
     // A connection closed while the caller still sends is reset, and the caller never reads this response.
     if (status === 413) reply.removeHeader('connection');
+    if (AUDITED_REFUSALS.has(status)) refusals.note(refusedRequest(request, status));
     if (status === 503) reply.header('retry-after', '1');
     if (error instanceof OverBudget) {
       service.budgets.refused(error.budget);
@@ -131,6 +143,13 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
   });
   return app;
+}
+
+/** What the audit log tells of a refused request. */
+function refusedRequest(request: FastifyRequest, status: number): RefusedRequest {
+  const { caller, ip, id } = request;
+  const known = caller && { who: caller.grant.who, org: caller.organization.org };
+  return { status, address: ip, requestId: id, ...namedBy(request), ...known };
 }
 
 /** Filters of several hundred ids fit into a URL. */

@@ -33,10 +33,15 @@ export function mountFiles(app: FastifyInstance, service: Service): void {
       if (owner === undefined || row === undefined || !row.variants.split(',').includes(variant))
         throw notFound(documents.one, document);
       service.budgets.answers.begin(owner.org, reply.raw);
-      service.reads.admit();
-      const actor = { who, address: request.ip, requestId: request.id };
-      const operation = `${documents.name}.${variant}`;
-      service.reads.note({ org: owner.org, at: nowOf(service), actor, operation, ids: [document], via: 'link' });
+      await service.reads.disclose({
+        org: owner.org,
+        at: nowOf(service),
+        actor: { who, address: request.ip, requestId: request.id },
+        operation: 'files.get',
+        ids: [document],
+        patients: row.patient == null ? [] : [row.patient],
+        via: 'link',
+      });
       return sendFile(service, row, variant, request, reply);
     },
   );

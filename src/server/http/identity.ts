@@ -62,6 +62,7 @@ export function actorOf(request: FastifyRequest, { who }: Pick<Grant, 'who'>): A
 export async function identify(auth: AuthContext, sender: Sender, scope?: Scope): Promise<Caller> {
   const grant = await authenticate(auth, sender);
   const organization = await identifyOrganization(auth.service, grant, sender);
+  nameSender(sender, { token: grant.id, who: grant.who, org: organization.org });
   if (scope !== undefined) requireScope(grant, scope, sender.method);
   return { grant, organization };
 }
@@ -128,7 +129,7 @@ async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash:
 }
 
 function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant {
-  nameSender(sender, { token: grant.id });
+  nameSender(sender, { token: grant.id, who: grant.who });
   // An end that cannot be read is no end far away.
   if (grant.expiresAt !== null && !(Date.parse(grant.expiresAt) > service.clock())) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
@@ -141,28 +142,35 @@ function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant
 export function identifyOrganization(
   { store }: Service,
   grant: Grant,
-  { headers }: Sender,
+  sender: Sender,
   cache = currentAuthCache(store),
 ): Organization | Promise<Organization> {
-  const header = headers['organization-id'];
+  const header = sender.headers['organization-id'];
   const id = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
-  if (!grant.organizations.includes(id)) throw forbidden();
+  if (!grant.organizations.includes(id)) throw forbidden(sender, grant);
   const known = cache.organizations.get(id);
   if (known !== undefined) return boundTo(known, grant.locations);
-  return existing(store.readFor(id), cache, id).then((found) => boundTo(found, grant.locations));
+  return existing(store.readFor(id), cache, id, sender, grant).then((found) => boundTo(found, grant.locations));
 }
 
-async function existing(read: Reader, cache: AuthCache, id: string): Promise<Organization> {
+async function existing(
+  read: Reader,
+  cache: AuthCache,
+  id: string,
+  sender: Sender,
+  grant: Grant,
+): Promise<Organization> {
   const organization = await findOrganization(read, id);
-  if (organization === undefined) throw forbidden();
+  if (organization === undefined) throw forbidden(sender, grant);
   putCached(cache.organizations, id, organization);
   return organization;
 }
 
-function forbidden() {
+function forbidden(sender: Sender, { id: token, who }: Grant) {
+  nameSender(sender, { token, who });
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
-import type { Operation } from '../../catalog/define.ts';
+import type { Operation, Resource } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
 import { documents } from '../../catalog/resources/documents.ts';
 import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/documentbody.ts';
@@ -10,9 +10,10 @@ import { nowOf } from '../clock.ts';
 import { allHandlers } from '../engine/handlers.ts';
 import { requestTurn } from '../fairscheduling.ts';
 import { fileName } from '../files/files.ts';
-import type { Found, Handler, Service } from '../service.ts';
+import type { Found, Handler, OperationResponse, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
 import { bytesOf, JSON_TYPE, successBody } from './envelope.ts';
+import { idOnly, mayRead, replayOf } from './idanswers.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
 import {
   type AuthContext,
@@ -35,6 +36,8 @@ declare module 'fastify' {
 interface Mounting {
   readonly auth: AuthContext;
   readonly handlers: ReadonlyMap<string, Handler>;
+  /** The resource of each operation, by operation id. */
+  readonly resources: ReadonlyMap<string, Resource>;
   readonly limit: RateLimit;
   readonly keys: IdempotencyKeys;
 }
@@ -45,6 +48,7 @@ export async function mountOperations(app: FastifyInstance, auth: AuthContext, r
   const mounting: Mounting = {
     auth,
     handlers: allHandlers(),
+    resources: new Map(allOperations().map(({ resource, operation }) => [operation.id, resource])),
     limit: rateLimitOf(service.store, rateLimit, service.clock),
     keys: new IdempotencyKeys(service),
   };
@@ -75,6 +79,7 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       const grant = granted instanceof Promise ? await granted : granted;
       const identified = identifyOrganization(service, grant, request, cache);
       const organization = identified instanceof Promise ? await identified : identified;
+      request.caller = { grant, organization };
       const begins = requestTurn(organization.org);
       if (begins !== undefined) await begins;
       requireScope(grant, operation.scope, operation.method);
@@ -84,7 +89,6 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
         reply.headers(headers);
         if (!allowed) throw tooManyRequests();
       }
-      request.caller = { grant, organization };
     },
     handler: (request, reply) => serve(mounting, operation, request, reply),
   });
@@ -110,8 +114,9 @@ async function serve(mounting: Mounting, operation: Operation, request: FastifyR
       return send(operation.success, await run(mounting, operation, request, reply, claim));
     }
     await discardStaged(mounting.auth.service, request);
+    const answer = await replay(mounting, operation, request, claim.earlier.answer);
     reply.header('idempotency-replayed', 'true');
-    return send(claim.earlier.status, claim.earlier.answer);
+    return send(claim.earlier.status, answer);
   } catch (error) {
     if (claim === undefined) await discardStaged(mounting.auth.service, request);
     if (error instanceof Refusal && error.status === 409) reply.header('retry-after', '1');
@@ -126,6 +131,28 @@ async function claimKey(keys: IdempotencyKeys, operation: Operation, request: Fa
   const name = readKey(request.headers['idempotency-key']);
   const route = `${operation.id} ${pathIdOf(request) ?? ''}`;
   return keys.claim({ org: organization.org, token: grant.id, route, name }, hashOf(request.body));
+}
+
+/** A stored response as this caller may see it; each one that is sent again is an entry of its own. */
+async function replay(
+  mounting: Mounting,
+  operation: Operation,
+  request: FastifyRequest,
+  answer: string,
+): Promise<string> {
+  const { service } = mounting.auth;
+  const { grant, organization } = request.caller as Caller;
+  const resource = mounting.resources.get(operation.id) as Resource;
+  const replayed = await replayOf(service.store.read, organization, resource, answer, pathIdOf(request));
+  await service.reads.disclose({
+    org: organization.org,
+    at: nowOf(service),
+    actor: actorOf(request, grant),
+    operation: operation.id,
+    ...replayed.disclosure,
+    via: 'replay',
+  });
+  return mayRead(grant) ? answer : replayed.idOnly;
 }
 
 /** A document whose request ends here leaves no file behind. */
@@ -160,6 +187,8 @@ async function run(
   const found: Found = {};
   let stored: string | undefined;
   const answer = operation.method === 'GET' ? service.budgets.answers.begin(organization.org, reply.raw) : undefined;
+  const answerOf = (made: OperationResponse) =>
+    operation.method === 'GET' || mayRead(grant) ? made : idOnly(made, pathId);
   const response = await handler({
     service,
     organization,
@@ -172,24 +201,26 @@ async function run(
     warnings,
     baseUrl: `${request.protocol}://${request.host}`,
     storeResponse: async (tx, made) => {
-      stored = successBody(made, warnings).toString();
+      stored = successBody(answerOf(made), warnings).toString();
       await claim?.store(tx, { status: operation.success, answer: stored });
     },
   });
   if (operation.method === 'GET') {
     answer?.prepare(bytesOf(response.data));
-    reads.note({
+    const noted = reads.disclose({
       org: organization.org,
       at: nowOf(service),
       actor,
       operation: operation.id,
-      ids: pathId === undefined ? undefined : [pathId],
+      ids: found.ids,
+      patients: found.patients,
       count: found.count,
       filterKeys: [...(found.filterKeys ?? []), ...searchParameters(operation, query)],
     });
+    if (noted !== undefined) await noted;
   }
   if (response.headers !== undefined) reply.headers(response.headers);
-  return stored ?? successBody(response, warnings);
+  return stored ?? successBody(answerOf(response), warnings);
 }
 
 /** Parameters that shape a response rather than select records. */

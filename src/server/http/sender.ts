@@ -1,18 +1,34 @@
-/** What a request says of who sent it, as far as it is known when the request is refused: the id of a token, or of a client. */
-export interface SenderName {
+/** What is known of who sent a request when it is refused. */
+interface Named {
+  /** Id of the token. */
   readonly token?: string;
+  /** `Grant.who`. */
+  readonly who?: string;
+  /** Key of the organization, where the sender may use it. */
+  readonly org?: number;
+  /** The API client that was named, whether or not there is one. */
   readonly client?: string;
 }
 
-const names = new WeakMap<object, SenderName>();
+const names = new WeakMap<object, Named>();
 
-/** Notes who sent a request, for the log line of a refusal. */
-export function nameSender(request: object, name: SenderName): void {
+/** Keeps who sent a request, for the log line and the audit entry of a refusal. */
+export function nameSender(request: object, name: Named): void {
   names.set(request, name);
 }
 
+/** Who sent a request, for the audit log. */
+export function namedBy(request: object): Pick<Named, 'who' | 'org' | 'client'> {
+  const { who, org, client } = names.get(request) ?? {};
+  return {
+    ...(who !== undefined && { who }),
+    ...(org !== undefined && { org }),
+    ...(client !== undefined && { client }),
+  };
+}
+
 /** Who sent a request, in characters that cannot be taken for anything else in a log. */
-export function senderName(request: object): SenderName {
+export function senderName(request: object): Pick<Named, 'token' | 'client'> {
   const { token, client } = names.get(request) ?? {};
   return { ...(token !== undefined && { token }), ...(client !== undefined && { client: harmless(client) }) };
 }

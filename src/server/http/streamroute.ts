@@ -3,6 +3,7 @@ import { API_PREFIX } from '../../catalog/catalog.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
+import { StreamTrail } from '../audit/streamtrail.ts';
 import { nowOf } from '../clock.ts';
 import type { AccessLog } from '../log.ts';
 import type { Service } from '../service.ts';
@@ -47,17 +48,8 @@ export function mountStream(
       const { patterns, requested } = readQuery(request);
       const start = await startOf(service, requested);
       service.budgets.answers.begin(caller.organization.org, reply.raw);
-      service.reads.admit();
-      let messages = 0;
-      const note = (operation: string, count?: number) =>
-        service.reads.note({
-          org: caller.organization.org,
-          at: nowOf(service),
-          actor: actorOf(request, caller.grant),
-          operation,
-          ...(count !== undefined && { count }),
-        });
-      note('stream.listen');
+      const trail = new StreamTrail(service, caller.organization.org, actorOf(request, caller.grant));
+      await trail.begin();
       const closing = new AbortController();
       open.add(closing);
       // Either may have happened while the token was looked up.
@@ -67,9 +59,7 @@ export function mountStream(
         stream: service.stream,
         organization: caller.organization,
         matches: matchPatterns(patterns),
-        sent: (more) => {
-          messages += more;
-        },
+        sent: (told) => trail.add(told),
         format: formatFor(request.headers.accept),
         socket,
         times,
@@ -86,18 +76,22 @@ export function mountStream(
         socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
       } finally {
         service.stream.listeners--;
-        note('stream.end', messages);
+        trail.end();
         open.delete(closing);
       }
     },
   });
 }
 
-/** A check of the token, against the clock each time and against the store once in `checkMs`. */
+/**
+ * A check of the token, against the clock each time and against the store once in `checkMs`; and of the audit log: what
+ * cannot be noted is not sent.
+ */
 function tokenCheck(auth: AuthContext, request: FastifyRequest, caller: Caller, checkMs: number): () => Promise<void> {
   let { grant } = caller;
   let checkedAt = performance.now();
   return async () => {
+    auth.service.reads.admit();
     const expired = grant.expiresAt !== null && Date.parse(grant.expiresAt) <= auth.service.clock();
     if (!expired && performance.now() - checkedAt < checkMs) return;
     const { locations } = grant;

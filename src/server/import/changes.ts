@@ -7,6 +7,7 @@ import { recordChange } from '../engine/writing.ts';
 import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
+import { patientColumn } from '../store/patientof.ts';
 import { locationOf } from '../store/reach.ts';
 import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
@@ -114,7 +115,8 @@ export class ChangeLog {
       sql`SELECT c.seq - CAST(${from - 1} AS BIGINT) AS position, c.org AS org,
         CAST(${before} AS TEXT) || ${location} || CAST(${after} AS TEXT) AS routing_key,
         CAST(${at} AS TEXT) AS sent_at, CAST(NULL AS TEXT) AS correlation_id, r.json AS payload,
-        COALESCE(CAST(${locationOf(resource.type)} AS TEXT), '') AS places, CAST(NULL AS TEXT) AS record ${rows}`,
+        COALESCE(CAST(${locationOf(resource.type)} AS TEXT), '') AS places, CAST(NULL AS TEXT) AS record,
+        r.id AS record_id, ${raw(patientColumn(resource))} AS patient_id ${rows}`,
       count,
     );
     this.count(org, `${resource.name}.create`, count);

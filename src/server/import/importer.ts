@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { commandActor } from '../audit/commandactor.ts';
+import { appendAudit } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
@@ -129,6 +131,10 @@ async function importInto(
   problems.throwIfAny();
   await settleCorrections(tx, service, now);
   await state.changes?.settle(now);
+  if (!unpublished) {
+    const count = Object.values(state.counts).reduce((sum, some) => sum + some, state.deleted);
+    await appendAudit(tx, { org: null, at: now, actor: commandActor(), operation: 'server.import', count });
+  }
   for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);
   await state.ids.settle();

@@ -15,6 +15,7 @@ import { hashOf } from './check/files.ts';
 import { completeCopy, copyDatabase } from './copy/database.ts';
 import { transferFiles } from './copy/files.ts';
 import { type OpenTarget, openTarget } from './copy/target.ts';
+import { noteCopy } from './copytrail.ts';
 import { reportingDamage } from './damage.ts';
 import type { DataLocation } from './datalocation.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -134,6 +135,7 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
   try {
     await copyDatabase(snapshot, opened, work);
     const moved = await files();
+    await noteCopy(opened.store, 'server.restore', work);
     await completeCopy(opened);
     await signNow(opened.store, target.place, 'restore', work.now());
     return moved;
@@ -150,6 +152,7 @@ async function copyDatabaseFile(folder: string, place: DataLocation, work: Work)
   await chmod(file, 0o600);
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
+  await noteCopy(store, 'server.restore', work);
   // The key of before stays where it was: from here on another one vouches for the log, as it was restored.
   await signNow(store, place, 'restore', work.now());
   // Our backups hold none; one that somebody has put there must not sign links here.

@@ -7,7 +7,8 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { readFields } from '../../catalog/record.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange } from '../engine/writing.ts';
+import { disclose } from '../disclosing.ts';
+import { auditUnchanged, recordChange } from '../engine/writing.ts';
 import { checkLinks } from '../references.ts';
 import { notFound, pathIdOf, readContext } from '../requests.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../service.ts';
@@ -20,11 +21,10 @@ type PatientRecord = JsonRecord & { readonly id: number; readonly billingTypes: 
 /** GET `/patients/{id}/billingtypes` (D22). */
 export const billingTypesListHandler: Handler = async (request) => {
   const id = pathIdOf(request, patients);
-  return items(
-    request,
-    request.service.store.read,
-    (await patientOf(request, request.service.store.read, id)).billingTypes,
-  );
+  const { read } = request.service.store;
+  const patient = await patientRecord(request, read, id);
+  disclose(request, [id], [id]);
+  return items(request, read, patient.billingTypes);
 };
 
 /** POST `/patients/{id}/billingtypes`: replaces the whole list; duplicates are folded (D22). */
@@ -36,13 +36,15 @@ export const billingTypesSetHandler: Handler = async (request) => {
   const id = pathIdOf(request, patients);
   const billingTypes = linksTo(ids.map((entry) => entry.id));
   return request.service.store.write(async (tx) => {
-    const patient = await patientOf(request, tx, id);
+    const patient = await patientRecord(request, tx, id);
     if (!isDeepStrictEqual(linksTo(patient.billingTypes.map((link) => link.id)), billingTypes)) {
       const { organization, actor } = request;
       const at = nowOf(request.service);
       const changed = { ...patient, billingTypes, lastModified: at };
       await putRecord(tx, organization.org, patients, changed);
       await recordChange(tx, { organization, actor, resource: patients, before: patient, after: changed, at });
+    } else {
+      await auditUnchanged(tx, request, patients, patient);
     }
     const answer = await items(request, tx, billingTypes);
     await request.storeResponse(tx, answer);
@@ -76,7 +78,7 @@ function readIds(request: OperationRequest): { ids: { id: number; at: string }[]
   return { ids, problems: context.problems };
 }
 
-async function patientOf(request: OperationRequest, read: Reader, id: number): Promise<PatientRecord> {
+async function patientRecord(request: OperationRequest, read: Reader, id: number): Promise<PatientRecord> {
   const row = await findRecord(read, request.organization, patients, id);
   if (row === undefined) throw notFound(patients.one, id);
   return JSON.parse(row.json) as PatientRecord;

@@ -30,7 +30,7 @@ async function createEvent(request: OperationRequest): Promise<OperationResponse
   if (body.problems.length > 0) await planCreation(service.store.read, request, 0, body, clock);
   return service.store.write(async (tx) => {
     const plan = await planCreation(tx, request, await tx.nextId(organization.org, events.type), body, clock);
-    await carryOut(tx, plan);
+    await carryOut(tx, request, plan);
     const answer = responseOf(eventBehaviour, request, plan.target, undefined);
     await request.storeResponse(tx, answer);
     return answer;
@@ -49,7 +49,7 @@ async function updateEvent(request: OperationRequest): Promise<OperationResponse
   if (body.problems.length > 0) await planUpdate(store.read, request, id, body, target, clock);
   return store.write(async (tx) => {
     const plan = await planUpdate(tx, request, id, body, target, clock);
-    await carryOut(tx, plan);
+    await carryOut(tx, request, plan);
     return responseOf(eventBehaviour, request, plan.target, selected);
   }, request.organization.org);
 }

@@ -3,7 +3,7 @@ import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { recurrenceOf, recurs } from '../../catalog/recurrence/fields.ts';
 import { events } from '../../catalog/resources/events.ts';
 import { nowOf } from '../clock.ts';
-import { recordChange, settle, storeDraft } from '../engine/writing.ts';
+import { auditUnchanged, recordChange, settle, storeDraft } from '../engine/writing.ts';
 import { checkLinks, linksOf, referenceRecord } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
 import { notFound } from '../requests.ts';
@@ -118,11 +118,16 @@ async function refuseMissing(read: Reader, reach: Reach, id: number, body: Event
 }
 
 /** Writes a plan, in the order in which the stream tells of it (D40): changes, deletions, new occurrences. */
-export async function carryOut(tx: Transaction, { target, changed, removed, added }: EventPlan): Promise<void> {
+export async function carryOut(
+  tx: Transaction,
+  request: OperationRequest,
+  { target, changed, removed, added }: EventPlan,
+): Promise<void> {
   const { organization, service } = target;
   const now = nowOf(service);
   for (const draft of [target, ...changed]) {
     if (!isDeepStrictEqual(draft.after, draft.before)) await storeDraft(tx, eventBehaviour, draft, now);
+    else if (draft === target) await auditUnchanged(tx, request, events, draft.after);
   }
   await removeEvents(tx, target, removed);
   for (const start of added) {

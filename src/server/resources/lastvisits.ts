@@ -4,6 +4,7 @@ import { type Problem, Refusal } from '../../catalog/failures.ts';
 import { appointments } from '../../catalog/resources/appointments.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
+import { disclose } from '../disclosing.ts';
 import { projectRecord } from '../rendering.ts';
 import { gather, readSelection, readTerms } from '../requests.ts';
 import type { Handler, OperationRequest } from '../service.ts';
@@ -23,6 +24,8 @@ export const calculatedHandler: Handler = async (request) => {
     request,
     ids.toSorted((a, b) => a - b),
   );
+  const found = rows.map(({ id }) => id);
+  disclose(request, found, found);
   return { data: JSON.stringify(rows.map((row) => projectRecord({ ...row }, selected))) };
 };
 

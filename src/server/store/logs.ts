@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
+import { type IndexedEntry, indexPatients } from './patientindex.ts';
 import { bound, manyRows, statement, type Texts } from './statement.ts';
 import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
 
@@ -17,7 +18,10 @@ const FIRST_AUDIT_COLUMNS = [
 export const LOGS: Readonly<Record<LogName, Log>> = {
   stream: {
     table: 'stream_messages',
-    columns: ['org', 'routing_key', 'sent_at', 'correlation_id', 'payload', 'places', 'record'],
+    columns: [
+      ...['org', 'routing_key', 'sent_at', 'correlation_id', 'payload', 'places', 'record'],
+      ...['record_id', 'patient_id'],
+    ],
     chained: false,
   },
   audit: {
@@ -79,7 +83,29 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
     }
     await tx.run(bound(insertTexts(name, part.length), written));
   }
-  if (chained) await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+  if (!chained) return;
+  await tx.run(statement`UPDATE log_heads SET hash = ${last} WHERE name = ${name}`);
+  const from = head.last_id - rows.length + 1;
+  await indexPatients(
+    tx,
+    rows.map((values, index) => indexedEntry(from + index, values)),
+  );
+}
+
+const [ORG, OPERATION, IDS, PATIENTS, COVERS_ALL] = ['org', 'operation', 'ids', 'patients', 'covers_all'].map((name) =>
+  LOGS.audit.columns.indexOf(name),
+) as [number, number, number, number, number];
+
+/** What the index needs of an entry; picked by place, since every read has one. */
+function indexedEntry(id: number, values: LogValues): IndexedEntry {
+  return {
+    id,
+    org: values[ORG] as number | null,
+    operation: values[OPERATION] as string,
+    ids: values[IDS] as string | null,
+    patients: values[PATIENTS] as string | null,
+    covers_all: values[COVERS_ALL] as number | null,
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { type AccessPath, conditionsOf, rangeTerms } from './conditions.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
+import { patientColumn } from './patientof.ts';
 import { type Reach, seenBy } from './reach.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
@@ -11,6 +12,8 @@ import type { Reader, Transaction } from './store.ts';
 export interface StoredRecord {
   readonly id: number;
   readonly json: string;
+  /** Whose data it is; read with it, and not needed to render it. */
+  readonly patient?: number | null;
 }
 
 /** Which records a page holds: after `lastId`, or after `offset` records; at most `limit`. */
@@ -55,6 +58,9 @@ export interface PageText {
   readonly data: string | Buffer | null;
   readonly last_id: number | null;
   readonly found: number;
+  /** Ids of the records, and of the patients whose data they are unless these are patients themselves; joined by commas. */
+  readonly ids: string | null;
+  readonly patients?: string | null;
 }
 
 /** The records of a slice in ascending id order, as `listRecords` finds them, joined to the text of a JSON array's inside. */
@@ -65,15 +71,19 @@ export async function readPageText(
   terms: readonly Term[],
   slice: Slice,
 ): Promise<PageText> {
-  const page = await selectPage(read, reach, resource, terms, slice, 'r.id, r.json');
+  // Patients are their own: their ids need not be joined twice.
+  const own = resource.name === 'patients';
+  const columns = own ? 'r.id, r.json' : `r.id, r.json, ${patientColumn(resource)} AS patient`;
+  const patients = own ? '' : ", string_agg(CAST(p.patient AS TEXT), ',') AS patients";
+  const page = await selectPage(read, reach, resource, terms, slice, columns);
   const joined = (data: string, from: string) =>
-    `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found FROM (${from}) AS p`;
+    `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found, string_agg(CAST(p.id AS TEXT), ',') AS ids${patients} FROM (${from}) AS p`;
   const row = await read.get<PageText>({
     sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", page.sql),
     text: joined("string_agg(p.json, ',')", page.text),
     values: page.values,
   });
-  return row ?? { data: null, last_id: null, found: 0 };
+  return row ?? { data: null, last_id: null, found: 0, ids: null };
 }
 
 /**
@@ -125,28 +135,28 @@ export function findRecord<T extends StoredRecord>(
   );
 }
 
-/** The wire JSON of a record, in bytes where the store has it so. */
-export async function readRecordText(
+/** The wire JSON of a record, in bytes where the store has it so, and whose data it is. */
+export function readRecordText(
   read: Reader,
   reach: Reach,
   resource: Resource,
   id: number,
-): Promise<string | Buffer | undefined> {
-  if (reach.locations !== undefined) return (await findRecord(read, reach, resource, id))?.json;
-  const row = await read.get<{ json: string | Buffer }>(bound(readText(tableOf(resource)), [reach.org, id]));
-  return row?.json;
+): Promise<{ readonly json: string | Buffer; readonly patient?: number | null } | undefined> {
+  if (reach.locations !== undefined) return findRecord(read, reach, resource, id);
+  return read.get(bound(readText(resource), [reach.org, id]));
 }
 
-const reads = new Map<string, Texts>();
+const reads = new Map<Resource, Texts>();
 
-/** Text of the statement that reads the JSON of a record, made once for a table. */
-function readText(table: string): Texts {
-  const known = reads.get(table);
+/** Text of the statement that reads the JSON of a record, made once for a resource. */
+function readText(resource: Resource): Texts {
+  const known = reads.get(resource);
   if (known !== undefined) return known;
   const select = (json: string, org: string, id: string) =>
-    `SELECT ${json} AS json FROM ${table} WHERE org = ${org} AND id = ${id}`;
-  const made = { sql: select('CAST(json AS BLOB)', '?', '?'), text: select('json', '$1', '$2') };
-  reads.set(table, made);
+    `SELECT ${json} AS json, ${patientColumn(resource)} AS patient FROM ${tableOf(resource)} r
+      WHERE r.org = ${org} AND r.id = ${id}`;
+  const made = { sql: select('CAST(r.json AS BLOB)', '?', '?'), text: select('r.json', '$1', '$2') };
+  reads.set(resource, made);
   return made;
 }
 
@@ -171,7 +181,7 @@ function orderOf({ order }: Slice): Sql {
 /** The columns of a `StoredRecord`. */
 function readColumns(resource: Resource): string {
   const own = layoutOf(resource).columns.filter(({ of, read }) => of === undefined || read === true);
-  return ['r.id', 'r.json', ...own.map(({ name }) => `r.${name}`)].join(', ');
+  return ['r.id', 'r.json', `${patientColumn(resource)} AS patient`, ...own.map(({ name }) => `r.${name}`)].join(', ');
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Organization } from '../organizations.ts';
 import { projectText } from '../rendering.ts';
 import { conditionsOf } from '../store/conditions.ts';
 import { columnName, tableOf } from '../store/layout.ts';
+import { patientColumn } from '../store/patientof.ts';
 import { locationOf } from '../store/reach.ts';
 import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
@@ -29,12 +30,21 @@ export interface Chunk {
 }
 
 interface ChunkRecord {
+  readonly id: number;
+  /** Whose data it is. */
+  readonly patient: number | null;
   /** JSON text. */
   readonly payload: string;
   /** Location id as text, or `*`. */
   readonly locationId: string;
   /** Where the record is, as `locationOf` has it. */
   readonly location: number | null;
+}
+
+/** A record of a chunk as it is stored; `place` is what its routing key has. */
+interface StoredRow extends Pick<ChunkRecord, 'id' | 'patient' | 'location'> {
+  readonly json: string;
+  readonly place: number | null;
 }
 
 /** What a delivery delivers, parsed from the stored request. */
@@ -103,12 +113,15 @@ async function storedChunk(
   );
   if (range == null || range.low === null || range.high === null) return { records: [], reachedId: undefined };
   const place = raw(locationColumn(resource));
-  const rows = await read.all<{ id: number; json: string; place: number | null; location: number | null }>(
-    sql`SELECT r.id, r.json, ${place} AS place, ${locationOf(resource.type)} AS location FROM ${table} r
+  const rows = await read.all<StoredRow>(
+    sql`SELECT r.id, r.json, ${place} AS place, ${locationOf(resource.type)} AS location,
+        ${raw(patientColumn(resource))} AS patient FROM ${table} r
       WHERE r.org = ${org} AND r.id >= ${range.low} AND r.id <= ${range.high}${conditionsOf(organization, resource, terms, 'ids')}
       ORDER BY r.id ${direction} LIMIT ${CHUNK_RECORDS}`,
   );
-  const records = rows.map(({ json, place, location }) => ({
+  const records = rows.map(({ id, json, place, location, patient }) => ({
+    id,
+    patient,
     payload: projectText(json, fields),
     locationId: place === null ? NO_LOCATION : String(place),
     location,

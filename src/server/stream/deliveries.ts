@@ -148,26 +148,35 @@ export class Deliveries {
     );
     const domainType = domainTypeOf(resource);
     const sendTime = this.now();
-    const send = (operation: DeliveryOperation, locationId: string, payload: string, places: Places) =>
+    const send = (
+      operation: DeliveryOperation,
+      locationId: string,
+      payload: string,
+      more: Places & Partial<Record<'recordId' | 'patientId', number | null>>,
+    ) =>
       appendMessage(tx, {
         org: delivery.org,
         key: { organizationId: organization.id, locationId, domainType, operation },
         sendTime,
         correlationId: delivery.correlationId,
         payload,
-        ...places,
+        ...more,
       });
-    for (const { payload, locationId, location } of records) {
-      await send('READ', locationId, payload, placesAt(location));
+    for (const { payload, locationId, location, id: recordId, patient: patientId } of records) {
+      await send('READ', locationId, payload, { ...placesAt(location), recordId, patientId });
+    }
+    if (records.length > 0) {
+      // With each chunk: what was delivered has its entry, however far the delivery comes.
+      const ids = records.map(({ id }) => id);
+      const patients = records.map(({ patient }) => patient).filter((patient) => patient !== null);
+      const { org, actor } = delivery;
+      await appendAudit(tx, { org, at: sendTime, actor, operation: operation.id, ids, patients, via: 'stream' });
     }
     const total = delivery.total + records.length;
     if (reachedId !== undefined) {
       await advanceDelivery(tx, delivery.id, reachedId, total);
     } else {
       await send('READ_COMPLETE', NO_LOCATION, JSON.stringify({ total }), placesOfAll(organization.locations));
-      const { org, correlationId } = delivery;
-      const actor = { who: 'delivery', address: null, requestId: correlationId };
-      await appendAudit(tx, { org, at: this.now(), actor, operation: operation.id, count: total });
       await removeDelivery(tx, delivery.id);
     }
     return { records: records.length, done: reachedId === undefined };

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import type { Actor } from '../audit/entries.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 
 /** What one call of an async endpoint still has to deliver to the stream, and its position (D41). */
@@ -18,6 +19,8 @@ export interface Delivery {
   readonly reachedId: number | null;
   /** Messages delivered so far. */
   readonly total: number;
+  /** Who asked for it, and by which request. */
+  readonly actor: Actor;
 }
 
 interface DeliveryRow {
@@ -31,21 +34,27 @@ interface DeliveryRow {
   readonly after_id: number;
   readonly reached_id: number | null;
   readonly total: number;
+  readonly who: string | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
 }
 
 export async function addDelivery(
   tx: Transaction,
-  delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'> & {
-    /** Who asked: `Grant.who`. */ readonly holder: string;
-  },
+  delivery: Omit<Delivery, 'id' | 'reachedId' | 'total'>,
   createdAt: string,
 ): Promise<void> {
-  const { org, holder, correlationId, operation, filter, responseFields, locations, afterId } = delivery;
-  await tx.run(sql`INSERT INTO async_deliveries (org, holder, correlation_id, operation, filter, response_fields, locations, after_id, total, created_at)
-    VALUES (${org}, ${holder}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${locations && JSON.stringify(locations)}, ${afterId}, 0, ${createdAt})`);
+  const { org, correlationId, operation, filter, responseFields, locations, afterId, actor } = delivery;
+  const { who, address, requestId } = actor;
+  await tx.run(sql`INSERT INTO async_deliveries
+      (org, correlation_id, operation, filter, response_fields, locations, after_id, total, created_at,
+        who, address, request_id)
+    VALUES (${org}, ${correlationId}, ${operation}, ${filter}, ${responseFields}, ${locations && JSON.stringify(locations)},
+      ${afterId}, 0, ${createdAt}, ${who}, ${address}, ${requestId})`);
 }
 
-const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, locations, after_id, reached_id, total`;
+const COLUMNS = sql`id, org, correlation_id, operation, filter, response_fields, locations, after_id, reached_id, total,
+  who, address, request_id`;
 
 /** The delivery after another, starting over with the oldest: deliveries are served in turn. */
 export async function nextDelivery(read: Reader, after: number): Promise<Delivery | undefined> {
@@ -73,6 +82,8 @@ function toDelivery(row: DeliveryRow): Delivery {
     afterId: row.after_id,
     reachedId: row.reached_id,
     total: row.total,
+    // Of one that was accepted by an earlier molar nobody knows who asked.
+    actor: { who: row.who ?? 'delivery', address: row.address, requestId: row.request_id ?? row.correlation_id },
   };
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Organization } from '../organizations.ts';
 import { resyncMessage } from './outbox.ts';
-import type { StreamFormat, StreamPage } from './pages.ts';
+import type { StreamFormat, StreamPage, Told } from './pages.ts';
 import type { Stream } from './stream.ts';
 
 /** Milliseconds of a listener's life. */
@@ -24,8 +24,8 @@ export interface Listening {
   readonly organization: Organization;
   readonly matches: RoutingKeyMatch;
   readonly format: StreamFormat;
-  /** Callback with the number of messages written. */
-  readonly sent: (messages: number) => void;
+  /** Callback with what is about to be written. */
+  readonly sent: (told: Told) => void;
   readonly socket: ListenerSocket;
   readonly times: ListenerTimes;
   /** The time now as `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
@@ -91,11 +91,11 @@ async function sendPage(
   let anything = false;
   for (const frame of page) {
     position = frame.last;
-    const { bytes, messages } = frame.matching(matches);
-    if (messages === 0) continue;
+    const told = frame.matching(matches);
+    if (told.messages === 0) continue;
     anything = true;
-    sent(messages);
-    socket.write(bytes);
+    sent(told);
+    socket.write(told.bytes);
     // Yields to other requests; a socket that has flushed everything reports it by then.
     await nextTurn();
     if (!(await socket.drained(RELEASE_MS, signal))) break;

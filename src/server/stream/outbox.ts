@@ -15,6 +15,9 @@ export interface NewMessage extends Places {
   readonly correlationId: string | null;
   /** JSON text. */
   readonly payload: string;
+  /** Id of the record that it tells of, and whose data that is; null where it tells of none. */
+  readonly recordId?: number | null;
+  readonly patientId?: number | null;
 }
 
 /** A message as it is sent. */
@@ -28,6 +31,9 @@ export interface StoredMessage {
   readonly text: string;
   /** Whoever reads does not see it: it is here for its number alone. */
   readonly hidden?: true;
+  /** The record that it tells of, and the patient whose data that is. */
+  readonly recordId: number | null;
+  readonly patientId: number | null;
 }
 
 /** Rows per statement, and bytes after which no further statement is run: together they bound a page. */
@@ -39,8 +45,8 @@ const PAGE_BYTES = 1024 * 1024;
  * the order of commits: a reader never sees a number before a lower one.
  */
 export function appendMessage(tx: Transaction, message: NewMessage): Promise<void> {
-  const { org, key, sendTime, correlationId, payload, places, record } = message;
-  const values = [org, formatRoutingKey(key), sendTime, correlationId, payload, places, record];
+  const { org, key, sendTime, correlationId, payload, places, record, recordId = null, patientId = null } = message;
+  const values = [org, formatRoutingKey(key), sendTime, correlationId, payload, places, record, recordId, patientId];
   return tx.append({ log: 'stream', values });
 }
 
@@ -59,7 +65,8 @@ export async function readMessages(
   const locations = reach?.locations && new Set(reach.locations);
   const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
-    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload${placed}
+    const rows =
+      await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
       FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
       ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
@@ -88,6 +95,8 @@ interface MessageRow {
   readonly sent_at: string;
   readonly correlation_id: string | null;
   readonly payload: string;
+  readonly record_id: number | null;
+  readonly patient_id: number | null;
   readonly places?: string | null;
   readonly record?: string | null;
 }
@@ -98,17 +107,14 @@ function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined):
   const [organizationId = '', locationId = '', domainType = '', operation = ''] = row.routing_key.split('.');
   const stored = { key: { organizationId, locationId, domainType, operation }, payload: row.payload };
   const told = locations === undefined ? stored : toldIn(stored, { places, record }, locations);
-  if (told === undefined) return { id, routingKey: '', operation: '', text: '', hidden: true };
+  if (told === undefined)
+    return { id, routingKey: '', operation: '', text: '', hidden: true, recordId: null, patientId: null };
   const { key, payload } = told;
   const routingKey = locations === undefined ? row.routing_key : formatRoutingKey(key);
   const head = { id, routingKey, ...key, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
-  return {
-    id,
-    routingKey,
-    operation: key.operation,
-    text: `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`,
-  };
+  const text = `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`;
+  return { id, routingKey, operation: key.operation, text, recordId: row.record_id, patientId: row.patient_id };
 }
 
 /**
@@ -124,5 +130,6 @@ export function resyncMessage(
   const routingKey = formatRoutingKey(key);
   const payload = { requested, resumedAfter };
   const envelope = { id: resumedAfter, routingKey, ...key, sendTime, correlationId: null, payload };
-  return { id: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
+  const text = JSON.stringify(envelope);
+  return { id: resumedAfter, routingKey, operation: RESYNC, text, recordId: null, patientId: null };
 }

@@ -88,6 +88,16 @@ export class SharedPages {
 /** Characters written to a listener at once: about what a slow one occupies in memory, instead of a whole page. */
 const FRAME_CHARACTERS = 64 * 1024;
 
+/** Messages that a listener gets: their bytes, how many they are, the records they tell of, and whose data those are. */
+export interface Told {
+  readonly bytes: Buffer;
+  readonly messages: number;
+  readonly records: readonly number[];
+  readonly patients: readonly number[];
+}
+
+type Head = Pick<StoredMessage, 'routingKey' | 'recordId' | 'patientId'>;
+
 /** Some messages as they are written to listeners, framed once whoever they are written to. */
 export class Frame {
   readonly bytes: Buffer;
@@ -95,24 +105,35 @@ export class Frame {
   readonly last: number;
   /** Each routing key that its messages have, once. */
   private readonly distinctKeys: readonly string[];
-  private readonly routingKeys: readonly string[];
   private readonly messageEnd: string;
+
+  /** All of its messages. */
+  private readonly whole: Told;
+  private readonly heads: readonly Head[];
 
   constructor(messages: readonly StoredMessage[], framed: readonly string[], { messageEnd }: StreamFormat) {
     this.bytes = Buffer.from(framed.join(''));
     this.last = (messages.at(-1) as StoredMessage).id;
-    this.routingKeys = messages.filter(({ hidden }) => !hidden).map(({ routingKey }) => routingKey);
-    this.distinctKeys = [...new Set(this.routingKeys)];
+    // Without their texts, which would be held beside the bytes.
+    this.heads = messages
+      .filter(({ hidden }) => !hidden)
+      .map(({ routingKey, recordId, patientId }) => ({ routingKey, recordId, patientId }));
+    this.whole = toldBy(this.bytes, this.heads);
+    this.distinctKeys = [...new Set(this.heads.map(({ routingKey }) => routingKey))];
     this.messageEnd = messageEnd;
   }
 
-  /** The messages that match, and how many they are: all of its own bytes when all do, as for most listeners. */
-  matching(matches: RoutingKeyMatch): { readonly bytes: Buffer; readonly messages: number } {
+  /** The messages that match: all of its own bytes when all do, as for most listeners. */
+  matching(matches: RoutingKeyMatch): Told {
     const wanted = new Set(this.distinctKeys.filter(matches));
-    if (wanted.size === this.distinctKeys.length) return { bytes: this.bytes, messages: this.routingKeys.length };
-    if (wanted.size === 0) return { bytes: Buffer.alloc(0), messages: 0 };
-    const parts = [...this.parts()].filter((_, index) => wanted.has(this.routingKeys[index] as string));
-    return { bytes: Buffer.concat(parts), messages: parts.length };
+    if (wanted.size === this.distinctKeys.length) return this.whole;
+    if (wanted.size === 0) return toldBy(Buffer.alloc(0), []);
+    const isWanted = (index: number) => wanted.has(this.heads[index]?.routingKey as string);
+    const parts = [...this.parts()].filter((_, index) => isWanted(index));
+    return toldBy(
+      Buffer.concat(parts),
+      this.heads.filter((_, index) => isWanted(index)),
+    );
   }
 
   /** The bytes of each message: an envelope has no line break, so its end cannot be within it. */
@@ -123,6 +144,16 @@ export class Frame {
       begin = end;
     }
   }
+}
+
+function toldBy(bytes: Buffer, messages: readonly Head[]): Told {
+  const all = (ids: (number | null)[]) => ids.filter((id) => id !== null);
+  return {
+    bytes,
+    messages: messages.length,
+    records: all(messages.map(({ recordId }) => recordId)),
+    patients: all(messages.map(({ patientId }) => patientId)),
+  };
 }
 
 /** Frames messages in a format. */

@@ -60,8 +60,8 @@ async function read(query: Query): Promise<Evidence> {
     'SELECT id, routing_key AS key, payload FROM stream_messages ORDER BY id',
   );
   const audit = await query<{ request: string | null; operation: string; ids: string }>(
-    `SELECT request_id AS request, operation, ids FROM audit_entries WHERE operation LIKE '%.create'
-      OR operation LIKE '%.update' OR operation LIKE '%.delete' ORDER BY id`,
+    `SELECT request_id AS request, operation, ids FROM audit_entries WHERE via IS NULL AND (operation LIKE '%.create'
+      OR operation LIKE '%.update' OR operation LIKE '%.delete') ORDER BY id`,
   );
   const answers = await query<{ name: string; answer: string }>('SELECT name, answer FROM idempotency_keys');
   const documents = await query<{ id: unknown; guid: string; variants: string }>(
@@ -71,7 +71,12 @@ async function read(query: Query): Promise<Evidence> {
     records,
     documents: documents.map(({ id, guid, variants }) => ({ id: Number(id), guid, variants })),
     messages: messages.map(({ id, key, payload }) => ({ id: Number(id), key, payload })),
-    audit: audit.map(({ request, operation, ids }) => ({ requestId: request, operation, ids })),
+    // A change is of one record: a list of one.
+    audit: audit.map(({ request, operation, ids }) => ({
+      requestId: request,
+      operation,
+      ids: String(JSON.parse(ids)),
+    })),
     answers: new Map(answers.map(({ name, answer }) => [name, answer])),
     removals: (await query('SELECT name FROM file_removals')).length,
   };

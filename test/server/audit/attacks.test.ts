@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { appendCheckpoint } from '../../../src/server/audit/checkpoints.ts';
-import { exportEntries } from '../../../src/server/audit/export.ts';
+import { auditPages, exportEntries } from '../../../src/server/audit/export.ts';
 import { openAuditKey } from '../../../src/server/audit/keys.ts';
 import { hashAfter, problemsOf, rawEntries, rehash, writeEntry } from '../../support/evidence.ts';
 import { tamper } from '../../support/rawsql.ts';
@@ -177,6 +177,11 @@ describe('is found', () => {
 });
 
 describe('a row behind the end of the log', () => {
+  const exported = () => {
+    const { read } = log.service.service.store;
+    return exportEntries(read, auditPages(read));
+  };
+
   const forge = async () => {
     const end = (await rawEntries(log.service)).at(-1) as { id: number; hash: string };
     const row = { ...(await rawEntries(log.service)).at(-1), id: end.id + 1, who: 'token nobody' } as never;
@@ -192,7 +197,7 @@ describe('a row behind the end of the log', () => {
   it('is found, and not exported', async () => {
     const forged = await forge();
     expect(await problemsOf(log.service)).toEqual([`audit.above-head entry ${forged}`]);
-    for await (const { who } of exportEntries(log.service.service.store.read, {})) expect(who).not.toBe('token nobody');
+    for await (const { who } of exported()) expect(who).not.toBe('token nobody');
   });
 
   it('neither keeps entries from being written nor becomes one, and is still found', async () => {
@@ -210,11 +215,11 @@ describe('a row behind the end of the log', () => {
       `audit.above-head entry ${forged}`,
       'audit.above-head entry 9007199254740991',
     ]);
-    const exported: number[] = [];
-    for await (const { id, who } of exportEntries(log.service.service.store.read, {})) {
-      exported.push(id);
+    const ids: number[] = [];
+    for await (const { id, who } of exported()) {
+      ids.push(id);
       expect(who).not.toBe('token nobody');
     }
-    expect(exported).toEqual(entries.map(({ id }) => id).filter((id) => id < 9007199254740991));
+    expect(ids).toEqual(entries.map(({ id }) => id).filter((id) => id < 9007199254740991));
   });
 });

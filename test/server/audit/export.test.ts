@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { type AuditRange, exportEntries } from '../../../src/server/audit/export.ts';
+import { type AuditRange, auditPages, exportEntries } from '../../../src/server/audit/export.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
 
 it('entries are exported from a time on, up to another, of one organization', async () => {
   const service = await testService(bareRecords());
+  const { read } = service.service.store;
   const times: string[] = [];
   for (const tagText of ['a', 'b', 'c']) {
     service.clock.advance(1000);
@@ -14,8 +15,8 @@ it('entries are exported from a time on, up to another, of one organization', as
   }
   const found = async (range: AuditRange) => {
     const made: string[] = [];
-    for await (const entry of exportEntries(service.service.store.read, range)) {
-      if (entry.operation !== 'transactiontags.create' || !entry.who.startsWith('token')) continue;
+    for await (const entry of exportEntries(read, auditPages(read, range))) {
+      if (entry.operation !== 'transactiontags.create' || !entry.who?.startsWith('token')) continue;
       expect(entry.organization).toBe(ORGANIZATION);
       made.push(entry.at);
     }

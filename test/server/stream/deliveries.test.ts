@@ -159,18 +159,19 @@ describe('an async delivery (D41)', () => {
 });
 
 describe('a delivery that fails', () => {
+  const actor = { who: 'token 1', address: '127.0.0.1', requestId: 'r' };
   const asked = (filter: string) => (tx: Transaction) =>
     addDelivery(
       tx,
       {
         org: 1,
-        holder: 'token one',
         correlationId: filter,
         operation: 'patients.async',
         filter,
         responseFields: null,
         locations: null,
         afterId: 0,
+        actor,
       },
       service.clock.text(),
     );

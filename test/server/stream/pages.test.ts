@@ -8,7 +8,8 @@ afterEach(() => {
 });
 
 function message(id: number, characters = 10): StoredMessage {
-  return { id, routingKey: `o.${id}.PatientV1.CREATE`, operation: 'CREATE', text: 'é'.repeat(characters) };
+  const routingKey = `o.${id}.PatientV1.CREATE`;
+  return { id, routingKey, operation: 'CREATE', text: 'é'.repeat(characters), recordId: id, patientId: null };
 }
 
 const read = (piece: Frame) => piece.bytes.toString();

@@ -10,6 +10,7 @@ import { checkPlace } from '../check/check.ts';
 import { orphans } from '../check/files.ts';
 import type { TableCounts } from '../copy/database.ts';
 import { copyFiles, hashedFiles } from '../copy/files.ts';
+import { noteBackup } from '../copytrail.ts';
 import { reportingDamage } from '../damage.ts';
 import { type DataLocation, type OpenDataLocation, openDataLocation } from '../datalocation.ts';
 import { openPartFolder } from '../partfolder.ts';
@@ -53,6 +54,7 @@ export async function backUp(place: DataLocation, target: string, options: Backu
   try {
     const part = await openPartFolder(resolve(target));
     try {
+      await reportingDamage(() => noteBackup(place, opened, options));
       const report = await reportingDamage(() => fill(opened, part.path, options));
       await part.finish();
       return { backup: resolve(target), ...report };

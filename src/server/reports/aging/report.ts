@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag';
 import { patients } from '../../../catalog/resources/patients.ts';
+import { disclose } from '../../disclosing.ts';
 import { fairTurn } from '../../fairscheduling.ts';
 import { dollars } from '../../money.ts';
 import type { Handler } from '../../service.ts';
@@ -27,12 +28,9 @@ export const agingHandler: Handler = async (request) => {
   const sums = await openSums(read, organization, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
   await fairTurn(organization.org);
-  const facts = await guarantorFacts(
-    read,
-    organization,
-    balances.map(({ id }) => id),
-  );
-  request.found.count = balances.length;
+  const ids = balances.map(({ id }) => id);
+  disclose(request, ids, ids);
+  const facts = await guarantorFacts(read, organization, ids);
   await fairTurn(organization.org);
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });

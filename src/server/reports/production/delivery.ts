@@ -11,6 +11,8 @@ export const productionChunk: ChunkReader = async (read, organization, { terms, 
   const taken = left.slice(0, limit);
   return {
     records: taken.map((row) => ({
+      id: row.id,
+      patient: row.patient,
       payload: JSON.stringify(projectRecord(productionItem(row), fields)),
       locationId: row.location_id === null ? NO_LOCATION : String(row.location_id),
       location: row.location,

@@ -1,10 +1,11 @@
 import { operationOf } from '../../../catalog/catalog.ts';
 import { type Problem, refusal } from '../../../catalog/failures.ts';
 import { production } from '../../../catalog/resources/reports.ts';
+import { discloseRows } from '../../disclosing.ts';
 import { fairTurn } from '../../fairscheduling.ts';
 import { projectRecord } from '../../rendering.ts';
 import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
-import type { Handler, OperationRequest } from '../../service.ts';
+import type { Handler, OperationRequest, OperationResponse } from '../../service.ts';
 import { type ProductionQuery, readProductionQuery } from './query.ts';
 import { productionItem, type ScheduledRow, scheduled } from './scheduled.ts';
 
@@ -15,7 +16,7 @@ export const productionHandler: Handler = async (request) => {
   gather(problems, () => readTerms(request, operation));
   const selected = gather(problems, () => readSelection(request, operation));
   const rows = await scheduledOrNone(request, readProductionQuery(request, operation, problems));
-  return { data: wireItems(rows, selected) };
+  return answer(request, rows, selected);
 };
 
 /** GET `/locationproductionnetschedule/async`: the first items of the same report; with `lastId` in the order of ids. */
@@ -26,18 +27,22 @@ export const productionAsyncHandler: Handler = async (request) => {
   const rows = await scheduledOrNone(request, readProductionQuery(request, operation, problems));
   const { lastId = 0, byCursor = false, page = 1, limit = 0, fields } = query ?? {};
   const ordered = byCursor ? rows.filter(({ id }) => id > lastId).sort((a, b) => a.id - b.id) : rows;
-  return { data: wireItems(ordered.slice((page - 1) * limit, page * limit), fields) };
+  return answer(request, ordered.slice((page - 1) * limit, page * limit), fields);
 };
 
 /** Throws 404 when there are no such appointments. */
 async function scheduledOrNone(request: OperationRequest, query: ProductionQuery): Promise<ScheduledRow[]> {
   await fairTurn(request.organization.org);
   const rows = await scheduled(request.service.store.read, request.organization, query);
-  request.found.count = rows.length;
   if (rows.length > 0) return rows;
   throw refusal('record.not_found', 'filter', 'No scheduled appointment matches the filter.');
 }
 
-function wireItems(rows: readonly ScheduledRow[], selected: readonly string[] | undefined): string {
-  return JSON.stringify(rows.map((row) => projectRecord(productionItem(row), selected)));
+function answer(
+  request: OperationRequest,
+  rows: readonly ScheduledRow[],
+  selected: readonly string[] | undefined,
+): OperationResponse {
+  discloseRows(request, rows);
+  return { data: JSON.stringify(rows.map((row) => projectRecord(productionItem(row), selected))) };
 }

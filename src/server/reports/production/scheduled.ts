@@ -19,6 +19,7 @@ export interface ScheduledRow {
   readonly location_id: number | null;
   /** Where the appointment is, as `locationOf` has it. */
   readonly location: number | null;
+  readonly patient: number | null;
   /** Production less write-off, in cents. */
   readonly net_cents: number;
 }
@@ -33,7 +34,7 @@ export async function scheduled(
   // No zone is more than a day away from UTC.
   const [from, to] = [Date.parse(fromDate) - DAY_MS, Date.parse(fromDate) + (days + 1) * DAY_MS];
   const rows = await read.all<ScheduledRow>(sql`
-    SELECT r.id, r.start, r.location_id, ${locationOf(appointments.type)} AS location,
+    SELECT r.id, r.start, r.location_id, r.patient_id AS patient, ${locationOf(appointments.type)} AS location,
       COALESCE(r.production_cents, 0) - COALESCE(r.write_off_cents, 0) AS net_cents
     FROM appointments r
     WHERE r.org = ${organization.org} AND r.start >= ${formatInstant(from)} AND r.start <= ${formatInstant(Math.min(to, LAST_INSTANT))}

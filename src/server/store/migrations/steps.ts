@@ -158,12 +158,6 @@ const PLACES: Migration = {
   ],
 };
 
-const DELIVERY_HOLDERS: Migration = {
-  name: 'delivery holders',
-  // Who asked for a delivery, whose unfinished ones are counted; NULL: it was accepted by an earlier version.
-  statements: ['ALTER TABLE async_deliveries ADD COLUMN holder TEXT'],
-};
-
 const CREDENTIALS: Migration = {
   name: 'credentials',
   statements: [
@@ -188,6 +182,30 @@ const CREDENTIALS: Migration = {
   ],
 };
 
+const WHOSE: Migration = {
+  name: 'whose',
+  statements: [
+    // By whose data entries of the audit log are found: the id of a patient, a block of ids, or all (patientindex.ts). org is 0
+    // for what concerns no single organization.
+    `CREATE TABLE audit_patients (bucket INTEGER NOT NULL, org INTEGER NOT NULL, entry INTEGER NOT NULL,
+      PRIMARY KEY (bucket, org, entry)) WITHOUT ROWID`,
+    // Of entries that are there already as much as they say: which patient was read or changed.
+    {
+      sqlite: `INSERT INTO audit_patients (bucket, org, entry)
+        SELECT CAST(ids AS INTEGER), COALESCE(org, 0), id FROM audit_entries
+        WHERE operation LIKE 'patients.%' AND length(ids) BETWEEN 1 AND 15 AND ids NOT GLOB '*[^0-9]*'`,
+      postgres: `INSERT INTO audit_patients (bucket, org, entry)
+        SELECT CAST(ids AS BIGINT), COALESCE(org, 0), id FROM audit_entries
+        WHERE operation LIKE 'patients.%' AND ids ~ '^[0-9]{1,15}$'`,
+    },
+    // Which record a message tells of, and whose data it is.
+    'ALTER TABLE stream_messages ADD COLUMN record_id INTEGER',
+    'ALTER TABLE stream_messages ADD COLUMN patient_id INTEGER',
+    // Who asked for a delivery, from where, and by which request; NULL: it was accepted by an earlier version.
+    ...['who', 'address', 'request_id'].map((column) => `ALTER TABLE async_deliveries ADD COLUMN ${column} TEXT`),
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -200,6 +218,6 @@ export const MIGRATIONS: readonly Migration[] = [
   RIGHTS,
   CHECKPOINTS,
   PLACES,
-  DELIVERY_HOLDERS,
   CREDENTIALS,
+  WHOSE,
 ];

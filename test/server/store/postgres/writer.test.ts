@@ -8,7 +8,10 @@ const set = (name: string, value: string) => (tx: Transaction) =>
   tx.run(sql`INSERT INTO settings (name, value) VALUES (${name}, ${value})`);
 const names = async (store: Store) =>
   (await store.read.all<{ name: string }>(sql`SELECT name FROM settings ORDER BY name`)).map(({ name }) => name);
-const told = (n: number) => ({ log: 'stream' as const, values: [1, 'key', 'now', null, String(n), '', null] });
+const told = (n: number) => ({
+  log: 'stream' as const,
+  values: [1, 'key', 'now', null, String(n), '', null, n, null],
+});
 const numbered = (store: Store) =>
   store.read.all<{ id: number; payload: string }>(sql`SELECT id, payload FROM stream_messages ORDER BY id`);
 

@@ -1,0 +1,84 @@
+import { type IdMember, readIdList } from '../audit/idlist.ts';
+import { bound, manyRows, type Texts } from './statement.ts';
+import type { Statement } from './store.ts';
+
+/** What of an entry of the audit log says whose data it tells of, as it is stored. */
+export interface IndexedEntry {
+  readonly id: number;
+  readonly org: number | null;
+  readonly operation: string;
+  readonly ids: string | null;
+  readonly patients: string | null;
+  readonly covers_all: number | null;
+}
+
+/** Entries of at most so many patients have a row for each; those of more have one for each block of 64 ids. */
+const MAX_SINGLE = 16;
+
+/** The bucket of entries that held everything. */
+export const ALL_PATIENTS = 0;
+
+const BLOCK = 64;
+
+/** The bucket of the block of ids that a patient is in: negative, so that it is nobody's id. */
+export function blockOf(patient: number): number {
+  return -1 - Math.floor(patient / BLOCK);
+}
+
+/** The exact lists of whose data an entry tells: its patients, and the records themselves where those are patients. */
+export function patientsOfEntry({ operation, ids, patients }: Omit<IndexedEntry, 'id'>): readonly IdMember[] {
+  // Most entries of patients say the same twice.
+  const own = operation.startsWith('patients.') && ids !== patients ? readIdList(ids) : [];
+  return [...readIdList(patients), ...own];
+}
+
+/** The buckets under which an entry is found. */
+function bucketsOf(entry: Omit<IndexedEntry, 'id'>): Set<number> {
+  const ranges = patientsOfEntry(entry).flatMap((member): (readonly [number, number])[] => {
+    if (typeof member === 'number') return [[member, member]];
+    return typeof member === 'string' ? [] : [member];
+  });
+  const buckets = new Set<number>(entry.covers_all === null ? [] : [ALL_PATIENTS]);
+  const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  for (const [first, last] of ranges) {
+    if (count <= MAX_SINGLE) for (let id = first; id <= last; id++) buckets.add(id);
+    else for (let block = blockOf(first); block >= blockOf(last); block--) buckets.add(block);
+  }
+  return buckets;
+}
+
+interface Writing {
+  run(statement: Statement): Promise<number>;
+}
+
+/** Rows of one statement: few sizes, so that few statements are prepared. */
+const SIZES = [100, 10, 1] as const;
+
+const inserts: ReadonlyMap<number, Texts> = new Map(
+  SIZES.map((size) => [
+    size,
+    manyRows('INSERT INTO audit_patients (bucket, org, entry)', 3, size, ' ON CONFLICT DO NOTHING'),
+  ]),
+);
+
+/** Writes the rows by which entries are found by their patients, in the transaction that writes the entries. */
+export async function indexPatients(tx: Writing, entries: readonly IndexedEntry[]): Promise<void> {
+  const rows = entries.flatMap((entry) => [...bucketsOf(entry)].map((bucket) => [bucket, entry.org ?? 0, entry.id]));
+  for (let at = 0; at < rows.length; ) {
+    const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1;
+    await tx.run(bound(inserts.get(size) as Texts, rows.slice(at, at + size).flat()));
+    at += size;
+  }
+}
+
+const REMOVE: Texts = {
+  sql: 'DELETE FROM audit_patients WHERE bucket = ? AND org = ? AND entry = ?',
+  text: 'DELETE FROM audit_patients WHERE bucket = $1 AND org = $2 AND entry = $3',
+};
+
+/** Deletes the rows of entries that are about to be deleted. */
+export async function unindexPatients(tx: Writing, entries: readonly IndexedEntry[]): Promise<void> {
+  for (const entry of entries) {
+    for (const bucket of bucketsOf(entry)) await tx.run(bound(REMOVE, [bucket, entry.org ?? 0, entry.id]));
+  }
+}
