@@ -50,9 +50,13 @@ async function fill(store, folder, entries) {
   }
   const client = new pg.Client({ connectionString: store.flags[1], password: store.env.PGPASSWORD });
   await client.connect();
-  for (const text of statements(entries, `generate_series(1, ${entries}) AS s(n)`)) await client.query(text);
-  await client.query('ANALYZE audit_entries, audit_patients');
-  await client.end();
+  try {
+    const numbers = `generate_series(1::bigint, ${entries}::bigint) AS s(n)`;
+    for (const text of statements(entries, numbers)) await client.query(text);
+    await client.query('ANALYZE audit_entries, audit_patients');
+  } finally {
+    await client.end();
+  }
 }
 
 /** Measures `server audit patient`, from the start of the command to its last entry, on a log of so many entries. */
