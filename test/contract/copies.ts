@@ -73,6 +73,12 @@ const CROSSING: readonly Line[] = [
     ...{ firstName: 'Elsewhere', lastName: 'Depends', preferredLocation: link(inCopy(1, LOCATIONS.east)) },
     primaryGuarantor: link(PATIENTS.ann),
   }),
+  line('InsuranceClaim', { id: big(79), patient: link(big(190)), status: 'PENDING' }),
+  line('PatientV1', {
+    id: big(192),
+    ...{ firstName: 'Elsewhere', lastName: 'Alone', preferredLocation: link(inCopy(1, LOCATIONS.east)) },
+    primaryGuarantor: link(PATIENTS.bob),
+  }),
   line('AppointmentV1', {
     id: big(790),
     ...{ status: 'COMPLETED', start: '2026-03-09T18:00:00Z', duration: 60 },

@@ -224,7 +224,7 @@ describe('what is kept of a list', () => {
         counts.push((await service.call('GET', path, { token })).body.data);
       }
       const totals = counts.map((data) => Object.values(data as object)[0]);
-      expect(totals).toEqual([29, 9, 10, 19, 9, 0]);
+      expect(totals).toEqual([30, 9, 11, 20, 9, 0]);
     }),
   );
 });

@@ -89,6 +89,7 @@ describe('a report for who is bound to a location', () => {
     [404, '/agingbalances/report', `location.id==${THERE},page==1`],
     [404, '/agingbalances/report', `location.id==${NEVER},page==1`],
     [200, '/agingbalances/report', `location.id==ALL,patient.id->[${PATIENTS.ann},${PATIENTS.cleo}]`],
+    [400, '/agingbalances/report', `location.id==ALL,patient.id->[${PATIENTS.bob}]`],
     [400, '/agingbalances/report', `location.id==ALL,patient.id->[${inCopy(1, PATIENTS.ann)}]`],
     [200, '/patients/calculated', `patient.id->[${PATIENTS.ann},${PATIENTS.bob},${inCopy(1, PATIENTS.ann)}]`],
   ])('answers %i: %s of %s is what it is where there is no other', async (status, path, filter) => {
