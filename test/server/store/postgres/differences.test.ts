@@ -244,8 +244,8 @@ describe('what PostgreSQL does another way than SQLite', () => {
     }),
   );
 
-  postgresTest('index width: text of any length is stored, and found', async () => {
-    const long = Array.from({ length: 9_000 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join('');
+  postgresTest('index width: text of the greatest length is stored, and found', async () => {
+    const long = Array.from({ length: 255 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join('');
     const twin = `${long.slice(0, -1)}x`;
     const person = (id: number, text: string) =>
       line('PatientV1', {
@@ -253,17 +253,17 @@ describe('what PostgreSQL does another way than SQLite', () => {
         firstName: 'P',
         lastName: 'Q',
         chartNumber: text,
-        emailAddress: `${text}@example.com`,
+        emailAddress: `${text.slice(-200)}@example.com`,
         preferredName: text,
       });
     const answers = await alike(
       [person(1, long), person(2, twin)],
       [
-        patients(`preferredName~=${long.slice(0, 400)}`),
-        ['/patients', { query: { filter: `chartNumber==${long.slice(0, 900)}` } }],
+        patients(`preferredName~=${long.slice(0, 200)}`),
+        ['/patients', { query: { filter: `chartNumber==${long}` } }],
       ],
     );
-    expect(ids(answers)).toEqual([[1, 2], []]);
+    expect(ids(answers)).toEqual([[1, 2], [1]]);
   });
 
   postgresTest('PATIENTS of the fixtures: the whole list is the same bytes', async () => {
