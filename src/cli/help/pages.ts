@@ -37,6 +37,7 @@ export const PAGES = [
   { name: 'recurrence', about: 'series of calendar events, in words or as a rule' },
   { name: 'stream', about: 'messages of the streaming channel, routing keys, and how to miss none' },
   { name: 'operations', about: 'running the server: one machine, PostgreSQL, several servers, backups, the audit log' },
+  { name: 'access', about: 'tokens, clients, people, certificates, and what each may see' },
   { name: 'reliability', about: 'what is promised when something breaks, and what is not' },
 ] as const;
 
