@@ -40,8 +40,8 @@ export interface RestoreReport {
  */
 export async function restore(backup: string, to: DataLocation, work: Work): Promise<RestoreReport> {
   const folder = resolve(backup);
-  await refuseLinks(folder);
   const manifest = await readManifest(folder);
+  await refuseLinks(folder);
   await verifyBackup(folder, manifest, to, work);
   const snapshot = await openSqliteSnapshot(folder);
   try {
