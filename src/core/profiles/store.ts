@@ -1,7 +1,8 @@
-import { dirname } from 'node:path';
+import { chmod } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { holdLock, type LockOwner } from '../lockfile.ts';
-import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
-import { makeOwnFolder } from '../output/ownfile.ts';
+import { guarded } from '../output/atomicfile.ts';
+import { makeOwnFolder, replaceable } from '../output/ownfile.ts';
 import { type Profile, readConfig, type StoredConfig } from './config.ts';
 
 /** Milliseconds to wait for another command that changes the file. */
@@ -19,10 +20,26 @@ export async function changeConfig(
   await guarded(`write the config file ${path}`, () => makeOwnFolder(dirname(path)));
   const release = await holdLock(`${path}.lock`, 'The config file', owner, LOCK_TIMEOUT);
   try {
-    await writeAtomicFile(path, `${JSON.stringify(change(readConfig(path)), null, 2)}\n`);
+    await write(path, change(readConfig(path)));
   } finally {
     await release();
   }
+}
+
+/** Writes the file as a unit; a link of another user is not followed. */
+function write(path: string, config: StoredConfig): Promise<void> {
+  return guarded(`write the config file ${path}`, async () => {
+    const target = await replaceable(path);
+    const { default: Conf } = await import('conf');
+    const store = new Conf({
+      cwd: dirname(target),
+      configName: basename(target, '.json'),
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    store.store = { ...config };
+    await chmod(target, 0o600);
+  });
 }
 
 /** The config with a profile added or replaced, and in use. */

@@ -110,8 +110,14 @@ describe('credentials in a store without an organization', () => {
     );
     expect(rows).toEqual([
       // SHA-256 of sixteen times x.
-      { who: 'import', operation: 'tokens.create', ids: '9c5729595fb2', client: null, org: null },
-      { who: 'import', operation: 'clients.create', ids: client.clientId, client: client.clientId, org: null },
+      { who: 'import', operation: 'tokens.create', ids: '["9c5729595fb2"]', client: null, org: null },
+      {
+        who: 'import',
+        operation: 'clients.create',
+        ids: JSON.stringify([client.clientId]),
+        client: client.clientId,
+        org: null,
+      },
     ]);
     await service.close();
   });
