@@ -144,7 +144,7 @@ describe('a token that is replaced', () => {
       sql`SELECT who, operation, ids FROM audit_entries WHERE operation LIKE 'tokens.%' ORDER BY id`,
     );
     const [first, second] = rows.slice(-2);
-    expect(first).toMatchObject({ operation: 'tokens.create', ids: old.id });
+    expect(first).toMatchObject({ operation: 'tokens.create', ids: JSON.stringify([old.id]) });
     expect(second).toMatchObject({ operation: 'tokens.rotate', who: expect.stringMatching(/^command ./) });
     expect(second?.ids).toContain(old.id);
     expect(second?.ids).toContain(made.id);
