@@ -134,27 +134,27 @@ async function removedBefore(
     return anchor === undefined || anchor.id === 0 ? null : { ...anchor, checkpoints: 0 };
   }
   if (reason === 'restore' || (before.key === key.id && isSigned(before, key.own))) return before.removed;
-  return signedRemoval(read, key.own, key.id);
+  return signedRemoval(read, key.own, (checkpoint) => checkpoint.key === key.id);
 }
 
 /**
- * What retention has removed, as genuine checkpoints say it; without `keys` every one counts as genuine. `signer`: the
- * key whose last checkpoint has taken over what those before it say.
+ * What retention has removed, as genuine checkpoints say it; without `keys` every one counts as genuine. `until`: those
+ * before such a one say nothing more.
  */
 export async function signedRemoval(
   read: Reader,
   keys: PublicKeys | undefined,
-  signer?: string,
+  until: (checkpoint: Checkpoint) => boolean = () => false,
 ): Promise<Removed | null> {
   let found: Removed | null = null;
   for await (const page of checkpointPages(read, { backwards: true })) {
     for (const checkpoint of page) {
-      const { removed, key } = checkpoint;
+      const { removed } = checkpoint;
       const says = removed !== null && removed.id > (found?.id ?? 0);
-      if (!says && key !== signer) continue;
-      if (keys !== undefined && !isSigned(checkpoint, keys)) continue;
+      const isLast = until(checkpoint);
+      if (!(says || isLast) || (keys !== undefined && !isSigned(checkpoint, keys))) continue;
       if (says) found = removed;
-      if (key === signer) return found;
+      if (isLast) return found;
     }
   }
   return found;

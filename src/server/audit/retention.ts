@@ -58,7 +58,8 @@ async function firstPage(read: Reader): Promise<readonly AuditRow[]> {
 
 /** Whether the first entries are as they were written: linked to each other, and as the checkpoints about them say. */
 async function areWhole(read: Reader, rows: readonly AuditRow[], { id, own }: AuditKey): Promise<boolean> {
-  const removed = (await signedRemoval(read, own, id)) ?? { id: 0, hash: '', checkpoints: 0 };
+  const isOwn = ({ key, reason }: Checkpoint) => key === id && reason === 'retention';
+  const removed = (await signedRemoval(read, own, isOwn)) ?? { id: 0, hash: '', checkpoints: 0 };
   const walk = new ChainWalk(removed, marksOf(read, removed.checkpoints, own));
   for (const row of rows) await walk.next(row);
   await walk.finish();

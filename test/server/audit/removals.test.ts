@@ -1,4 +1,9 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendCheckpoint } from '../../../src/server/audit/checkpoints.ts';
+import { type AuditKey, openAuditKey } from '../../../src/server/audit/keys.ts';
 import { deleteOldEntries } from '../../../src/server/audit/retention.ts';
 import { lastNumber, minute, problemsOf, rawEntries, rehash, writeEntry } from '../../support/evidence.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -68,5 +73,36 @@ describe('a removal that nobody signed', () => {
     await writeEntry(service);
     await deleteOldEntries(service.service.store, service.keeper, service.clock.now, 5);
     expect(await coverTracks(number)).toContain('audit.missing entry 1');
+  });
+});
+
+describe('another server of the same database', () => {
+  it('goes on from what was removed once its key file names the key that signed that', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'molar-removals-'));
+    try {
+      const file = join(folder, 'audit.key');
+      const { store } = service.service;
+      const signing = service.keeper.signing('retention');
+      const remove = async (key: AuditKey) => {
+        service.clock.advance(10 * DAY);
+        await writeEntry(service);
+        const keeper = { signing: () => ({ ...signing, key, now: service.clock.now() }), committed: () => undefined };
+        await deleteOldEntries(store, keeper, service.clock.now, 5);
+        const sign = { key, now: service.clock.now(), reason: 'minute' } as const;
+        await store.write((tx) => appendCheckpoint(tx, sign));
+        expect(await problemsOf(service, { keys: new Map([...signing.key.own, ...key.own]) })).toEqual([]);
+        return (await rawEntries(service))[0]?.id ?? 0;
+      };
+      const first = await remove(signing.key);
+      expect(first).toBeGreaterThan(1);
+      const other = await openAuditKey(file);
+      expect(await remove(other)).toBe(first);
+      const [half] = [...signing.key.own.values()];
+      await appendFile(file, String(half?.export({ type: 'spki', format: 'pem' })));
+      expect((await openAuditKey(file)).id).toBe(other.id);
+      expect(await remove(await openAuditKey(file))).toBeGreaterThan(first);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
