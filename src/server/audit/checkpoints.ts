@@ -90,7 +90,8 @@ export async function appendCheckpoint(tx: Transaction, signing: Signing): Promi
   const stored = await lastCheckpoint(tx);
   const before = seen !== undefined && seen.number > (stored?.number ?? 0) ? seen : stored;
   if (removing === undefined && reason !== 'restore' && before?.id === head.id && before.hash === head.hash) return;
-  const removed = removing === undefined ? await removedBefore(tx, before, key) : await remove(tx, removing);
+  const removed =
+    removing === undefined ? await removedBefore(tx, before, signing) : await remove(tx, removing, key.own);
   const made = statement({
     number: (before?.number ?? 0) + 1,
     at: new Date(now).toISOString(),
@@ -120,23 +121,64 @@ async function lockHead(tx: Transaction): Promise<Link> {
 
 /**
  * What retention had removed before. The first checkpoint takes over what was written before there were any, but only
- * with a key of its own: else whoever removes all checkpoints could say where the log is to begin.
+ * with a key of its own: else whoever removes all checkpoints could say where the log is to begin. A restore vouches for
+ * what it found; every other one only for what was signed.
  */
-async function removedBefore(read: Reader, before: Checkpoint | undefined, key: AuditKey): Promise<Removed | null> {
-  if (before !== undefined) return before.removed;
-  const anchor = key.made ? await readAnchor(read) : undefined;
-  return anchor === undefined || anchor.id === 0 ? null : { ...anchor, checkpoints: 0 };
+async function removedBefore(
+  read: Reader,
+  before: Checkpoint | undefined,
+  { key, reason }: Signing,
+): Promise<Removed | null> {
+  if (before === undefined) {
+    const anchor = key.made ? await readAnchor(read) : undefined;
+    return anchor === undefined || anchor.id === 0 ? null : { ...anchor, checkpoints: 0 };
+  }
+  if (reason === 'restore' || (before.key === key.id && isSigned(before, key.own))) return before.removed;
+  return signedRemoval(read, key.own, (checkpoint) => checkpoint.key === key.id);
 }
 
-async function remove(tx: Transaction, last: Link): Promise<Removed> {
-  const row = await tx.get<{ number: number | null }>(
-    sql`SELECT MAX(number) AS number FROM audit_checkpoints WHERE id < ${last.id}`,
-  );
+/**
+ * What retention has removed, as genuine checkpoints say it; without `keys` every one counts as genuine. `until`: those
+ * before such a one say nothing more.
+ */
+export async function signedRemoval(
+  read: Reader,
+  keys: PublicKeys | undefined,
+  until: (checkpoint: Checkpoint) => boolean = () => false,
+): Promise<Removed | null> {
+  let found: Removed | null = null;
+  for await (const page of checkpointPages(read, { backwards: true })) {
+    for (const checkpoint of page) {
+      const { removed } = checkpoint;
+      const says = removed !== null && removed.id > (found?.id ?? 0);
+      const isLast = until(checkpoint);
+      if (!(says || isLast) || (keys !== undefined && !isSigned(checkpoint, keys))) continue;
+      if (says) found = removed;
+      if (isLast) return found;
+    }
+  }
+  return found;
+}
+
+async function remove(tx: Transaction, last: Link, keys: PublicKeys): Promise<Removed> {
   // What is still to be shipped stays until it is.
   const positions = await tx.all<{ value: string }>(sql`SELECT value FROM settings WHERE name LIKE ${`${SHIPPED}%`}`);
-  const checkpoints = Math.min(row?.number ?? 0, ...positions.map(({ value }) => Number(value)));
+  const upTo = Math.min(...positions.map(({ value }) => Number(value)));
+  const checkpoints = Math.min(await lastAbout(tx, last.id, keys), upTo);
   await tx.run(sql`DELETE FROM audit_checkpoints WHERE number <= ${checkpoints}`);
   return { ...last, checkpoints };
+}
+
+/** Up to which number all checkpoints are genuine and about entries before another: what nobody signed proves nothing. */
+async function lastAbout(read: Reader, before: number, keys: PublicKeys): Promise<number> {
+  let last = 0;
+  for await (const page of checkpointPages(read, {})) {
+    for (const checkpoint of page) {
+      if (checkpoint.id >= before || !isSigned(checkpoint, keys)) return last;
+      last = checkpoint.number;
+    }
+  }
+  return last;
 }
 
 /** Where the stored part of a log began that has no checkpoint yet. */

@@ -11,7 +11,10 @@ export type PublicKeys = ReadonlyMap<string, KeyObject>;
 export interface AuditKey {
   readonly id: string;
   readonly secret: KeyObject;
-  /** What verifies its signatures. */
+  /**
+   * What verifies its signatures, and those of the keys behind it in the file: of keys in use before, and of other
+   * servers of the same database, so that retention goes on from what they have removed.
+   */
   readonly own: PublicKeys;
   /** It did not exist before this start. */
   readonly made: boolean;
@@ -36,9 +39,7 @@ export async function openAuditKey(file: string): Promise<AuditKey> {
     );
   }
   const secret = parse(file, await readFile(file, 'utf8'), createPrivateKey);
-  const half = createPublicKey(secret);
-  const id = idOf(half);
-  return { id, secret, own: new Map([[id, half]]), made };
+  return { id: idOf(createPublicKey(secret)), secret, own: await readPublicKeys(file), made };
 }
 
 /** Whether the file had to be made; another server on the same folder may be as quick. */

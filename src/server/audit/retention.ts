@@ -4,11 +4,11 @@ import { unindexPatients } from '../store/patientindex.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { DAY_MS } from '../stream/stream.ts';
 import { ChainWalk, type NextMark } from './chain.ts';
-import { appendCheckpoint, type Checkpoint, checkpointPages, isSigned, lastCheckpoint } from './checkpoints.ts';
+import { appendCheckpoint, type Checkpoint, checkpointPages, isSigned, signedRemoval } from './checkpoints.ts';
 import { type Actor, appendAudit } from './entries.ts';
 import { type AuditRow, auditPages } from './export.ts';
 import type { CheckpointKeeper } from './keeper.ts';
-import type { PublicKeys } from './keys.ts';
+import type { AuditKey, PublicKeys } from './keys.ts';
 
 /** Default retention in days: six years, as long as such records must be retained in the USA. */
 export const DEFAULT_AUDIT_DAYS = 2192;
@@ -36,7 +36,7 @@ export async function deleteOldEntries(
       const young = page.findIndex(({ at }) => at >= cutoff);
       const old = young < 0 ? page : page.slice(0, young);
       const last = old.at(-1);
-      if (last === undefined || !(await areWhole(tx, old, signing.key.own))) return undefined;
+      if (last === undefined || !(await areWhole(tx, old, signing.key))) return undefined;
       const checkpoint = await appendCheckpoint(tx, { ...signing, removing: { id: last.id, hash: last.hash } });
       await unindexPatients(tx, old);
       await tx.run(sql`DELETE FROM audit_entries WHERE id <= ${last.id}`);
@@ -57,9 +57,10 @@ async function firstPage(read: Reader): Promise<readonly AuditRow[]> {
 }
 
 /** Whether the first entries are as they were written: linked to each other, and as the checkpoints about them say. */
-async function areWhole(read: Reader, rows: readonly AuditRow[], keys: PublicKeys): Promise<boolean> {
-  const removed = (await lastCheckpoint(read))?.removed ?? { id: 0, hash: '', checkpoints: 0 };
-  const walk = new ChainWalk(removed, marksOf(read, removed.checkpoints, keys));
+async function areWhole(read: Reader, rows: readonly AuditRow[], { id, own }: AuditKey): Promise<boolean> {
+  const isOwn = ({ key, reason }: Checkpoint) => key === id && reason === 'retention';
+  const removed = (await signedRemoval(read, own, isOwn)) ?? { id: 0, hash: '', checkpoints: 0 };
+  const walk = new ChainWalk(removed, marksOf(read, removed.checkpoints, own));
   for (const row of rows) await walk.next(row);
   await walk.finish();
   return walk.problems.length === 0;

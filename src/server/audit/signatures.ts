@@ -10,6 +10,7 @@ import {
   type Removed,
   readAnchor,
   restoreCheckpoints,
+  signedRemoval,
 } from './checkpoints.ts';
 import type { PublicKeys } from './keys.ts';
 
@@ -30,14 +31,7 @@ export async function readRange(read: Reader, keys: PublicKeys | undefined): Pro
   if (last === undefined)
     return { last: 0, removed: { ...(await readAnchor(read)), checkpoints: 0 }, restored: undefined };
   const restored = (await restoreCheckpoints(read)).find(isGenuine);
-  let removed: Removed | null = null;
-  search: for await (const page of checkpointPages(read, { backwards: true })) {
-    for (const checkpoint of page) {
-      if (!isGenuine(checkpoint)) continue;
-      removed = checkpoint.removed;
-      break search;
-    }
-  }
+  const removed = await signedRemoval(read, keys);
   return { last: last.number, removed: removed ?? { id: 0, hash: '', checkpoints: 0 }, restored };
 }
 
