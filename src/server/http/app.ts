@@ -77,13 +77,14 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
 
   const attempts = new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock);
   const auth = { service, attempts, ...options.signIn };
-  mountSignIn(app, options.signIn ?? {});
   const routes = new Routes(app);
   service.budgets.connections.guard(app.server, {
     oneAddress: options.behindProxy,
     tell: refuseConnection,
     refused: () => service.budgets.refused('connections'),
   });
+  // Behind the guard, which answers a refused connection once for each listener that it stands before.
+  mountSignIn(app, options.signIn ?? {});
   closeStalled(app.server);
   const refusals = new RefusalTrail(service.reads, service.clock);
   app.addHook('onClose', async () => refusals.end());

@@ -78,10 +78,13 @@ export function authenticate(
   cache = currentAuthCache(auth.service.store),
 ): Grant | Promise<Grant> {
   const certified = certificateOf(auth, sender);
-  if (certified !== undefined) return certified;
+  if (certified !== undefined) return named(sender, certified);
   const token = tokenOf(sender);
   if (auth.issuer?.isNamedBy(token)) {
-    return auth.issuer.grantOf(token).catch((error: unknown) => refuseCounted(auth, sender, error));
+    return auth.issuer.grantOf(token).then(
+      (grant) => named(sender, grant),
+      (error: unknown) => refuseCounted(auth, sender, error),
+    );
   }
   const hash = tokenHash(token);
   const grant = cache.grants.get(hash);
@@ -128,8 +131,14 @@ async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash:
   return accepted(auth, sender, grant);
 }
 
-function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant {
+/** Keeps whose grant it is, whichever way it was found, for what refuses the request later. */
+function named(sender: Sender, grant: Grant): Grant {
   nameSender(sender, { token: grant.id, who: grant.who });
+  return grant;
+}
+
+function accepted({ service }: AuthContext, sender: Sender, grant: Grant): Grant {
+  named(sender, grant);
   // An end that cannot be read is no end far away.
   if (grant.expiresAt !== null && !(Date.parse(grant.expiresAt) > service.clock())) {
     throw refusal('auth.token_expired', 'Authorization', `The token expired at ${grant.expiresAt}.`);
@@ -150,27 +159,20 @@ export function identifyOrganization(
   if (id === '') {
     throw refusal('request.organization_missing', 'Organization-ID', 'The Organization-ID header is missing.');
   }
-  if (!grant.organizations.includes(id)) throw forbidden(sender, grant);
+  if (!grant.organizations.includes(id)) throw forbidden();
   const known = cache.organizations.get(id);
   if (known !== undefined) return boundTo(known, grant.locations);
-  return existing(store.readFor(id), cache, id, sender, grant).then((found) => boundTo(found, grant.locations));
+  return existing(store.readFor(id), cache, id).then((found) => boundTo(found, grant.locations));
 }
 
-async function existing(
-  read: Reader,
-  cache: AuthCache,
-  id: string,
-  sender: Sender,
-  grant: Grant,
-): Promise<Organization> {
+async function existing(read: Reader, cache: AuthCache, id: string): Promise<Organization> {
   const organization = await findOrganization(read, id);
-  if (organization === undefined) throw forbidden(sender, grant);
+  if (organization === undefined) throw forbidden();
   putCached(cache.organizations, id, organization);
   return organization;
 }
 
-function forbidden(sender: Sender, { id: token, who }: Grant) {
-  nameSender(sender, { token, who });
+function forbidden() {
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 

@@ -3,6 +3,7 @@ import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reach } from '../store/reach.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import { whoseOf } from './earliermessages.ts';
 import { type Places, toldIn } from './places.ts';
 
 /** A message about to be written. */
@@ -66,11 +67,11 @@ export async function readMessages(
   const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
     const rows =
-      await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
+      await read.all<MessageRow>(sql`SELECT id, org, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
       FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
       ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
-      const message = toMessage(row, locations);
+      const message = await withWhose(read, row, toMessage(row, locations));
       bytes += message.text.length;
       messages.push(message);
     }
@@ -89,8 +90,16 @@ export async function messageBounds(read: Reader): Promise<{ oldest: number; new
     : { oldest: row.oldest, newest: row.newest };
 }
 
+/** A message with whose data it is, also when it was stored before that was. */
+async function withWhose(read: Reader, row: MessageRow, message: StoredMessage): Promise<StoredMessage> {
+  if (row.record_id !== null || message.hidden) return message;
+  const [, , domainType = ''] = row.routing_key.split('.');
+  return { ...message, ...(await whoseOf(read, row.org, domainType, row.payload)) };
+}
+
 interface MessageRow {
   readonly id: number;
+  readonly org: number;
   readonly routing_key: string;
   readonly sent_at: string;
   readonly correlation_id: string | null;

@@ -57,6 +57,30 @@ describe('turns of images (contract §8)', () => {
     expect(begun).toEqual(['hostile 0', 'honest']);
   });
 
+  it('are two at once of all organizations together, which take turns', async () => {
+    const turns = new ImageTurns(2);
+    const { ask, begun, end } = works(turns);
+    for (let n = 0; n < 4; n++) void ask(`first ${n}`, 1);
+    for (const org of [2, 3]) for (let n = 0; n < 2; n++) void ask(`other ${org} ${n}`, org);
+    const expected = ['first 0', 'first 1', 'first 2', 'other 2 0', 'other 3 0', 'first 3', 'other 2 1', 'other 3 1'];
+    for (const [n, name] of expected.entries()) {
+      await settled();
+      expect(begun).toEqual(expected.slice(0, n + 2));
+      expect(turns.working.total).toBe(Math.min(2, expected.length - n));
+      end(name);
+    }
+    await settled();
+    expect(turns.working.total).toBe(0);
+  });
+
+  it('are as many together as one organization may have', async () => {
+    const turns = new ImageTurns(5);
+    const { ask, begun } = works(turns);
+    for (let n = 0; n < 8; n++) void ask(`image ${n}`, n % 2);
+    await settled();
+    expect(begun).toHaveLength(5);
+  });
+
   it('go on after a work that failed', async () => {
     const turns = new ImageTurns(1);
     const failing = turns.run(1, () => Promise.reject(new Error('damaged')));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
@@ -163,6 +164,42 @@ it('a rule that only reads refuses writing', async () => {
   const path = `/api/v1/patients/${PATIENTS.ann}`;
   expect(await status('byfingerprint', { path })).toBe(200);
   expect(await status('byfingerprint', { method: 'PUT', path })).toBe(403);
+});
+
+it('whom a refusal was for stands in the line of the log', async () => {
+  const lines: string[] = [];
+  const log = openLog('info', { write: (text) => lines.push(text) });
+  const logging = await serve(serveOptions({ data: ':memory:', log }));
+  try {
+    const path = `${logging.url}/api/v1/patients/${PATIENTS.ann}`;
+    for (let n = 0; n < 2; n++) expect(await status('byfingerprint', { method: 'PUT', path })).toBe(403);
+    expect(await status('unknown', { path })).toBe(403);
+  } finally {
+    await logging.close();
+  }
+  const refused = lines.map((line) => JSON.parse(line)).filter((line) => line.status === 403);
+  const ids = refused.map(({ token }) => token);
+  expect(refused).toMatchObject(
+    Array(3).fill({ address: '127.0.0.1', token: expect.stringMatching(/^[0-9a-f]{32}$/) }),
+  );
+  expect([ids[0] === ids[1], ids[0] === ids[2]]).toEqual([true, false]);
+});
+
+it('a connection over the budget is told so once, whole', async () => {
+  const full = await serve(serveOptions({ data: ':memory:', budgets: { connections: 1 } }));
+  const port = Number(new URL(full.url).port);
+  const held = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  try {
+    await once(held, 'secureConnect');
+    const refused = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    let text = '';
+    for await (const chunk of refused) text += chunk;
+    expect(text.match(/HTTP\/1\.1 503 /g)).toHaveLength(1);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ errors: [{ source: 'connections' }] });
+  } finally {
+    held.destroy();
+    await full.close();
+  }
 });
 
 it('a certificate that ends while its connection stays is refused from then on', async () => {

@@ -1,0 +1,51 @@
+import sql from 'sql-template-tag';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readMessages } from '../../../src/server/stream/outbox.ts';
+import { OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
+import { bareRecords } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await testService(bareRecords());
+});
+afterEach(() => service.close());
+
+/** Of each message after a number: what it tells of, and whose data that is. */
+async function whose(after: number) {
+  const { read } = service.service.store;
+  const found = await read.get<{ org: number }>(sql`SELECT org FROM organizations WHERE id = ${ORGANIZATION}`);
+  const messages = await readMessages(read, after, 100, { org: found?.org ?? 0 });
+  return messages.map(({ routingKey, recordId, patientId }) => {
+    return [routingKey.split('.').slice(2).join('.'), recordId, patientId];
+  });
+}
+
+it('messages that were stored before they said whose they are name their record and its patient', async () => {
+  const before = await service.service.stream.position();
+  const { ann } = PATIENTS;
+  const appointment = {
+    ...{ patient: { id: ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one } },
+    ...{ start: '2031-03-03T16:00:00.000Z', end: '2031-03-03T17:00:00.000Z', status: 'CONFIRMED' },
+  };
+  const tag = { tagText: 'Paid', isPredefined: false, tagType: 'PAYMENT_TAG' };
+  const called = [
+    await service.call('PUT', `/patients/${ann}`, { body: { city: 'Boulder' } }),
+    await service.call('POST', '/appointments', { body: appointment }),
+    await service.call('PUT', '/appointments/1', { body: { status: 'BROKEN' } }),
+    await service.call('POST', '/transactiontags', { body: tag }),
+  ];
+  expect(called.map(({ text, status }) => (status < 300 ? status : text))).toEqual([200, 201, 200, 201]);
+  await service.service.store.write((tx) =>
+    tx.run(sql`UPDATE stream_messages SET record_id = NULL, patient_id = NULL, places = NULL`),
+  );
+  expect(await whose(before)).toEqual([
+    ['PatientV1.UPDATE', ann, ann],
+    ['AppointmentV1.CREATE', 1, ann],
+    ['AppointmentHistoryV1.CREATE', 1, ann],
+    ['AppointmentV1.UPDATE', 1, ann],
+    ['AppointmentHistoryV1.CREATE', 2, ann],
+    ['MissedAppointmentV1.CREATE', 1, ann],
+    ['TransactionTagV1.CREATE', expect.any(Number), null],
+  ]);
+});
