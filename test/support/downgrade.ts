@@ -25,6 +25,12 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
       (name) => `ALTER TABLE api_clients DROP COLUMN ${name}`,
     ),
   ],
+  13: [
+    'DROP TABLE stream_heads',
+    'DROP INDEX stream_messages_by_organization',
+    'ALTER TABLE stream_messages DROP COLUMN seq',
+    'CREATE INDEX stream_messages_by_organization ON stream_messages (org, id)',
+  ],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

@@ -1,4 +1,4 @@
-import sql, { empty } from 'sql-template-tag';
+import sql, { empty, raw } from 'sql-template-tag';
 import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reach } from '../store/reach.ts';
@@ -18,14 +18,23 @@ export interface NewMessage extends Places {
 }
 
 /** A message as it is sent. */
-export interface StoredMessage {
-  /** Its number: increases in the order of commits, so whatever is below the last one read has been seen. */
-  readonly id: number;
+export interface SentMessage {
+  /**
+   * Its number among the messages of its organization, the `id` of the envelope: increases in the order of commits, so
+   * whatever is below the last one read has been seen.
+   */
+  readonly number: number;
   readonly routingKey: string;
   /** The last segment of the routing key: `CREATE`. */
   readonly operation: string;
   /** The whole envelope as JSON text on one line (`StreamMessage`). */
   readonly text: string;
+}
+
+/** A message of the outbox. */
+export interface StoredMessage extends SentMessage {
+  /** Its number among the messages of all organizations, in the order of commits: nothing that is sent has it (D53). */
+  readonly id: number;
   /** Whoever reads does not see it: it is here for its number alone. */
   readonly hidden?: true;
 }
@@ -45,8 +54,9 @@ export function appendMessage(tx: Transaction, message: NewMessage): Promise<voi
 }
 
 /**
- * Messages after a number, ascending: at most `limit`, fewer when they are large; empty only when there are none.
- * Read by index range; what is within reach when that is given, all of all organizations otherwise.
+ * Messages after a position, ascending: at most `limit`, fewer when they are large; empty only when there are none. Read
+ * by index range: what is within reach, after a `number` of its organization, when that is given, and all of all
+ * organizations, after an `id`, otherwise.
  */
 export async function readMessages(
   read: Reader,
@@ -55,24 +65,27 @@ export async function readMessages(
   reach?: Reach,
 ): Promise<readonly StoredMessage[]> {
   const messages: StoredMessage[] = [];
-  const only = reach === undefined ? empty : sql` AND org = ${reach.org}`;
+  const [column, only] =
+    reach === undefined ? ([raw('id'), empty] as const) : ([raw('seq'), sql` AND org = ${reach.org}`] as const);
+  let last = after;
   const locations = reach?.locations && new Set(reach.locations);
   const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
-    const rows = await read.all<MessageRow>(sql`SELECT id, routing_key, sent_at, correlation_id, payload${placed}
-      FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
-      ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
+    const rows = await read.all<MessageRow>(sql`SELECT id, seq, routing_key, sent_at, correlation_id, payload${placed}
+      FROM stream_messages WHERE ${column} > ${last}${only}
+      ORDER BY ${column} LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
       const message = toMessage(row, locations);
       bytes += message.text.length;
       messages.push(message);
+      last = reach === undefined ? message.id : message.number;
     }
     if (rows.length < ROWS) break;
   }
   return messages;
 }
 
-/** The numbers of the oldest and the newest message; undefined when there are none. */
+/** The ids of the oldest and the newest message of all organizations; undefined when there are none. */
 export async function messageBounds(read: Reader): Promise<{ oldest: number; newest: number } | undefined> {
   const row = await read.get<{ oldest: number | null; newest: number | null }>(
     sql`SELECT (SELECT MIN(id) FROM stream_messages) AS oldest, (SELECT MAX(id) FROM stream_messages) AS newest`,
@@ -84,6 +97,7 @@ export async function messageBounds(read: Reader): Promise<{ oldest: number; new
 
 interface MessageRow {
   readonly id: number;
+  readonly seq: number;
   readonly routing_key: string;
   readonly sent_at: string;
   readonly correlation_id: string | null;
@@ -94,17 +108,18 @@ interface MessageRow {
 
 /** `locations`: all that the reader sees. */
 function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined): StoredMessage {
-  const { id, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
+  const { id, seq: number, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
   const [organizationId = '', locationId = '', domainType = '', operation = ''] = row.routing_key.split('.');
   const stored = { key: { organizationId, locationId, domainType, operation }, payload: row.payload };
   const told = locations === undefined ? stored : toldIn(stored, { places, record }, locations);
-  if (told === undefined) return { id, routingKey: '', operation: '', text: '', hidden: true };
+  if (told === undefined) return { id, number, routingKey: '', operation: '', text: '', hidden: true };
   const { key, payload } = told;
   const routingKey = locations === undefined ? row.routing_key : formatRoutingKey(key);
-  const head = { id, routingKey, ...key, sendTime, correlationId };
+  const head = { id: number, routingKey, ...key, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
   return {
     id,
+    number,
     routingKey,
     operation: key.operation,
     text: `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`,
@@ -112,17 +127,18 @@ function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined):
 }
 
 /**
- * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`.
+ * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`, both
+ * in its own numbers.
  * `sendTime`: `YYYY-MM-DDTHH:mm:ss.SSSZ`.
  */
 export function resyncMessage(
   organizationId: string,
   { requested, resumedAfter }: { readonly requested: number; readonly resumedAfter: number },
   sendTime: string,
-): StoredMessage {
+): SentMessage {
   const key = { organizationId, locationId: NO_LOCATION, domainType: '*', operation: RESYNC };
   const routingKey = formatRoutingKey(key);
   const payload = { requested, resumedAfter };
   const envelope = { id: resumedAfter, routingKey, ...key, sendTime, correlationId: null, payload };
-  return { id: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
+  return { number: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
 }

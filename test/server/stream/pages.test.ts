@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 function message(id: number, characters = 10): StoredMessage {
-  return { id, routingKey: `o.${id}.PatientV1.CREATE`, operation: 'CREATE', text: 'é'.repeat(characters) };
+  return { id, number: id, routingKey: `o.${id}.PatientV1.CREATE`, operation: 'CREATE', text: 'é'.repeat(characters) };
 }
 
 const read = (piece: Frame) => piece.bytes.toString();
