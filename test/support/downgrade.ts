@@ -34,6 +34,12 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     ...['record_id', 'patient_id'].map((name) => `ALTER TABLE stream_messages DROP COLUMN ${name}`),
     ...['who', 'address', 'request_id'].map((name) => `ALTER TABLE async_deliveries DROP COLUMN ${name}`),
   ],
+  13: [
+    'DROP TABLE stream_heads',
+    'DROP INDEX stream_messages_by_organization',
+    'ALTER TABLE stream_messages DROP COLUMN seq',
+    'CREATE INDEX stream_messages_by_organization ON stream_messages (org, id)',
+  ],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

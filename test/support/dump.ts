@@ -10,6 +10,7 @@ const OWN = new Set([
   'api_clients',
   'ledger_versions',
   'stream_messages',
+  'stream_heads',
   'log_heads',
   'audit_entries',
   'audit_checkpoints',

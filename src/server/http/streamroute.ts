@@ -46,7 +46,7 @@ export function mountStream(
     handler: async (request, reply) => {
       const caller = await identify(auth, request, SCOPE);
       const { patterns, requested } = readQuery(request);
-      const start = await startOf(service, requested);
+      const start = await startOf(service, caller.organization.org, requested);
       service.budgets.answers.begin(caller.organization.org, reply.raw);
       const trail = new StreamTrail(service, caller.organization.org, actorOf(request, caller.grant));
       await trail.begin();
@@ -162,11 +162,12 @@ function unknownParameters(request: FastifyRequest): string[] {
 /** Where a listener starts; `requested` is a position that the stream does not have, which the listener is told first. */
 async function startOf(
   { stream }: Service,
+  org: number,
   requested: number | undefined,
 ): Promise<{ after: number; requested?: number }> {
-  const position = await stream.position();
-  if (requested === undefined) return { after: position };
-  if (requested === 0) return { after: stream.floor };
-  if (requested > position) return { after: position, requested };
-  return requested < stream.floor ? { after: stream.floor, requested } : { after: requested };
+  const { newest, floor } = await stream.positionsOf(org);
+  if (requested === undefined) return { after: newest };
+  if (requested === 0) return { after: floor };
+  if (requested > newest) return { after: newest, requested };
+  return requested < floor ? { after: floor, requested } : { after: requested };
 }

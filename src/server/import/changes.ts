@@ -112,6 +112,7 @@ export class ChangeLog {
     const key = { organizationId: organization.id, locationId: ' ', domainType: domainTypeOf(resource) };
     const [before, after] = formatRoutingKey({ ...key, operation: 'CREATE' }).split(' ');
     await this.tx.appendSelected(
+      org,
       sql`SELECT c.seq - CAST(${from - 1} AS BIGINT) AS position, c.org AS org,
         CAST(${before} AS TEXT) || ${location} || CAST(${after} AS TEXT) AS routing_key,
         CAST(${at} AS TEXT) AS sent_at, CAST(NULL AS TEXT) AS correlation_id, r.json AS payload,

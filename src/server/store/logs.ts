@@ -3,11 +3,12 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { type IndexedEntry, indexPatients } from './patientindex.ts';
 import { bound, manyRows, statement, type Texts } from './statement.ts';
 import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
+import { allotNumbers, numbersFor } from './streamheads.ts';
 
 export interface Log {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Each row carries a hash over itself and the row before it. */
+  /** Each row carries a hash over itself and the row before it; without that, a number of its organization's own. */
   readonly chained: boolean;
 }
 
@@ -72,14 +73,15 @@ async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]):
   if (head === undefined) throw new Error(`The log ${name} has no head.`);
   let id = head.last_id - rows.length;
   if ((head.top ?? 0) > id) await moveStrays(tx, id, head.last_id);
+  const orgs = rows.map(([org]) => Number(org));
+  const numberOf = chained ? undefined : await numbersFor(tx, orgs);
   let last = head.hash;
   for (const part of parts(rows)) {
     const written: (string | number | null)[] = [];
     for (const values of part) {
       written.push(++id, ...values);
-      if (!chained) continue;
-      last = chainHash(last, id, values);
-      written.push(last);
+      if (numberOf === undefined) last = chainHash(last, id, values);
+      written.push(numberOf?.(Number(values[0])) ?? last);
     }
     await tx.run(bound(insertTexts(name, part.length), written));
   }
@@ -120,15 +122,17 @@ async function moveStrays(tx: Writing, after: number, upTo: number): Promise<voi
 }
 
 /** Numbers the rows that a statement selects, and writes them to the stream's log (`Transaction.appendSelected`). */
-export async function writeSelected(tx: Writing, select: Sql, rows: number): Promise<void> {
+export async function writeSelected(tx: Writing, org: number, select: Sql, rows: number): Promise<void> {
   const { table, columns } = LOGS.stream;
   const names = raw(columns.join(', '));
   const head = await tx.get<{ last_id: number }>(
     statement`UPDATE log_heads SET last_id = last_id + ${rows} WHERE name = 'stream' RETURNING last_id`,
   );
   if (head === undefined) throw new Error('The log stream has no head.');
-  await tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
-    SELECT s.position + CAST(${head.last_id - rows} AS BIGINT), ${names} FROM (${select}) AS s ORDER BY s.position`);
+  const before = await allotNumbers(tx, org, rows);
+  await tx.run(sql`INSERT INTO ${raw(table)} (id, ${names}, seq)
+    SELECT s.position + CAST(${head.last_id - rows} AS BIGINT), ${names}, s.position + CAST(${before} AS BIGINT)
+      FROM (${select}) AS s ORDER BY s.position`);
 }
 
 const texts = new Map<string, Texts>();
@@ -139,7 +143,7 @@ function insertTexts(name: LogName, rows: number): Texts {
   const known = texts.get(key);
   if (known !== undefined) return known;
   const { table, columns, chained } = LOGS[name];
-  const names = ['id', ...columns, ...(chained ? ['hash'] : [])];
+  const names = ['id', ...columns, chained ? 'hash' : 'seq'];
   const made = manyRows(`INSERT INTO ${table} (${names.join(', ')})`, names.length, rows);
   texts.set(key, made);
   return made;

@@ -35,10 +35,11 @@ export interface Transaction extends Reader {
   /** Appends a row to a log. It is numbered, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
   /**
-   * Appends the rows that `select` yields to the log of the stream: their columns, after a `position` that counts from 1.
+   * Appends the rows of one organization that `select` yields to the log of the stream: their columns, after a `position`
+   * that counts from 1.
    * Only after `beginBulkLoad`, for very many rows: they need not leave the database.
    */
-  appendSelected(select: Sql, rows: number): Promise<void>;
+  appendSelected(org: number, select: Sql, rows: number): Promise<void>;
   /**
    * Prepares a bulk load into tables; `restore` must run before the transaction ends. Call it first: a store may run the
    * work again from its start. There is no time limit from here on, and no retry after a conflict.

@@ -57,9 +57,10 @@ export async function serveListener(
     await listening.check();
     const { newest } = stream;
     const page = await stream.page(organization, position, format);
-    if (position < stream.floor) {
-      missed(position, stream.floor);
-      position = stream.floor;
+    const floor = stream.floorOf(organization.org);
+    if (position < floor) {
+      missed(position, floor);
+      position = floor;
     } else if (page.length > 0) {
       const sent = await sendPage(listening, page, signal);
       position = sent.position;
@@ -67,10 +68,8 @@ export async function serveListener(
       // A long stretch with nothing to send must not block other requests.
       else await nextTurn();
     } else {
-      // All messages up to the newest known one have been read.
-      position = Math.max(position, newest);
       const silence = Math.max(0, quietSince + times.heartbeatMs - performance.now());
-      if (silence > 0 && (await stream.beyond(position, silence, signal))) continue;
+      if (silence > 0 && (await stream.beyond(newest, silence, signal))) continue;
     }
     if (!signal.aborted && performance.now() - quietSince >= times.heartbeatMs) {
       await listening.check();

@@ -1,4 +1,4 @@
-import sql, { empty } from 'sql-template-tag';
+import sql, { empty, raw } from 'sql-template-tag';
 import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reach } from '../store/reach.ts';
@@ -22,14 +22,23 @@ export interface NewMessage extends Places {
 }
 
 /** A message as it is sent. */
-export interface StoredMessage {
-  /** Its number: increases in the order of commits, so whatever is below the last one read has been seen. */
-  readonly id: number;
+export interface SentMessage {
+  /**
+   * Its number among the messages of its organization, the `id` of the envelope: increases in the order of commits, so
+   * whatever is below the last one read has been seen.
+   */
+  readonly number: number;
   readonly routingKey: string;
   /** The last segment of the routing key: `CREATE`. */
   readonly operation: string;
   /** The whole envelope as JSON text on one line (`StreamMessage`). */
   readonly text: string;
+}
+
+/** A message of the outbox. */
+export interface StoredMessage extends SentMessage {
+  /** Its number among the messages of all organizations, in the order of commits: nothing that is sent has it (D53). */
+  readonly id: number;
   /** Whoever reads does not see it: it is here for its number alone. */
   readonly hidden?: true;
   /** The record that it tells of, and the patient whose data that is. */
@@ -52,8 +61,9 @@ export function appendMessage(tx: Transaction, message: NewMessage): Promise<voi
 }
 
 /**
- * Messages after a number, ascending: at most `limit`, fewer when they are large; empty only when there are none.
- * Read by index range; what is within reach when that is given, all of all organizations otherwise.
+ * Messages after a position, ascending: at most `limit`, fewer when they are large; empty only when there are none. Read
+ * by index range: what is within reach, after a `number` of its organization, when that is given, and all of all
+ * organizations, after an `id`, otherwise.
  */
 export async function readMessages(
   read: Reader,
@@ -62,25 +72,28 @@ export async function readMessages(
   reach?: Reach,
 ): Promise<readonly StoredMessage[]> {
   const messages: StoredMessage[] = [];
-  const only = reach === undefined ? empty : sql` AND org = ${reach.org}`;
+  const [column, only] =
+    reach === undefined ? ([raw('id'), empty] as const) : ([raw('seq'), sql` AND org = ${reach.org}`] as const);
+  let last = after;
   const locations = reach?.locations && new Set(reach.locations);
   const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
     const rows =
-      await read.all<MessageRow>(sql`SELECT id, org, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
-      FROM stream_messages WHERE id > ${messages.at(-1)?.id ?? after}${only}
-      ORDER BY id LIMIT ${Math.min(ROWS, limit - messages.length)}`);
+      await read.all<MessageRow>(sql`SELECT id, seq, org, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
+      FROM stream_messages WHERE ${column} > ${last}${only}
+      ORDER BY ${column} LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
       const message = await withWhose(read, row, toMessage(row, locations));
       bytes += message.text.length;
       messages.push(message);
+      last = reach === undefined ? message.id : message.number;
     }
     if (rows.length < ROWS) break;
   }
   return messages;
 }
 
-/** The numbers of the oldest and the newest message; undefined when there are none. */
+/** The ids of the oldest and the newest message of all organizations; undefined when there are none. */
 export async function messageBounds(read: Reader): Promise<{ oldest: number; newest: number } | undefined> {
   const row = await read.get<{ oldest: number | null; newest: number | null }>(
     sql`SELECT (SELECT MIN(id) FROM stream_messages) AS oldest, (SELECT MAX(id) FROM stream_messages) AS newest`,
@@ -99,6 +112,7 @@ async function withWhose(read: Reader, row: MessageRow, message: StoredMessage):
 
 interface MessageRow {
   readonly id: number;
+  readonly seq: number;
   readonly org: number;
   readonly routing_key: string;
   readonly sent_at: string;
@@ -112,33 +126,34 @@ interface MessageRow {
 
 /** `locations`: all that the reader sees. */
 function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined): StoredMessage {
-  const { id, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
+  const { id, seq: number, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
   const [organizationId = '', locationId = '', domainType = '', operation = ''] = row.routing_key.split('.');
   const stored = { key: { organizationId, locationId, domainType, operation }, payload: row.payload };
   const told = locations === undefined ? stored : toldIn(stored, { places, record }, locations);
+  const whose = { recordId: row.record_id, patientId: row.patient_id };
   if (told === undefined)
-    return { id, routingKey: '', operation: '', text: '', hidden: true, recordId: null, patientId: null };
+    return { id, number, routingKey: '', operation: '', text: '', hidden: true, recordId: null, patientId: null };
   const { key, payload } = told;
   const routingKey = locations === undefined ? row.routing_key : formatRoutingKey(key);
-  const head = { id, routingKey, ...key, sendTime, correlationId };
+  const head = { id: number, routingKey, ...key, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
   const text = `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`;
-  return { id, routingKey, operation: key.operation, text, recordId: row.record_id, patientId: row.patient_id };
+  return { id, number, routingKey, operation: key.operation, text, ...whose };
 }
 
 /**
- * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`.
+ * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`, both
+ * in its own numbers.
  * `sendTime`: `YYYY-MM-DDTHH:mm:ss.SSSZ`.
  */
 export function resyncMessage(
   organizationId: string,
   { requested, resumedAfter }: { readonly requested: number; readonly resumedAfter: number },
   sendTime: string,
-): StoredMessage {
+): SentMessage {
   const key = { organizationId, locationId: NO_LOCATION, domainType: '*', operation: RESYNC };
   const routingKey = formatRoutingKey(key);
   const payload = { requested, resumedAfter };
   const envelope = { id: resumedAfter, routingKey, ...key, sendTime, correlationId: null, payload };
-  const text = JSON.stringify(envelope);
-  return { id: resumedAfter, routingKey, operation: RESYNC, text, recordId: null, patientId: null };
+  return { number: resumedAfter, routingKey, operation: RESYNC, text: JSON.stringify(envelope) };
 }

@@ -1,7 +1,7 @@
 import { EVENT_STREAM_TYPE, NDJSON_TYPE } from '../../catalog/stream/messages.ts';
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Reach } from '../store/reach.ts';
-import type { StoredMessage } from './outbox.ts';
+import type { SentMessage, StoredMessage } from './outbox.ts';
 
 /** Maximum bytes of cached pages: listeners that replay together share them even when some lag behind. */
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
@@ -113,7 +113,7 @@ export class Frame {
 
   constructor(messages: readonly StoredMessage[], framed: readonly string[], { messageEnd }: StreamFormat) {
     this.bytes = Buffer.from(framed.join(''));
-    this.last = (messages.at(-1) as StoredMessage).id;
+    this.last = (messages.at(-1) as StoredMessage).number;
     // Without their texts, which would be held beside the bytes.
     this.heads = messages
       .filter(({ hidden }) => !hidden)
@@ -178,7 +178,7 @@ export interface StreamFormat {
   readonly type: string;
   /** What comes before the first message: where the stream begins, and warnings where the format has room for them. */
   readonly opening: (position: number, warnings: readonly string[]) => string;
-  readonly message: (message: StoredMessage) => string;
+  readonly message: (message: SentMessage) => string;
   /** How each message ends, and what is nowhere within one. */
   readonly messageEnd: string;
   /** Says that the connection lives, and up to which message the listener has seen all that it asked for. */
@@ -195,7 +195,7 @@ export const EVENTS: StreamFormat = {
   type: `${EVENT_STREAM_TYPE}; charset=utf-8`,
   opening: (position, warnings) =>
     `: from ${position}\n${warnings.map((warning) => `: warning: ${warning}\n`).join('')}retry: ${RETRY_MS}\n\n`,
-  message: ({ id, operation, text }) => `id: ${id}\nevent: ${operation}\ndata: ${text}\n\n`,
+  message: ({ number, operation, text }) => `id: ${number}\nevent: ${operation}\ndata: ${text}\n\n`,
   messageEnd: '\n\n',
   heartbeat: (position) => `: heartbeat ${position}\n\n`,
   ending: (why) => `: ${why}\n\n`,

@@ -6,14 +6,16 @@ import type { Reader, Store } from '../store/store.ts';
 import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
 import { OutboxHead } from './outboxhead.ts';
 import { SharedPages, type StreamFormat, type StreamPage } from './pages.ts';
+import { FLOOR, type Positions, readPositions } from './positions.ts';
 
 /** Messages per page of a listener. */
 const PAGE_MESSAGES = 500;
 
 /**
- * The stream of an open store, for all its readers: listeners over HTTP and relays alike. A reader remembers the number
- * of the last message it has processed and pulls: `readMessages(after, limit)` until a page is empty, then
- * `beyond(after)` until there is more. Nothing is queued for a reader, so a slow one costs nothing.
+ * The stream of an open store, for all its readers: listeners over HTTP and relays alike. A reader remembers the id of
+ * the last message it has processed and pulls: `readMessages(after, limit)` until a page is empty, then `beyond(after)`
+ * until there is more. Nothing is queued for a reader, so a slow one costs nothing. Readers of one organization count by
+ * its own numbers (`page`, `positionsOf`); the others here, over all organizations, are never told to anybody (D53).
  *
  *     let after = position;
  *     while (!signal.aborted) {
@@ -29,6 +31,8 @@ export class Stream {
   private readonly retentionMs: number;
   private readonly head: OutboxHead;
   private deletedUpTo: number;
+  /** Floors of organizations, as last read. */
+  private readonly floors = new Map<number, number>();
   private readonly began: number;
   private readonly pages: SharedPages;
   private readonly tidying: HourlyTask;
@@ -90,15 +94,29 @@ export class Stream {
     return this.pageAfter(after, limit);
   }
 
-  /** As `readMessages`, within reach and framed for writing, shared between all readers there at that position. */
+  /** What an organization has of the stream now: its messages after `newest` come from commits after the call. */
+  positionsOf(org: number): Promise<Positions> {
+    return readPositions(this.store.read, org);
+  }
+
+  /** As `floor`, of one organization and in its own numbers, when a page of it was last read. */
+  floorOf(org: number): number {
+    return this.floors.get(org) ?? 0;
+  }
+
+  /**
+   * As `readMessages`, within reach, after a number of its organization, and framed for writing; shared between all
+   * readers there at that position. Compare `floorOf` afterwards.
+   */
   page(reach: Reach, after: number, format: StreamFormat): Promise<StreamPage> {
     return this.pages.page(reach, after, format);
   }
 
   private async pageAfter(after: number, limit: number, reach?: Reach): Promise<readonly StoredMessage[]> {
     const page = await readMessages(this.store.read, after, limit, reach);
-    // Another server on the same database may have deleted messages of this page.
-    this.deletedUpTo = Math.max(this.deletedUpTo, await readFloor(this.store.read));
+    // Messages of this page may have been deleted, here or by another server on the same database.
+    if (reach === undefined) this.deletedUpTo = Math.max(this.deletedUpTo, await readFloor(this.store.read));
+    else this.floors.set(reach.org, Math.max(this.floorOf(reach.org), (await this.positionsOf(reach.org)).floor));
     return page;
   }
 
@@ -135,8 +153,6 @@ export class Stream {
 export const DEFAULT_RETENTION_DAYS = 7;
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
-
-const FLOOR = 'stream_floor';
 
 /** Messages deleted per write, so that other writes do not wait long. */
 const CHUNK = 1000;

@@ -147,6 +147,24 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     [like(/^stream stream_messages \d+: is missing$/)],
   ],
   [
+    'a message with the number of none',
+    'UPDATE stream_messages SET seq = seq + 1000000 WHERE id = 4',
+    [
+      like(/^stream stream_messages 4: is number \d+ of its organization, after \d+$/),
+      like(/^stream stream_messages \d+: is number \d+ of its organization, after \d+$/),
+    ],
+  ],
+  [
+    'an organization whose numbers would be given again',
+    'UPDATE stream_heads SET seq = seq - 1 WHERE org = 1',
+    [like(/^stream stream_heads 1: is \d+, and the last message of the organization has \d+$/)],
+  ],
+  [
+    'an organization whose numbers leave some out',
+    'UPDATE stream_heads SET seq = seq + 1 WHERE org = 1',
+    [like(/^stream stream_heads 1: is \d+, and the last message of the organization has \d+$/)],
+  ],
+  [
     'a message of another organization',
     `UPDATE stream_messages SET routing_key = 'nobody.*.PatientV1.CREATE' WHERE id = 4`,
     ['stream stream_messages 4: its routing key does not agree with its organization'],

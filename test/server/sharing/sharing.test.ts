@@ -92,6 +92,8 @@ describe('two servers on one database', () => {
     );
     const told = await second.service.stream.readMessages(before, 100);
     expect(told.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, n) => before + 1 + n));
+    const numbers = told.map(({ text }) => (JSON.parse(text) as { id: number }).id);
+    expect(numbers).toEqual(numbers.map((_, n) => (numbers[0] ?? 0) + n));
     const ids = told.map(({ text }) => (JSON.parse(text) as { payload: { id: number } }).payload.id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });

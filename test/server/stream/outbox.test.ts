@@ -88,7 +88,7 @@ describe('the outbox', () => {
   it.each([
     [
       'one organization',
-      sql`SELECT id, payload FROM stream_messages WHERE id > ${5} AND org = ${1} ORDER BY id LIMIT 50`,
+      sql`SELECT id, payload FROM stream_messages WHERE seq > ${5} AND org = ${1} ORDER BY seq LIMIT 50`,
     ],
     ['all', sql`SELECT id, payload FROM stream_messages WHERE id > ${5} ORDER BY id LIMIT 50`],
   ])('is read by index range for %s, without sorting', async (_name, statement) => {
@@ -96,7 +96,7 @@ describe('the outbox', () => {
     const plan = await files.service.store.read.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${statement}`);
     await files.close();
     expect(plan).toHaveLength(1);
-    expect(plan[0]?.detail).toMatch(/^SEARCH .*(org=\? AND id>\?|rowid>\?)\)$/);
+    expect(plan[0]?.detail).toMatch(/^SEARCH .*(org=\? AND seq>\?|rowid>\?)\)$/);
   });
 });
 

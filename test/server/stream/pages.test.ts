@@ -9,7 +9,8 @@ afterEach(() => {
 
 function message(id: number, characters = 10): StoredMessage {
   const routingKey = `o.${id}.PatientV1.CREATE`;
-  return { id, routingKey, operation: 'CREATE', text: 'é'.repeat(characters), recordId: id, patientId: null };
+  const text = 'é'.repeat(characters);
+  return { id, number: id, routingKey, operation: 'CREATE', text, recordId: id, patientId: null };
 }
 
 const read = (piece: Frame) => piece.bytes.toString();

@@ -11,13 +11,19 @@ const ROWS = 2000;
 
 interface MessageRow {
   readonly id: number;
+  readonly seq: number;
   readonly org: number;
   readonly routing_key: string;
   readonly sent_at: string;
 }
 
+interface Head {
+  readonly seq: number;
+  readonly shared: number;
+}
+
 /**
- * Numbers of messages have no gaps between the floor, up to which they may have been deleted, and the head. Times may
+ * Numbers of messages, and those of each organization, have no gaps between the floor, up to which they may have been deleted, and the head. Times may
  * go back a little, since an import sends the time at which it began, but not by more than a day.
  */
 export async function checkStream(context: CheckContext, book: CheckFindings): Promise<void> {
@@ -26,17 +32,34 @@ export async function checkStream(context: CheckContext, book: CheckFindings): P
     findings.report({ table: TABLE, organization, id, message });
   const floor = await readFloor(context.read);
   const head = await context.read.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'`);
+  const heads = await context.read.all<Head & { org: number }>(
+    sql`SELECT org, seq, shared FROM stream_heads ORDER BY org`,
+  );
+  const headOf = new Map<number, Head>(heads.map((head) => [head.org, head]));
+  /** The last number of each organization. */
+  const lastOf = new Map<number, number>();
+  let missing = 0;
   let last = floor;
   let latest = Number.NEGATIVE_INFINITY;
   for (let after = 0; ; ) {
     const rows = await context.read.all<MessageRow>(
-      sql`SELECT id, org, routing_key, sent_at FROM stream_messages WHERE id > ${after} ORDER BY id LIMIT ${ROWS}`,
+      sql`SELECT id, seq, org, routing_key, sent_at FROM stream_messages WHERE id > ${after} ORDER BY id LIMIT ${ROWS}`,
     );
-    for (const { id, org, routing_key, sent_at } of rows) {
+    for (const { id, seq, org, routing_key, sent_at } of rows) {
       const organization = context.organization(org);
       if (id <= floor) report(id, `should have been deleted: the floor is ${floor}`, organization);
-      else if (id > last + 1) report(last + 1, gap(last + 1, id - 1));
+      else if (id > last + 1) {
+        report(last + 1, gap(last + 1, id - 1));
+        missing += id - last - 1;
+      }
       last = Math.max(last, id);
+      const before = lastOf.get(org);
+      lastOf.set(org, seq);
+      // A gap in the numbers of all leaves one in those of an organization; which one is not known.
+      const most = Math.max((before ?? seq) + 1 + missing, headOf.get(org)?.shared ?? 0);
+      if (seq <= (before ?? 0) || seq > most) {
+        report(id, `is number ${seq} of its organization, after ${before ?? 0}`, organization);
+      }
       const segments = routing_key.split('.');
       // Messages outlive their organization.
       if (segments.length !== 4 || (organization !== null && segments[0] !== organization)) {
@@ -54,7 +77,16 @@ export async function checkStream(context: CheckContext, book: CheckFindings): P
   }
   if (head === undefined) report(null, 'the log has no head');
   else if (head.last_id < last) report(last, `is above the head, which is ${head.last_id}`);
-  else if (head.last_id > last) report(last + 1, gap(last + 1, head.last_id));
+  else if (head.last_id > last) {
+    report(last + 1, gap(last + 1, head.last_id));
+    missing += head.last_id - last;
+  }
+  for (const [org, number] of lastOf) {
+    const { seq, shared } = headOf.get(org) ?? { seq: 0, shared: 0 };
+    if (seq >= number && seq <= Math.max(number + missing, shared)) continue;
+    const message = `is ${seq}, and the last message of the organization has ${number}`;
+    findings.report({ table: 'stream_heads', organization: context.organization(org), id: org, message });
+  }
   await checkPositions(context, book, head?.last_id ?? last);
 }
 

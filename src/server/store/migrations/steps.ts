@@ -206,6 +206,23 @@ const WHOSE: Migration = {
   ],
 };
 
+const POSITIONS: Migration = {
+  name: 'positions',
+  statements: [
+    // The number of a message among those of its organization. What there is keeps the number that it was sent with.
+    'ALTER TABLE stream_messages ADD COLUMN seq INTEGER NOT NULL DEFAULT 0',
+    'UPDATE stream_messages SET seq = id',
+    'DROP INDEX stream_messages_by_organization',
+    'CREATE UNIQUE INDEX stream_messages_by_organization ON stream_messages (org, seq)',
+    // The last number of each organization. Up to shared, numbers were those of all organizations and may leave some out;
+    // none is given again, and a position from then stays where it was.
+    'CREATE TABLE stream_heads (org INTEGER PRIMARY KEY, seq INTEGER NOT NULL, shared INTEGER NOT NULL)',
+    `INSERT INTO stream_heads (org, seq, shared) SELECT o.org, h.last_id, h.last_id
+      FROM (SELECT org FROM organizations UNION SELECT org FROM stream_messages) AS o
+      CROSS JOIN log_heads h WHERE h.name = 'stream' AND h.last_id > 0`,
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -220,4 +237,5 @@ export const MIGRATIONS: readonly Migration[] = [
   PLACES,
   CREDENTIALS,
   WHOSE,
+  POSITIONS,
 ];

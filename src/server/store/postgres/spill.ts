@@ -1,6 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { LOGS } from '../logs.ts';
 import type { LogRow, LogValues, Statement } from '../store.ts';
+import { allotNumbers } from '../streamheads.ts';
 
 /** Rows of one statement. */
 const ROWS_PER_STATEMENT = 100;
@@ -23,6 +24,8 @@ interface Writing {
 export class Spill {
   private waiting: LogValues[] = [];
   private spilled = 0;
+  /** Spilled rows of each organization. */
+  private readonly ofOrganization = new Map<number, number>();
   private opened = false;
 
   constructor(private readonly tx: Writing) {}
@@ -33,12 +36,20 @@ export class Spill {
   }
 
   /** Adds the rows that a statement selects (`Transaction.appendSelected`); they do not pass through memory. */
-  async addSelected(select: Sql, rows: number): Promise<void> {
+  async addSelected(org: number, select: Sql, rows: number): Promise<void> {
     await this.moveOut();
     const names = raw(columns.join(', '));
-    await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (seq, ${names})
-      SELECT s.position + CAST(${this.spilled - 1} AS BIGINT), ${names} FROM (${select}) AS s`);
+    await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (position, ${names}, seq)
+      SELECT s.position + CAST(${this.spilled} AS BIGINT), ${names}, s.position + CAST(${this.count(org, rows)} AS BIGINT)
+        FROM (${select}) AS s`);
     this.spilled += rows;
+  }
+
+  /** Counts rows of an organization; returns how many it had before. */
+  private count(org: number, rows: number): number {
+    const before = this.ofOrganization.get(org) ?? 0;
+    this.ofOrganization.set(org, before + rows);
+    return before;
   }
 
   private async moveOut(): Promise<void> {
@@ -48,8 +59,12 @@ export class Spill {
     for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
       const part = rows
         .slice(at, at + ROWS_PER_STATEMENT)
-        .map((row, index) => sql`(${join([this.spilled + at + index, ...row])})`);
-      await this.tx.run(sql`INSERT INTO ${raw(TEMPORARY)} (seq, ${raw(columns.join(', '))}) VALUES ${join(part)}`);
+        .map(
+          (row, index) => sql`(${join([this.spilled + at + index + 1, ...row, this.count(Number(row[0]), 1) + 1])})`,
+        );
+      await this.tx.run(
+        sql`INSERT INTO ${raw(TEMPORARY)} (position, ${raw(columns.join(', '))}, seq) VALUES ${join(part)}`,
+      );
     }
     this.spilled += rows.length;
   }
@@ -64,8 +79,12 @@ export class Spill {
     );
     if (head === undefined) throw new Error('The log stream has no head.');
     const names = raw(columns.join(', '));
-    await this.tx.run(sql`INSERT INTO ${raw(table)} (id, ${names})
-      SELECT seq + ${head.last_id - this.spilled + 1}, ${names} FROM ${raw(TEMPORARY)} ORDER BY seq`);
+    // Each organization's numbers go on where they were, before they are allotted.
+    await this.tx.run(sql`INSERT INTO ${raw(table)} (id, ${names}, seq)
+      SELECT position + ${head.last_id - this.spilled}, ${names},
+          seq + COALESCE((SELECT h.seq FROM stream_heads h WHERE h.org = spilled.org), 0)
+        FROM ${raw(TEMPORARY)} AS spilled ORDER BY position`);
+    for (const [org, rows] of this.ofOrganization) await allotNumbers(this.tx, org, rows);
     return rest;
   }
 
@@ -73,6 +92,6 @@ export class Spill {
     if (this.opened) return;
     this.opened = true;
     await this.tx.run(sql`CREATE TEMP TABLE ${raw(TEMPORARY)} ON COMMIT DROP AS
-      SELECT id AS seq, ${raw(columns.join(', '))} FROM ${raw(table)} WHERE false`);
+      SELECT id AS position, ${raw(columns.join(', '))}, seq FROM ${raw(table)} WHERE false`);
   }
 }

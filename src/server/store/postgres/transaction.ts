@@ -72,9 +72,9 @@ export class PostgresTransaction implements Transaction {
     else this.appended.push(row);
   }
 
-  async appendSelected(select: Sql, rows: number): Promise<void> {
+  async appendSelected(org: number, select: Sql, rows: number): Promise<void> {
     if (!this.alone) throw new NeedsOwnTransaction();
-    await this.spill.addSelected(select, rows);
+    await this.spill.addSelected(org, select, rows);
   }
 
   /** The appended rows that are still to be numbered; the head of a log may be locked from here on. */

@@ -74,8 +74,8 @@ export class BulkLoadTransaction implements Transaction {
     return this.logs.append(row);
   }
 
-  appendSelected(select: Sql, rows: number): Promise<void> {
-    return this.logs.appendSelected(select, rows);
+  appendSelected(org: number, select: Sql, rows: number): Promise<void> {
+    return this.logs.appendSelected(org, select, rows);
   }
 
   async beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {

@@ -17,9 +17,9 @@ export class LogBuffer {
   }
 
   /** As `Transaction.appendSelected`, after what is buffered. */
-  async appendSelected(select: Sql, rows: number): Promise<void> {
+  async appendSelected(org: number, select: Sql, rows: number): Promise<void> {
     await this.write();
-    await writeSelected(this.tx, select, rows);
+    await writeSelected(this.tx, org, select, rows);
   }
 
   /** Writes what is buffered; before the transaction ends at the latest. */

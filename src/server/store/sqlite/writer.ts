@@ -65,7 +65,7 @@ export class GroupWriter {
       run: async (statement) => this.statements.run(this.tracked(statement)),
       nextId: async (org, type) => this.sequences.next(org, type),
       append: (row) => this.logs.append(row),
-      appendSelected: (select, rows) => this.logs.appendSelected(select, rows),
+      appendSelected: (org, select, rows) => this.logs.appendSelected(org, select, rows),
       beginBulkLoad: async (tables) => {
         throw new NeedsBulkLoad(tables);
       },

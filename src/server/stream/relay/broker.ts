@@ -1,6 +1,6 @@
 import type { ConfirmChannel } from 'amqplib';
 import { DEFAULT_EXCHANGE } from '../../../catalog/stream/messages.ts';
-import type { StoredMessage } from '../outbox.ts';
+import type { SentMessage } from '../outbox.ts';
 
 /** Where a relay publishes messages: a topic exchange of a broker. */
 export interface RelayTarget {
@@ -16,7 +16,7 @@ export interface Broker {
   /** Aborted when the connection is gone; the reason is an Error. */
   readonly broken: AbortSignal;
   /** Sends a message; `settled` is called once with whether the broker has it. False: wait for `drained`. */
-  publish(message: StoredMessage, settled: (taken: boolean) => void): boolean;
+  publish(message: SentMessage, settled: (taken: boolean) => void): boolean;
   /** Resolves when there is room again, or the connection is gone. */
   drained(): Promise<void>;
   /** Never throws. */
@@ -109,14 +109,15 @@ function before<T>(ended: AbortSignal, work: Promise<T>): Promise<T> {
 function publish(
   channel: ConfirmChannel,
   exchange: string,
-  message: StoredMessage,
+  message: SentMessage,
   settled: (taken: boolean) => void,
 ): boolean {
   const options = {
     persistent: true,
     contentType: 'application/json',
     contentEncoding: 'utf-8',
-    messageId: String(message.id),
+    // Numbers are those of an organization, and whoever drops what it has seen by this id may listen to several.
+    messageId: `${message.routingKey.split('.', 1)[0]}.${message.number}`,
     type: message.operation,
     appId: 'molar',
   };

@@ -1,8 +1,7 @@
 import { nowOf } from '../../clock.ts';
-import { organizationIds } from '../../organizations.ts';
+import { findOrganization, organizationIds } from '../../organizations.ts';
 import type { Service } from '../../service.ts';
-import type { StoredMessage } from '../outbox.ts';
-import { resyncMessage } from '../outbox.ts';
+import { resyncMessage, type SentMessage } from '../outbox.ts';
 import type { Broker } from './broker.ts';
 import { ConfirmWindow } from './window.ts';
 
@@ -49,12 +48,13 @@ export class Session {
     for (let after = this.window.confirmed; !this.ending.aborted; ) {
       const page = await stream.readMessages(after, PAGE);
       if (after < stream.floor) {
-        await this.sendResync(after, stream.floor);
-        after = stream.floor;
+        const { floor } = stream;
+        await this.sendResync(floor);
+        after = floor;
         continue;
       }
       for (const message of page) {
-        if (!(await this.send(message))) break;
+        if (!(await this.send(message, message.id))) break;
         after = message.id;
       }
       if (page.length === 0) await stream.beyond(after, POLL_MS, this.ending);
@@ -63,20 +63,27 @@ export class Session {
     throw this.ending.reason;
   }
 
-  /** Messages up to the floor are gone: sends every organization a resync message. */
-  private async sendResync(requested: number, resumedAfter: number): Promise<void> {
+  /**
+   * Messages up to the floor are gone: sends a resync message to every organization that has lost any. Which of them the
+   * broker had is not known, so `requested` is 0.
+   */
+  private async sendResync(floor: number): Promise<void> {
     const sendTime = nowOf(this.service);
-    const gap = { requested, resumedAfter };
-    for (const id of await organizationIds(this.service.store.read)) {
-      if (!(await this.send(resyncMessage(id, gap, sendTime)))) return;
+    const { read } = this.service.store;
+    for (const id of await organizationIds(read)) {
+      const { org } = (await findOrganization(read, id)) ?? {};
+      if (org === undefined) continue;
+      const { floor: resumedAfter } = await this.service.stream.positionsOf(org);
+      if (resumedAfter === 0) continue;
+      if (!(await this.send(resyncMessage(id, { requested: 0, resumedAfter }, sendTime), floor))) return;
     }
   }
 
-  /** Sends a message once there is room for it; false when the session ends. */
-  private async send(message: StoredMessage): Promise<boolean> {
+  /** Sends a message once there is room for it; false when the session ends. With it the relay has reached `id`. */
+  private async send(message: SentMessage, id: number): Promise<boolean> {
     while (this.window.size >= IN_FLIGHT && !this.ending.aborted) await this.settledOne();
     if (this.ending.aborted) return false;
-    const index = this.window.add(message.id);
+    const index = this.window.add(id);
     const roomy = this.broker.publish(message, (taken) => this.settled(index, taken));
     if (!roomy) await this.broker.drained();
     return true;

@@ -192,6 +192,14 @@ describe('what PostgreSQL does another way than SQLite', () => {
       await reading;
       const kept = numbers.filter((n) => n % 7 !== 0).length;
       expect(seen).toEqual(Array.from({ length: kept }, (_, index) => index + 1));
+      // Each organization counts its own, from 1 on, in that same order.
+      for (let org = 1; org <= 5; org++) {
+        const own = await one.read.all<{ seq: number }>(
+          sql`SELECT seq FROM stream_messages WHERE org = ${org} ORDER BY id`,
+        );
+        expect(own.length).toBeGreaterThan(30);
+        expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1));
+      }
       await Promise.all([one.close(), other.close()]);
     },
   );

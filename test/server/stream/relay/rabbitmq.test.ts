@@ -85,7 +85,7 @@ describe('Relay to RabbitMQ', () => {
       await relay.stop();
       const expected = await allMessages(stream);
       const received = await drain(broker.url);
-      const first = new Map<number, string>();
+      const first = new Map<string, string>();
       for (const { id, text } of received) if (!first.has(id)) first.set(id, text);
       expect([...first].map(([id, text]) => ({ id, text }))).toEqual(expected);
       expect(expected.length).toBeGreaterThanOrEqual(CHANGES);
@@ -127,22 +127,28 @@ async function bindQueue(url: string, exchange: string): Promise<void> {
   await connection.close();
 }
 
-async function allMessages(stream: Stream): Promise<{ id: number; text: string }[]> {
-  const all: { id: number; text: string }[] = [];
+/** Every message by the name that the broker has of it: its organization, and its number there. */
+async function allMessages(stream: Stream): Promise<{ id: string; text: string }[]> {
+  const all: { id: string; text: string }[] = [];
+  let after = 0;
   for (let page = await stream.readMessages(0, 500); page.length > 0; ) {
-    all.push(...page.map(({ id, text }) => ({ id, text })));
-    page = await stream.readMessages(all.at(-1)?.id ?? 0, 500);
+    for (const { text } of page) {
+      const { organizationId, id } = JSON.parse(text) as { organizationId: string; id: number };
+      all.push({ id: `${organizationId}.${id}`, text });
+    }
+    after = page.at(-1)?.id ?? after;
+    page = await stream.readMessages(after, 500);
   }
   return all;
 }
 
 /** Everything in the queue, in order. */
-async function drain(url: string): Promise<{ id: number; text: string }[]> {
+async function drain(url: string): Promise<{ id: string; text: string }[]> {
   const connection = await connect(url);
   const channel = await connection.createChannel();
-  const received: { id: number; text: string }[] = [];
+  const received: { id: string; text: string }[] = [];
   for (let message = await channel.get(QUEUE, { noAck: true }); message !== false; ) {
-    received.push({ id: Number(message.properties.messageId), text: message.content.toString() });
+    received.push({ id: String(message.properties.messageId), text: message.content.toString() });
     message = await channel.get(QUEUE, { noAck: true });
   }
   await connection.close();

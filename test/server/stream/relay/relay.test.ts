@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
+import { appendMessage, type SentMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker, RelayTarget } from '../../../../src/server/stream/relay/broker.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { type TestService, testService } from '../../../support/service.ts';
@@ -17,7 +17,7 @@ class FakeBroker {
   most = 0;
   /** Asked before each message; true breaks the connection, after the broker has taken it or before. */
   breaks: (count: number) => 'before' | 'after' | undefined = () => undefined;
-  refuses: (message: StoredMessage) => boolean = () => false;
+  refuses: (message: SentMessage) => boolean = () => false;
   isDown = () => false;
   private sent = 0;
 
@@ -34,7 +34,7 @@ class FakeBroker {
           broken.abort(new Error('cut'));
           return true;
         }
-        this.taken.push(message);
+        this.taken.push(message as StoredMessage);
         this.most = Math.max(this.most, ++this.inFlight);
         if (end === 'after') broken.abort(new Error('cut'));
         setTimeout(() => {
@@ -184,7 +184,7 @@ describe('Relay', () => {
     await write(10);
     const broker = new FakeBroker();
     let refused = 0;
-    broker.refuses = ({ id }) => id === 5 && refused++ === 0;
+    broker.refuses = ({ number }) => number === 5 && refused++ === 0;
     const relay = await Relay.start(service.service, TARGET, events, broker.open);
     await until(() => relay.lag === 0);
     await relay.stop();
@@ -210,6 +210,17 @@ describe('Relay', () => {
       'other_practice-2.*.*.resync',
     ]);
     expect(broker.taken.slice(told.length)).toEqual(kept);
+    // Each in its own numbers, which say nothing of how many the other has lost.
+    const counted = await service.service.store.read.all<{ first: number }>(
+      sql`SELECT MIN(seq) AS first FROM stream_messages WHERE org = ${org.org}`,
+    );
+    const floors = await service.service.store.read.all<{ seq: number }>(
+      sql`SELECT seq FROM stream_heads WHERE org <> ${org.org}`,
+    );
+    expect(told.map(({ text }) => JSON.parse(text).payload)).toEqual([
+      { requested: 0, resumedAfter: (counted[0]?.first ?? 0) - 1 },
+      { requested: 0, resumedAfter: floors[0]?.seq },
+    ]);
   });
 
   it('loses nothing and keeps the order, wherever the connection breaks', async () => {
