@@ -21,6 +21,7 @@ const NEW = {
 const HEADS = {
   sequences: `UPDATE sequences SET last_id = ? WHERE type = 'PatientV1'`,
   stream: `UPDATE log_heads SET last_id = ? WHERE name = 'stream'`,
+  own: 'UPDATE stream_heads SET seq = ? WHERE org = ?',
   audit: `UPDATE log_heads SET last_id = ?, hash = ? WHERE name = 'audit'`,
 };
 
@@ -39,6 +40,7 @@ const write = target.transaction((first, end) => {
   const [patient, message, entry] = ['patients', 'stream_messages', 'audit_entries'].map((table) => last(table, end));
   heads.sequences.run(patient[1]);
   heads.stream.run(message[0]);
+  heads.own.run(message.at(-1), message[1]);
   heads.audit.run(entry[0], entry.at(-1));
 });
 

@@ -11,6 +11,7 @@ import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { line, organizationRecords, tokenRecords } from '../../support/practice.ts';
 import { rawRows } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { check, linesOf } from '../maintenance/practices.ts';
 import { address, type Listener, listen } from './listening.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -161,6 +162,9 @@ describe('positions of the stream', () => {
     expect(await heard(A, 8, 1)).toEqual([9]);
     expect(await heard(B, 5, 6)).toEqual([8, 9, 10, 11, 12, 13]);
     expect((await hear(A)).position).toBe(9);
+    // A check knows that some were left out, and none since.
+    const place = { data: service.path, ...(database && { database: database.url }) };
+    expect(linesOf(await check(place))).toEqual([]);
     // What goes by age goes by those numbers, too: whoever was behind the last one of all has missed nothing.
     service.clock.advance(3 * DAY);
     await post(A, 1);

@@ -56,7 +56,7 @@ export async function checkStream(context: CheckContext, book: CheckFindings): P
       const before = lastOf.get(org);
       lastOf.set(org, seq);
       // A gap in the numbers of all leaves one in those of an organization; which one is not known.
-      const most = Math.max((before ?? seq) + 1 + missing, headOf.get(org)?.shared ?? 0);
+      const most = Math.max(before ?? seq, headOf.get(org)?.shared ?? 0) + 1 + missing;
       if (seq <= (before ?? 0) || seq > most) {
         report(id, `is number ${seq} of its organization, after ${before ?? 0}`, organization);
       }
@@ -83,7 +83,7 @@ export async function checkStream(context: CheckContext, book: CheckFindings): P
   }
   for (const [org, number] of lastOf) {
     const { seq, shared } = headOf.get(org) ?? { seq: 0, shared: 0 };
-    if (seq >= number && seq <= Math.max(number + missing, shared)) continue;
+    if (seq >= number && seq <= Math.max(number, shared) + missing) continue;
     const message = `is ${seq}, and the last message of the organization has ${number}`;
     findings.report({ table: 'stream_heads', organization: context.organization(org), id: org, message });
   }
