@@ -6,10 +6,11 @@ import type { TestService } from '../../support/service.ts';
 /** Every message of the store, oldest first. */
 export async function allMessages({ service }: TestService): Promise<StreamMessage[]> {
   const messages: StreamMessage[] = [];
-  for (;;) {
-    const page = await service.stream.readMessages(messages.at(-1)?.id ?? 0, 1000);
+  for (let last = 0; ; ) {
+    const page = await service.stream.readMessages(last, 1000);
     if (page.length === 0) return messages;
     messages.push(...page.map(({ text }) => JSON.parse(text) as StreamMessage));
+    last = page.at(-1)?.id ?? last;
   }
 }
 
