@@ -1,5 +1,6 @@
 import { FAILURES, type FailureCode, type Problem, Refusal, type Warning, wireError } from '../../catalog/failures.ts';
 import type { OperationResponse } from '../service.ts';
+import { AuditFault } from '../store/faults.ts';
 
 /** Content type of every body of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -93,7 +94,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof Refusal) return failure(error.status, error.problems);
   const name = (error as { code?: string } | null)?.code ?? '';
   if (DISK.test(name)) return failure(FAILURES[DISK_FAULT.code].status, [DISK_FAULT]);
-  const code = FRAMEWORK[name] ?? 'server.unexpected';
+  const code = FRAMEWORK[name] ?? (error instanceof AuditFault ? 'audit.unavailable' : 'server.unexpected');
   const { status, title, next } = FAILURES[code];
   return failure(status, [{ code, source: SOURCES[name] ?? null, description: `${title}. ${next}` }]);
 }

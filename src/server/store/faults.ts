@@ -14,3 +14,20 @@ export class StoreFault extends Error {
     this.name = 'StoreFault';
   }
 }
+
+/** A statement that writes the audit log failed, and with it the transaction: what has no entry has not happened (D54). */
+export class AuditFault extends Error {
+  /** That of the cause. */
+  readonly code: unknown;
+
+  constructor(override readonly cause: Error & { readonly code?: unknown }) {
+    super(cause.message, { cause });
+    this.name = 'AuditFault';
+    this.code = cause.code;
+  }
+}
+
+/** What a driver or a store threw, whatever was being written. */
+export function underlying(error: unknown): unknown {
+  return error instanceof AuditFault ? error.cause : error;
+}

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
+import { AuditFault } from './faults.ts';
 import { type IndexedEntry, indexPatients } from './patientindex.ts';
 import { bound, manyRows, statement, type Texts } from './statement.ts';
 import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
@@ -58,8 +59,15 @@ export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<v
   // Always in this order, so that two transactions cannot wait for each other.
   for (const name of ['stream', 'audit'] as const) {
     const own = rows.filter((row) => row.log === name).map((row) => row.values);
-    if (own.length > 0) await writeLog(tx, name, own);
+    if (own.length === 0) continue;
+    if (name === 'audit') await writeLog(tx, name, own).catch(rethrowFault);
+    else await writeLog(tx, name, own);
   }
+}
+
+/** Faults of statements, which have a code or a state; others are for the store that runs them. */
+function rethrowFault(error: unknown): never {
+  throw error instanceof Error && ('code' in error || 'state' in error) ? new AuditFault(error) : error;
 }
 
 async function writeLog(tx: Writing, name: LogName, rows: readonly LogValues[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { StoreFault } from '../faults.ts';
+import { AuditFault, StoreFault, underlying } from '../faults.ts';
 
 /** What the driver throws: a response of the database with its SQLSTATE, or a fault of the connection. */
 interface DriverError extends Error {
@@ -48,11 +48,13 @@ export function isTransient(error: unknown): boolean {
 
 /** Whether the connection is lost. */
 export function isLost(error: unknown): boolean {
-  return error instanceof StoreFault && error.code === 'STORE_AWAY';
+  const fault = underlying(error);
+  return fault instanceof StoreFault && fault.code === 'STORE_AWAY';
 }
 
 function cause(error: unknown): unknown {
-  return error instanceof DatabaseFault ? error.state : error;
+  const fault = underlying(error);
+  return fault instanceof DatabaseFault ? fault.state : fault;
 }
 
 /** An unexpected error of the database. Its text is left out where it may repeat values of records. */
@@ -72,7 +74,8 @@ class DatabaseFault extends Error {
 
 /** Any fault of the driver as one that the rest of the server knows, without values of records in it. */
 export function storeFault(error: unknown): unknown {
-  if (error instanceof StoreFault || error instanceof DatabaseFault || !(error instanceof Error)) return error;
+  if ([StoreFault, DatabaseFault, AuditFault].some((known) => error instanceof known) || !(error instanceof Error))
+    return error;
   const state = sqlState(error);
   if (state === undefined) {
     return isConnectionFault(error)
