@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import pLimit from 'p-limit';
 import { Refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
 import type { Files } from './files.ts';
@@ -84,6 +85,14 @@ function loadSharp(): Promise<typeof import('sharp').default> {
 export class ImageTooLarge extends ImageUnusable {}
 
 /**
+ * Pixels of an image that is worked on while no other such one is: decoding a progressive one holds all of it, at six
+ * bytes a pixel. Phones take smaller ones.
+ */
+const LARGE_PIXELS = 12_500_000;
+
+const largeTurn = pLimit(1);
+
+/**
  * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
  * `outputs` maps variants to staged names; `maxPixels` bounds the image and what `ratio` makes of it. Throws
  * `ImageUnusable`, and `ImagesUnavailable` without sharp.
@@ -96,7 +105,11 @@ export async function makeVariants(
   maxPixels: number,
 ): Promise<void> {
   const sharp = await loadSharp();
-  const upright = () => sharp(source, { limitInputPixels: maxPixels, failOn: 'error' }).autoOrient();
+  // Optimized coding would hold the whole result beside the whole image, for a few bytes less.
+  const upright = () =>
+    sharp(source, { limitInputPixels: maxPixels, failOn: 'error' })
+      .autoOrient()
+      .jpeg({ optimizeCoding: false, force: false });
   try {
     // The header alone is read, so that a bomb is known by what it says of itself.
     const metadata = await sharp(source, { limitInputPixels: false }).metadata();
@@ -115,10 +128,14 @@ export async function makeVariants(
     if (scaled.width * scaled.height > maxPixels) {
       throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${maxPixels} pixels.`);
     }
-    await stageBytes(files, outputs.cropped, await upright().extract(box).toBuffer());
-    await stageBytes(files, outputs.resized, await upright().extract(box).resize(scaled).toBuffer());
-    const small = { width: THUMBNAIL_EDGE, height: THUMBNAIL_EDGE, fit: 'inside' as const, withoutEnlargement: true };
-    await stageBytes(files, outputs.thumbnail, await upright().resize(small).toBuffer());
+    const stageAll = async () => {
+      await stageBytes(files, outputs.cropped, await upright().extract(box).toBuffer());
+      await stageBytes(files, outputs.resized, await upright().extract(box).resize(scaled).toBuffer());
+      const small = { width: THUMBNAIL_EDGE, height: THUMBNAIL_EDGE, fit: 'inside' as const, withoutEnlargement: true };
+      await stageBytes(files, outputs.thumbnail, await upright().resize(small).toBuffer());
+    };
+    const pixels = Math.max(width * height, scaled.width * scaled.height);
+    await (pixels > LARGE_PIXELS ? largeTurn(stageAll) : stageAll());
   } catch (error) {
     if (error instanceof ImageUnusable || isFileError(error)) throw error;
     throw new ImageUnusable(
