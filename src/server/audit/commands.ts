@@ -1,7 +1,7 @@
+import { userInfo } from 'node:os';
 import { nowOf } from '../clock.ts';
 import type { Service } from '../service.ts';
-import { commandActor } from './commandactor.ts';
-import { type AuditEntry, auditRow } from './entries.ts';
+import { type Actor, type AuditEntry, auditRow } from './entries.ts';
 
 /** The entry of a command on the server's own data; it is on disk when this resolves, and nothing may be printed before. */
 export function auditCommand(
@@ -9,4 +9,18 @@ export function auditCommand(
   entry: Pick<AuditEntry, 'org' | 'operation' | 'ids' | 'all' | 'count'>,
 ): Promise<void> {
   return service.store.appendLogs([auditRow({ ...entry, at: nowOf(service), actor: commandActor() })]);
+}
+
+/** Whoever may run commands on the server's own data, as the audit log names them: `command USER` (contract §8). */
+export function commandActor(): Actor {
+  return { who: `command ${userName()}`, address: null, requestId: null };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have no name.
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }

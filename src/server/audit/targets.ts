@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../../catalog/failures.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived, or `signal` ends it. */
 export interface ShippingTarget {
@@ -32,7 +33,7 @@ export function shippingTarget(text: string): ShippingTarget {
   if (text === 'syslog') return syslogTarget('127.0.0.1', SYSLOG_PORT);
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return fileTarget(resolve(text));
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isLocal = url !== undefined && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+  const isLocal = url !== undefined && isLoopback(url.hostname);
   if (url?.username === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))
     return webTarget(url);
   if (url?.protocol === 'syslog:' && url.hostname !== '') {

@@ -10,16 +10,21 @@ interface Named {
   readonly client?: string;
 }
 
-const names = new WeakMap<object, Named>();
+/** The property of a request that keeps it: an entry of a WeakMap for each would cost the garbage collector more. */
+const NAMED = Symbol('sender');
+
+interface Carrier {
+  [NAMED]?: Named;
+}
 
 /** Keeps who sent a request, for the log line and the audit entry of a refusal. */
 export function nameSender(request: object, name: Named): void {
-  names.set(request, name);
+  (request as Carrier)[NAMED] = name;
 }
 
 /** Who sent a request, for the audit log. */
 export function namedBy(request: object): Pick<Named, 'who' | 'org' | 'client'> {
-  const { who, org, client } = names.get(request) ?? {};
+  const { who, org, client } = (request as Carrier)[NAMED] ?? {};
   return {
     ...(who !== undefined && { who }),
     ...(org !== undefined && { org }),
@@ -29,7 +34,7 @@ export function namedBy(request: object): Pick<Named, 'who' | 'org' | 'client'> 
 
 /** Who sent a request, in characters that cannot be taken for anything else in a log. */
 export function senderName(request: object): Pick<Named, 'token' | 'client'> {
-  const { token, client } = names.get(request) ?? {};
+  const { token, client } = (request as Carrier)[NAMED] ?? {};
   return { ...(token !== undefined && { token }), ...(client !== undefined && { client: harmless(client) }) };
 }
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
-import { commandActor } from '../audit/commandactor.ts';
+import { commandActor } from '../audit/commands.ts';
 import { appendAudit } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';

@@ -1,5 +1,5 @@
 import { Refusal, refusal } from '../../catalog/failures.ts';
-import { commandActor } from '../audit/commandactor.ts';
+import { commandActor } from '../audit/commands.ts';
 import { type AuditEntry, appendAudit } from '../audit/entries.ts';
 import { nowOf } from '../clock.ts';
 import type { Service } from '../service.ts';
