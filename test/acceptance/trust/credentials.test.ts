@@ -61,7 +61,10 @@ describe('a token', () => {
     );
     const own = Array.from({ length: 20 }, (_, index) => PATIENT + 100 + index);
     expect(await idsOf(token, '/patients?pageSize=500')).toEqual(own);
-    expect((await tested.call(token, 'GET', '/patients/totalcount')).body.data).toMatchObject({ totalCount: 20, total: 20 });
+    expect((await tested.call(token, 'GET', '/patients/totalcount')).body.data).toMatchObject({
+      totalCount: 20,
+      total: 20,
+    });
     const hidden = await tested.call(token, 'GET', `/patients/${PATIENT}`);
     const invented = await tested.call(token, 'GET', '/patients/42');
     expect(hidden.status).toBe(404);

@@ -266,10 +266,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
       });
     const answers = await alike(
       [person(1, long), person(2, twin)],
-      [
-        patients(`preferredName~=${long.slice(0, 200)}`),
-        ['/patients', { query: { filter: `chartNumber==${long}` } }],
-      ],
+      [patients(`preferredName~=${long.slice(0, 200)}`), ['/patients', { query: { filter: `chartNumber==${long}` } }]],
     );
     expect(ids(answers)).toEqual([[1, 2], [1]]);
   });
