@@ -4,10 +4,12 @@ import { domainTypeOf } from '../../catalog/stream/domains.ts';
 import { type JsonRecord, tableOf } from '../store/layout.ts';
 import { patientColumn, patientOf } from '../store/patientof.ts';
 import type { Reader } from '../store/store.ts';
-import type { StoredMessage } from './outbox.ts';
 
-/** What tells of whom a message is. */
-type Whose = Pick<StoredMessage, 'recordId' | 'patientId'>;
+/** The record that a message tells of, and the patient whose data that is. */
+export interface Whose {
+  readonly recordId: number | null;
+  readonly patientId: number | null;
+}
 
 /**
  * Whose data a message is that was stored before messages said so themselves: listeners go on to be sent it as long as

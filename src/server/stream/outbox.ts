@@ -3,7 +3,7 @@ import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reach } from '../store/reach.ts';
 import type { Reader, Transaction } from '../store/store.ts';
-import { whoseOf } from './earliermessages.ts';
+import { type Whose, whoseOf } from './earliermessages.ts';
 import { type Places, toldIn } from './places.ts';
 
 /** A message about to be written. */
@@ -36,14 +36,11 @@ export interface SentMessage {
 }
 
 /** A message of the outbox. */
-export interface StoredMessage extends SentMessage {
+export interface StoredMessage extends SentMessage, Whose {
   /** Its number among the messages of all organizations, in the order of commits: nothing that is sent has it (D53). */
   readonly id: number;
   /** Whoever reads does not see it: it is here for its number alone. */
   readonly hidden?: true;
-  /** The record that it tells of, and the patient whose data that is. */
-  readonly recordId: number | null;
-  readonly patientId: number | null;
 }
 
 /** Rows per statement, and bytes after which no further statement is run: together they bound a page. */
