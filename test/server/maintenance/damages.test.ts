@@ -1,9 +1,8 @@
-import { rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/server/store/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch, spoil } from './practices.ts';
+import { check, copied, inDatabase, linesOf, makePractice, scratch, spoil } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -269,49 +268,5 @@ describe('a check', () => {
     expect(checks).toContain('database');
     expect(report.checks.find(({ name }) => name === 'files')).toMatchObject({ problems: 0 });
     expect(JSON.stringify(report)).not.toContain('Smith');
-  });
-});
-
-describe('a check of files', () => {
-  const originals = async (data: string) =>
-    (await filesIn(join(data, 'files'))).filter((name) => name.endsWith('-original'));
-
-  it('finds one that is missing, cut short, or changed', async () => {
-    const data = await copy();
-    const [first = '', second = '', third = ''] = await originals(data);
-    await rm(first);
-    await truncate(second, 3);
-    await writeFile(third, 'x'.repeat((await stat(third)).size));
-    const quick = linesOf(await check({ data }));
-    expect(quick).toHaveLength(2);
-    expect(quick.join()).toContain('its file original is missing');
-    expect(quick.join()).toMatch(/its file original has 3 bytes, not \d+/);
-    const deep = linesOf(await check({ data }, { deep: true }));
-    expect(deep).toHaveLength(3);
-    expect(deep.join()).toContain('its file original has another SHA-256');
-  });
-
-  it('finds a variant that is missing', async () => {
-    const data = await copy();
-    const thumbnails = (await filesIn(join(data, 'files'))).filter((name) => name.endsWith('-thumbnail'));
-    expect(thumbnails).toHaveLength(1);
-    await rm(thumbnails[0] ?? '');
-    expect(linesOf(await check({ data }))).toEqual([
-      expect.stringMatching(/^files documents \d+: its file thumbnail is missing$/),
-    ]);
-  });
-
-  it('finds files that no document has, and removals that were not done', async () => {
-    const data = await copy();
-    const [first = ''] = await originals(data);
-    const orphan = first.replace(/[^/]+-original$/, (name) => name.replace('-original', '-other'));
-    await writeFile(orphan, 'x');
-    await utimes(orphan, 0, 0);
-    inDatabase(data, (connection) => connection.exec("INSERT INTO file_removals (name) VALUES ('0123-original')"));
-    const name = orphan.slice(orphan.lastIndexOf('/') + 1);
-    expect(linesOf(await check({ data }))).toEqual([
-      `files files ${name}: belongs to no document`,
-      'files file_removals 0123-original: was to be removed',
-    ]);
   });
 });
