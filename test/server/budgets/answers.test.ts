@@ -64,7 +64,7 @@ async function isFull(service: TestService): Promise<boolean> {
 async function fill(service: TestService, port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (!(await isFull(service))) {
-    sockets.push(await stalled(port, LIST.repeat(12)));
+    sockets.push(await stalled(port, LIST.repeat(60)));
     await sleep(100);
   }
   return sockets;
