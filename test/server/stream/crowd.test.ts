@@ -8,7 +8,7 @@ import { bareRecords } from '../../support/practice.ts';
 import { patientFixture } from '../../support/resources/patients.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
-import { allMessages } from './told.ts';
+import { ownMessages, ownPositions } from './told.ts';
 
 const LIVE = 90;
 const STALLED = 10;
@@ -90,7 +90,7 @@ function heapMegabytes(): number {
 
 describe('a hundred listeners, ten of which take nothing', () => {
   it('all others hear everything in order, memory stays as it was, and the ten are closed', async () => {
-    const start = await service.service.stream.position();
+    const { newest: start } = await ownPositions(service);
     await largeMessages();
     const stalled = Array.from({ length: STALLED }, () => open(url, { query: `?lastEventId=${start}` }));
     await Promise.all(stalled.map((request) => once(request, 'response')));
@@ -99,7 +99,7 @@ describe('a hundred listeners, ten of which take nothing', () => {
     await postPatients(CHANGES / 4, 0);
     const before = heapMegabytes();
     await postPatients((CHANGES * 3) / 4, CHANGES / 4);
-    const all = (await allMessages(service)).filter(
+    const all = (await ownMessages(service)).filter(
       ({ domainType, operation }) => `${domainType}.${operation}` === 'PatientV1.CREATE',
     );
     const ids = all.map(({ id }) => id).slice(-CHANGES);
@@ -118,7 +118,7 @@ describe('a hundred listeners, ten of which take nothing', () => {
 
 describe('a listener that is killed and resumed fifty times', () => {
   it('misses nothing and hears nothing twice', async () => {
-    const start = await service.service.stream.position();
+    const { newest: start } = await ownPositions(service);
     let writing = true;
     const writer = (async () => {
       for (let written = 0; writing; written += 20) await postPatients(20, written);
@@ -132,7 +132,7 @@ describe('a listener that is killed and resumed fifty times', () => {
     }
     writing = false;
     await writer;
-    const wanted = (await allMessages(service)).map(({ id }) => id).filter((id) => id > start);
+    const wanted = (await ownMessages(service)).map(({ id }) => id).filter((id) => id > start);
     const last = await listen(url, { query: `?lastEventId=${seen.at(-1) ?? start}` });
     seen.push(...(await last.heard(wanted.length - seen.length)).map(({ message }) => message.id));
     last.close();

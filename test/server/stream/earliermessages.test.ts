@@ -4,6 +4,7 @@ import { readMessages } from '../../../src/server/stream/outbox.ts';
 import { OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { ownPositions } from './told.ts';
 
 let service: TestService;
 beforeEach(async () => {
@@ -22,7 +23,7 @@ async function whose(after: number) {
 }
 
 it('messages that were stored before they said whose they are name their record and its patient', async () => {
-  const before = await service.service.stream.position();
+  const { newest: before } = await ownPositions(service);
   const { ann } = PATIENTS;
   const appointment = {
     ...{ patient: { id: ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one } },

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENTS, formatFor, LINES } from '../../../src/server/stream/pages.ts';
-import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, open } from './listening.ts';
-import { allMessages } from './told.ts';
+import { ownMessages } from './told.ts';
 
 let service: TestService;
 beforeEach(async () => {
@@ -26,7 +25,7 @@ describe('the stream as lines (D42)', () => {
       if (text.endsWith('\n\n')) break;
     }
     request.destroy();
-    const wanted = (await allMessages(service)).filter(({ organizationId }) => organizationId === ORGANIZATION);
+    const wanted = await ownMessages(service);
     expect(wanted.length).toBeGreaterThan(2);
     const lines = text.slice(0, -2).split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(wanted);

@@ -9,7 +9,7 @@ import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
-import { allMessages } from './told.ts';
+import { ownMessages, ownPositions } from './told.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 let folder: string;
@@ -33,7 +33,7 @@ async function postTags(count: number): Promise<void> {
   }
 }
 
-const numbers = async () => (await allMessages(service)).map(({ id }) => id);
+const numbers = async () => (await ownMessages(service)).map(({ id }) => id);
 
 /** What a listener hears first, resync messages by their payload. */
 async function firstHeard(lastEventId: number, count: number): Promise<unknown[]> {
@@ -54,7 +54,7 @@ describe('messages older than the retention', () => {
     await service.service.stream.tidy();
     const last = old.at(-1) ?? 0;
     expect(await numbers()).toEqual([last + 1, last + 2, last + 3]);
-    expect(service.service.stream.floor).toBe(last);
+    expect((await ownPositions(service)).floor).toBe(last);
   });
 
   it('are missed by one explicit message, whoever comes too late; nobody else hears it', async () => {
@@ -75,7 +75,7 @@ describe('messages older than the retention', () => {
     service.clock.advance(3 * DAY);
     await service.service.stream.tidy();
     expect(await numbers()).toEqual([]);
-    expect(service.service.stream.newest).toBe(last);
+    expect((await ownPositions(service)).newest).toBe(last);
     await service.close();
     service = await testService([], { data: folder, clock: service.clock, streamRetentionDays: 2 });
     await address(service);
@@ -93,7 +93,7 @@ describe('messages older than the retention', () => {
     const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
     // More than the buffers between the two take.
     const payload = JSON.stringify({ note: 'x'.repeat(200_000) });
-    const start = await service.service.stream.position();
+    const { newest: start } = await ownPositions(service);
     await service.service.store.write(async (tx) => {
       const message = {
         org,
@@ -113,7 +113,7 @@ describe('messages older than the retention', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     service.clock.advance(3 * DAY);
     await service.service.stream.tidy();
-    const floor = service.service.stream.floor;
+    const { floor } = await ownPositions(service);
     expect(floor).toBe(start + 200);
     await postTags(1);
     const ids: number[] = [];

@@ -8,7 +8,7 @@ import { LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../suppo
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, type Listener, listen } from './listening.ts';
-import { allMessages } from './told.ts';
+import { allMessages, ownMessages } from './told.ts';
 
 let service: TestService;
 let url: string;
@@ -80,7 +80,7 @@ describe('what a listener asks for', () => {
   });
 
   it('is everything without one', async () => {
-    const all = (await allMessages(service)).filter(({ organizationId }) => organizationId === ORGANIZATION);
+    const all = await ownMessages(service);
     expect(await heard('?lastEventId=0&routingKey=', all.length)).toEqual(all.map(({ routingKey }) => routingKey));
   });
 
@@ -98,7 +98,7 @@ describe('what a listener asks for', () => {
 
 describe('a position', () => {
   it.each(['header', 'query'])('given by %s resumes behind it', async (where) => {
-    const all = (await allMessages(service)).filter(({ organizationId }) => organizationId === ORGANIZATION);
+    const all = await ownMessages(service);
     const after = all[1]?.id ?? 0;
     const listener = await hear(
       where === 'header' ? { headers: { 'last-event-id': String(after) } } : { query: `?lastEventId=${after}` },
@@ -109,13 +109,13 @@ describe('a position', () => {
   });
 
   it('in the header wins, since a browser sends it when it comes again', async () => {
-    const newest = (await allMessages(service)).at(-1)?.id ?? 0;
+    const newest = (await ownMessages(service)).at(-1)?.id ?? 0;
     const listener = await hear({ headers: { 'last-event-id': String(newest) }, query: '?lastEventId=0' });
     expect(listener.position).toBe(newest);
   });
 
   it('that was never reached is told, and the stream goes on from now', async () => {
-    const newest = (await allMessages(service)).at(-1)?.id ?? 0;
+    const newest = (await ownMessages(service)).at(-1)?.id ?? 0;
     const listener = await hear({ query: `?lastEventId=${newest + 7}` });
     await postTag();
     const [resync, event] = await listener.heard(2);

@@ -1,4 +1,6 @@
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
+import { findOrganization } from '../../../src/server/organizations.ts';
+import type { Positions } from '../../../src/server/stream/positions.ts';
 import type { WireRecord } from '../../support/calls.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import type { TestService } from '../../support/service.ts';
@@ -12,6 +14,17 @@ export async function allMessages({ service }: TestService): Promise<StreamMessa
     messages.push(...page.map(({ text }) => JSON.parse(text) as StreamMessage));
     last = page.at(-1)?.id ?? last;
   }
+}
+
+/** The messages of the organization that calls are for, oldest first. */
+export async function ownMessages(service: TestService): Promise<StreamMessage[]> {
+  return (await allMessages(service)).filter(({ organizationId }) => organizationId === ORGANIZATION);
+}
+
+/** What that organization has of the stream, in its own numbers. */
+export async function ownPositions({ service }: TestService): Promise<Positions> {
+  const organization = await findOrganization(service.store.read, ORGANIZATION);
+  return service.stream.positionsOf(organization?.org ?? 0);
 }
 
 /** The messages that come of some work, oldest first. */
