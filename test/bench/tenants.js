@@ -88,7 +88,8 @@ async function withVillain(what, work) {
 async function twoPractices(folder, { patients, transactions }, signal) {
   const data = join(folder, 'tenants');
   const file = join(folder, 'practice.ndjson');
-  const import_ = () => textOf(['server', 'import', file, '--data', data, '--json'], ownFolders(folder));
+  const import_ = () =>
+    textOf(['server', 'import', file, '--data', data, '--json', '--allow-credentials'], ownFolders(folder));
   await writePractice(file, patients, transactions, signal);
   await import_();
   await writePractice(file, HONEST.patients, 0, signal);
