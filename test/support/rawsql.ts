@@ -38,6 +38,7 @@ const BIGINT = 20;
 /** What the audit log is made of: the rows of these tables, a condition each. */
 const PARTS = [
   ['audit_entries', 'true'],
+  ['audit_patients', 'true'],
   ['log_heads', "name = 'audit'"],
   ['audit_checkpoints', 'true'],
   ['audit_strays', 'true'],

@@ -101,13 +101,18 @@ export abstract class ServerCommand extends MolarCommand {
     try {
       const location = dataLocation(input.flags, this.context.env);
       if (!this.createsFolder) requireFolder(location);
-      const { openFolder } = await import('../../server/datafolder.ts');
-      const folder = await openFolder(location.data, { ...location, serving: false });
-      try {
-        await this.print(await this.work(folder, input));
-      } finally {
-        await folder.close();
-      }
+      const [{ openFolder }, { reportingDamage }] = await Promise.all([
+        import('../../server/datafolder.ts'),
+        import('../../server/maintenance/damage.ts'),
+      ]);
+      await reportingDamage(async () => {
+        const folder = await openFolder(location.data, { ...location, serving: false });
+        try {
+          await this.print(await this.work(folder, input));
+        } finally {
+          await folder.close();
+        }
+      });
     } catch (error) {
       throw serverFailureOf(error);
     }

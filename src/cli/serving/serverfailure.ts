@@ -6,6 +6,7 @@ type ImportRefused = InstanceType<typeof import('../../server/import/lines.ts').
 /** The Failure of an error of the embedded server, recognized by name: importing its class would load the server. */
 export function serverFailureOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  if (error.name === 'AuditFault') return auditFailure(error);
   const { message } = error;
   if (error instanceof Refusal && error.status === 404) {
     return new Failure(message, {
@@ -59,6 +60,16 @@ const DISK: readonly (readonly [RegExp, string, string])[] = [
     'Check the disk, and the permissions of the data folder and its files: molar must be able to write there.',
   ],
 ];
+
+/** A fault of writing the audit log: a table that somebody has changed, where it is none that others have, too. */
+function auditFailure(error: Error): unknown {
+  const known = serverFailureOf(error.cause);
+  if (known instanceof Failure) return known;
+  return localFailure('local.file', `The audit log cannot be written: ${error.message}.`, {
+    hint: 'Nothing was done. Run molar server check, and find out who could write to the database.',
+    cause: error,
+  });
+}
 
 function importFailure(error: ImportRefused): Failure {
   const { problems, total, message } = error;

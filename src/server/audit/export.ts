@@ -3,7 +3,7 @@ import { refusal } from '../../catalog/failures.ts';
 import { findOrganization, findOrganizationByKey } from '../organizations.ts';
 import { LOGS } from '../store/logs.ts';
 import type { IndexedEntry } from '../store/patientindex.ts';
-import type { Reader } from '../store/store.ts';
+import { type Reader, StoreUnusable } from '../store/store.ts';
 import { readIdList } from './idlist.ts';
 
 /** An entry as it is stored. Times are UTC; `ids` and `patients` are texts of `readIdList`, `filter_keys` are joined by commas. */
@@ -69,6 +69,7 @@ export async function* exportEntries(read: Reader, pages: AsyncIterable<readonly
   for await (const page of pages) {
     for (const row of page) {
       const { id, at, org, who, address, request_id, operation, via, status, client, covers_all } = row;
+      const { ids, patients, filterKeys } = readLists(row);
       yield {
         id,
         at,
@@ -77,10 +78,10 @@ export async function* exportEntries(read: Reader, pages: AsyncIterable<readonly
         address,
         requestId: request_id,
         operation,
-        ids: readIdList(row.ids),
-        patients: readIdList(row.patients),
+        ids,
+        patients,
         count: row.record_count,
-        filterKeys: row.filter_keys?.split(',') ?? [],
+        filterKeys,
         hash: row.hash,
         ...(via !== null && { via }),
         ...(status !== null && { status }),
@@ -88,5 +89,24 @@ export async function* exportEntries(read: Reader, pages: AsyncIterable<readonly
         ...(covers_all !== null && { all: true }),
       };
     }
+  }
+}
+
+/** The lists of an entry. Throws `StoreUnusable` for what molar does not write. */
+function readLists({ id, ids, patients, filter_keys }: AuditRow) {
+  return readable(id, () => ({
+    ids: readIdList(ids),
+    patients: readIdList(patients),
+    filterKeys: filter_keys?.split(',') ?? [],
+  }));
+}
+
+/** Reads something of an entry. Throws `StoreUnusable` where it is not as molar writes it. */
+export function readable<T>(id: number, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const next = 'Run molar server audit verify, keep the data as it is, and compare it with a backup.';
+    throw new StoreUnusable(`Entry ${id} of the audit log cannot be read: it was changed, or damaged.`, next, cause);
   }
 }

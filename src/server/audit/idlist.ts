@@ -36,11 +36,21 @@ export function idListText(ids: readonly (number | string)[] | undefined): strin
   return members.length === 0 ? null : JSON.stringify(members);
 }
 
-/** The list of a stored text: JSON, or ids joined by commas as entries had them before. */
+/**
+ * The list of a stored text: JSON, or ids joined by commas as entries had them before. Throws for what no list is written
+ * as: somebody else wrote it.
+ */
 export function readIdList(text: string | null): readonly IdMember[] {
   if (text === null || text === '') return [];
-  if (text.startsWith('[')) return JSON.parse(text) as IdMember[];
-  return text.split(',').map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id));
+  if (!text.startsWith('[')) return text.split(',').map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id));
+  const members = JSON.parse(text) as unknown[];
+  if (!members.every(isMember)) throw new TypeError('Not a list of ids.');
+  return members as IdMember[];
+}
+
+function isMember(member: unknown): boolean {
+  if (!Array.isArray(member)) return typeof member === 'string' || Number.isSafeInteger(member);
+  return member.length === 2 && member.every(Number.isSafeInteger) && member[0] <= member[1];
 }
 
 /** Whether an exact list has a number. */

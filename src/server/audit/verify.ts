@@ -1,8 +1,10 @@
 import sql from 'sql-template-tag';
+import { damageOf } from '../maintenance/damage.ts';
 import type { Reader } from '../store/store.ts';
 import { ChainWalk, type LogProblem, MAX_PROBLEMS } from './chain.ts';
 import type { Link } from './checkpoints.ts';
 import { auditPages } from './export.ts';
+import { IndexCheck } from './indexcheck.ts';
 import type { PublicKeys } from './keys.ts';
 import { compareShipped } from './shipped.ts';
 import { shippedToFiles } from './shipper.ts';
@@ -34,15 +36,23 @@ export interface Evidence {
 }
 
 /**
- * Verifies the complete audit log: numbers and hashes of its entries, its head, its checkpoints and what was shipped of
- * them (contract §8). Its memory does not depend on the entries.
+ * Verifies the complete audit log: numbers and hashes of its entries, its head, the index of patients, its checkpoints and
+ * what was shipped of them (contract §8). Its memory does not depend on the entries.
  */
 export async function verifyLog(read: Reader, evidence: Evidence = {}): Promise<LogReport> {
-  for (;;) {
-    const floor = floorOf(await readRange(read, evidence.keys));
-    const report = await verifyOnce(read, evidence);
-    // What retention deleted meanwhile is no damage.
-    if (report.problems.length === 0 || floorOf(await readRange(read, evidence.keys)).id === floor.id) return report;
+  try {
+    for (;;) {
+      const floor = floorOf(await readRange(read, evidence.keys));
+      const report = await verifyOnce(read, evidence);
+      // What retention deleted meanwhile is no damage.
+      if (report.problems.length === 0 || floorOf(await readRange(read, evidence.keys)).id === floor.id) return report;
+    }
+  } catch (error) {
+    const damage = damageOf(error);
+    if (damage === undefined) throw error;
+    const problem = `cannot be read, or what leads to it cannot: ${damage}`;
+    const problems: LogProblem[] = [{ code: 'audit.altered', kind: 'head', id: null, problem }];
+    return { entries: 0, first: null, last: null, head: '', checkpoints: 0, problems };
   }
 }
 
@@ -50,32 +60,43 @@ async function verifyOnce(read: Reader, { keys, shipped, expected }: Evidence): 
   // Checkpoints before the head and the head before the entries, so that what is written meanwhile is ignored.
   const shippedTo = (await shippedToFiles(read, FILE_TARGET)) ?? Number.POSITIVE_INFINITY;
   const range = await readRange(read, keys);
-  const head = await headOf(read);
+  const found = await headOf(read);
+  const head = found ?? { id: 0, hash: '' };
   const signed = new SignedCheckpoints(read, keys, range, shipped !== undefined);
   const walk = new ChainWalk(floorOf(range), signed.next, expected);
+  const index = new IndexCheck(read);
   let last: number | null = null;
   for await (const page of auditPages(read, { after: Number.MIN_SAFE_INTEGER })) {
     for (const row of page) {
       if (row.id > head.id) break;
       last = row.id;
       await walk.next(row);
+      await index.next(row);
     }
     if ((page.at(-1)?.id ?? 0) > head.id) break;
   }
   await walk.compareHead(head);
+  // The index follows from the entries: where those are not whole it cannot agree with them.
+  const indexed = walk.problems.length > 0 ? [] : await index.finish(head.id);
   const problems = [...walk.problems, ...(await aboveHead(read)), ...signed.problems];
+  if (found === undefined) problems.push(HEADLESS);
   if (keys !== undefined && keys.size > 0 && range.last === 0 && head.id > 0) problems.push(UNSIGNED);
   if (shipped !== undefined && keys !== undefined) {
     problems.push(...(await compareShipped(shipped, { keys, range, digests: signed.digests, shipped: shippedTo })));
   }
   const { entries, first } = walk;
-  const ordered = problems.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_PROBLEMS);
+  const ordered = [...problems.sort((a, b) => rank(a) - rank(b)), ...indexed].slice(0, MAX_PROBLEMS);
   return { entries, first, last, head: `${head.id}:${head.hash}`, checkpoints: signed.count, problems: ordered };
 }
 
 const UNSIGNED: LogProblem = {
   ...{ code: 'audit.checkpoint', kind: 'head', id: null },
   problem: 'has no checkpoint, although there is a key: they were removed, or no server was ever started on the data',
+};
+
+const HEADLESS: LogProblem = {
+  ...{ code: 'audit.missing', kind: 'head', id: null },
+  problem: 'is missing, so that no entry counts as one',
 };
 
 /** Entries come first, in the order of their numbers. */
@@ -96,10 +117,7 @@ async function aboveHead(read: Reader): Promise<readonly LogProblem[]> {
   }));
 }
 
-/** The end of the chain as its head records it. */
-async function headOf(read: Reader): Promise<Link> {
-  const row = await read.get<{ last_id: number; hash: string }>(
-    sql`SELECT last_id, hash FROM log_heads WHERE name = 'audit'`,
-  );
-  return { id: row?.last_id ?? 0, hash: row?.hash ?? '' };
+/** The end of the chain as its head records it; a log has one from the beginning. */
+function headOf(read: Reader): Promise<Link | undefined> {
+  return read.get<Link>(sql`SELECT last_id AS id, hash FROM log_heads WHERE name = 'audit'`);
 }

@@ -1,3 +1,4 @@
+import { underlying } from '../store/faults.ts';
 import { StoreUnusable } from '../store/store.ts';
 
 /** An error of SQLite has its code, one of PostgreSQL the state that was answered. */
@@ -7,12 +8,21 @@ interface DatabaseError {
   readonly message?: unknown;
 }
 
-/** What a database says of pages that it cannot read; undefined for every other error. Class XX of PostgreSQL is that, too. */
+/** Of pages that cannot be read; class XX of PostgreSQL is that, too. */
+const UNREADABLE = /^(?:SQLITE_(?:CORRUPT|NOTADB|IOERR)|XX)/;
+
+/** Of tables and columns that are gone, or of another type than molar made them. */
+const REMADE = /^(?:42P01|42703|42804|42883)|^SQLITE_ERROR: no such (?:table|column)/;
+
+/** What a database says of what it cannot read, or does not have as molar made it; undefined for every other error. */
 export function damageOf(error: unknown): string | undefined {
-  const { code: own, state, message } = (error ?? {}) as DatabaseError;
+  const { code: own, state, message } = (underlying(error) ?? {}) as DatabaseError;
   const code = own ?? state?.code;
-  if (typeof code !== 'string' || !/^(?:SQLITE_(?:CORRUPT|NOTADB|IOERR)|XX)/.test(code)) return undefined;
-  return code.startsWith('XX') ? code : String(message);
+  // A number that is beyond what is exact: molar writes none.
+  if (error instanceof RangeError) return error.message.replace(/\.$/, '');
+  if (typeof code !== 'string') return undefined;
+  if (code.startsWith('XX')) return code;
+  return UNREADABLE.test(code) || REMADE.test(`${code}: ${message}`) ? String(message) : undefined;
 }
 
 /** Runs work that reads everything: what it cannot read is reported as damage, not as a defect of molar. */

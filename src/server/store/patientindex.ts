@@ -20,6 +20,9 @@ export const ALL_PATIENTS = 0;
 
 const BLOCK = 64;
 
+/** Blocks of an entry: more would be a list that somebody else wrote, for instance to keep whoever verifies it busy. */
+const MAX_BLOCKS = 1_000_000;
+
 /** The bucket of the block of ids that a patient is in: negative, so that it is nobody's id. */
 export function blockOf(patient: number): number {
   return -1 - Math.floor(patient / BLOCK);
@@ -32,13 +35,15 @@ export function patientsOfEntry({ operation, ids, patients }: Omit<IndexedEntry,
   return [...readIdList(patients), ...own];
 }
 
-/** The buckets under which an entry is found. */
-function bucketsOf(entry: Omit<IndexedEntry, 'id'>): Set<number> {
+/** The buckets under which an entry is found. Throws for lists that cannot be read, or that no entry can have. */
+export function bucketsOf(entry: Omit<IndexedEntry, 'id'>): Set<number> {
   const ranges = patientsOfEntry(entry).flatMap((member): (readonly [number, number])[] => {
     if (typeof member === 'number') return [[member, member]];
     return typeof member === 'string' ? [] : [member];
   });
   const buckets = new Set<number>(entry.covers_all === null ? [] : [ALL_PATIENTS]);
+  const blocks = ranges.reduce((sum, [first, last]) => sum + blockOf(first) - blockOf(last) + 1, 0);
+  if (blocks > MAX_BLOCKS) throw new RangeError('More patients than an entry can tell of.');
   const count = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   for (const [first, last] of ranges) {
     if (count <= MAX_SINGLE) for (let id = first; id <= last; id++) buckets.add(id);

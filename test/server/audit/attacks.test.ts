@@ -95,6 +95,11 @@ const ATTACKS: readonly (readonly [
     () => ['audit.altered head'],
   ],
   [
+    'the head deleted',
+    () => tamper(log.service, "DELETE FROM log_heads WHERE name = 'audit'"),
+    () => ['audit.missing entry 1', 'audit.missing head'],
+  ],
+  [
     'an entry altered, and every hash behind it made anew',
     async ([, second = 0]) => {
       await tamper(log.service, `UPDATE audit_entries SET who = 'token nobody' WHERE id = ${second + 1}`);

@@ -181,11 +181,18 @@ const OWNED = [
   'ledger',
 ];
 
+/** SQLSTATE of what PostgreSQL is asked after a failure in the same transaction. */
+const ABORTED = '25P02';
+
 /** A part of a damaged database that cannot be read is a finding, and the rest is checked all the same. */
 async function guarded<T>(name: CheckName, book: CheckFindings, pass: () => Promise<T>): Promise<T | undefined> {
   try {
     return await pass();
   } catch (error) {
+    if ((error as { state?: { code?: string } }).state?.code === ABORTED) {
+      book.of(name).skipped = 'the database answers nothing more after what it could not read';
+      return undefined;
+    }
     const message = damageOf(error);
     if (message === undefined) throw error;
     book.of(name).report({ table: null, organization: null, id: null, message: `cannot be read: ${message}` });
