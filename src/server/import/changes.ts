@@ -7,11 +7,12 @@ import { recordChange } from '../engine/writing.ts';
 import { findOrganizationByKey, type Organization } from '../organizations.ts';
 import { groupsOf } from '../reports/groups.ts';
 import { columnName, type JsonRecord, layoutOf, tableOf } from '../store/layout.ts';
-import { patientColumn } from '../store/patientof.ts';
+import { patientColumn, patientOf } from '../store/patientof.ts';
 import { locationOf } from '../store/reach.ts';
 import { RowBuffer } from '../store/rows.ts';
 import type { Transaction } from '../store/store.ts';
 import { RESOURCE_BY_TYPE } from './kinds.ts';
+import { MAX_RANGES, PatientIds } from './patientids.ts';
 
 const PAGE_SIZE = 500;
 
@@ -41,6 +42,8 @@ interface NotedChange {
 export class ChangeLog {
   /** Published changes by organization and operation: each is one entry of the audit log. */
   private readonly published = new Map<string, { readonly org: number; readonly operation: string; count: number }>();
+  /** Lines of each organization, and whose data they changed. */
+  private readonly lines = new Map<number, { count: number; readonly patients: PatientIds }>();
   private noted = 0;
   /** Records that did not exist before. */
   private readonly fresh: RowBuffer;
@@ -82,6 +85,27 @@ export class ChangeLog {
     if (fresh) this.runs.push({ org, resource, from: this.noted, to: this.noted });
   }
 
+  /** A line of an organization. */
+  count(org: number): void {
+    this.linesOf(org).count++;
+  }
+
+  /** Whose data was changed besides that of the records that were noted. */
+  changed(org: number, patient: number | null): void {
+    if (patient !== null) this.linesOf(org).patients.add(patient);
+  }
+
+  private linesOf(org: number) {
+    const lines = this.lines.get(org) ?? { count: 0, patients: new PatientIds() };
+    this.lines.set(org, lines);
+    return lines;
+  }
+
+  /** What the entries of an import tell, one for each organization. */
+  told() {
+    return [...this.lines].map(([org, { count, patients }]) => ({ org, count, ...patients.told() }));
+  }
+
   /** Publishes and audits all changes; `at` is the time of the import. */
   async settle(at: string): Promise<void> {
     await this.fresh.flush();
@@ -120,8 +144,20 @@ export class ChangeLog {
         r.id AS record_id, ${raw(patientColumn(resource))} AS patient_id ${rows}`,
       count,
     );
-    this.count(org, `${resource.name}.create`, count);
+    await this.noteRun(org, rows, resource);
+    this.addPublished(org, `${resource.name}.create`, count);
     return true;
+  }
+
+  /** Notes whose data the records of a run are: neighbouring ids come from the database as their first and last. */
+  private async noteRun(org: number, rows: Sql, resource: Resource): Promise<void> {
+    const { patients } = this.linesOf(org);
+    const found = await this.tx.all<{ first: number; last: number }>(sql`
+      SELECT MIN(id) AS first, MAX(id) AS last FROM (
+        SELECT id, id - ROW_NUMBER() OVER (ORDER BY id) AS island FROM (
+          SELECT DISTINCT ${raw(patientColumn(resource))} AS id ${rows}) AS own WHERE id IS NOT NULL) AS counted
+      GROUP BY island ORDER BY 1 LIMIT ${MAX_RANGES + 1}`);
+    for (const { first, last } of found) patients.add(first, last);
   }
 
   /** Publishes the records noted after `after`, up to `to`, one by one. */
@@ -172,11 +208,15 @@ export class ChangeLog {
     const resource = resourceOf(type);
     const change = { organization, actor: undefined, resource, before: parsed(before), after: parsed(json), at };
     await recordChange(this.tx, json === null ? change : { ...change, json });
+    // A record that goes to another patient was the data of both.
+    for (const record of [change.before, change.after]) {
+      if (record !== undefined) this.changed(org, await patientOf(this.tx, org, resource, record));
+    }
     const verb = before === null ? 'create' : json === null ? 'delete' : 'update';
-    this.count(org, `${resource.name}.${verb}`, 1);
+    this.addPublished(org, `${resource.name}.${verb}`, 1);
   }
 
-  private count(org: number, operation: string, count: number): void {
+  private addPublished(org: number, operation: string, count: number): void {
     const counted = this.published.get(`${org} ${operation}`) ?? { org, operation, count: 0 };
     counted.count += count;
     this.published.set(`${org} ${operation}`, counted);

@@ -131,9 +131,12 @@ async function importInto(
   problems.throwIfAny();
   await settleCorrections(tx, service, now);
   await state.changes?.settle(now);
-  if (!unpublished) {
+  if (state.changes !== undefined) {
     const count = Object.values(state.counts).reduce((sum, some) => sum + some, state.deleted);
-    await appendAudit(tx, { org: null, at: now, actor: commandActor(), operation: 'server.import', count });
+    const told = state.changes.told();
+    for (const entry of told.length > 0 ? told : [{ org: null, count }]) {
+      await appendAudit(tx, { ...entry, at: now, actor: commandActor(), operation: 'server.import' });
+    }
   }
   for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);
   await settleLedger(tx);

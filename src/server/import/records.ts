@@ -10,6 +10,7 @@ import { filedUnder } from '../reports/filing.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
+import { directPatientOf } from '../store/patientof.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
 import type { Transaction } from '../store/store.ts';
 import type { ChangeLog } from './changes.ts';
@@ -76,18 +77,23 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   if (!state.links.allExist(org, own)) await state.links.note(org, line, own);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id, fresh);
   state.locations.evict(org, kind.type, id);
-  if (kind.resource === undefined) await putReference(state, org, kind, id, values);
+  state.changes?.count(org);
+  if (kind.resource === undefined) await putReference(state, org, kind, id, values, fresh);
   else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
 }
 
 async function putReference(
-  { tx, links }: ImportState,
+  state: ImportState,
   org: number,
   kind: RecordKind,
   id: number,
   values: Record<string, unknown>,
+  fresh: boolean,
 ): Promise<void> {
+  const { tx, links, changes } = state;
+  if (!fresh) await noteStored(state, org, kind, id);
+  changes?.changed(org, directPatientOf({ name: kind.type }, values));
   const record = {
     ...Object.fromEntries(Object.keys(kind.fields).map((name) => [name, emptyValue(kind.fields, name)])),
     ...values,
@@ -97,6 +103,15 @@ async function putReference(
     VALUES (${org}, ${kind.type}, ${id}, ${filedUnder(kind.type, record)}, ${JSON.stringify(record)})
     ON CONFLICT (org, type, id) DO UPDATE SET filed_under = excluded.filed_under, json = excluded.json`);
   links.noteWritten(org, kind.type, id);
+}
+
+/** Notes whose data a stored record is that is only linked to, before it is replaced or deleted. */
+async function noteStored(state: ImportState, org: number, { type, fields }: RecordKind, id: number): Promise<void> {
+  if (state.changes === undefined || !Object.hasOwn(fields, 'patient')) return;
+  const row = await state.tx.get<{ json: string }>(
+    sql`SELECT json FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`,
+  );
+  if (row !== undefined) state.changes.changed(org, directPatientOf({ name: type }, JSON.parse(row.json)));
 }
 
 async function putResource(
@@ -170,8 +185,12 @@ async function remove(state: ImportState, kind: RecordKind, org: number, id: num
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id);
   if (kind.type === 'DocumentV1') await removeDocument(state, org, id);
   else if (kind.resource !== undefined) await removeRecord(state.tx, org, kind.resource, id);
-  else await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
+  else {
+    await noteStored(state, org, kind, id);
+    await state.tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id = ${id}`);
+  }
   if (kind.type === 'Transaction') await forgetTransaction(state.tx, org, id);
+  state.changes?.count(org);
   state.links.noteDeleted(org, kind.type, id, line);
   state.locations.evict(org, kind.type, id);
   await state.ids.note(org, kind.type, id, kind.resource);
