@@ -87,6 +87,29 @@ it('a request over the rate limit is one', async () => {
   await limited.close();
 });
 
+it('while nothing can be written is told of all the same, as soon as that is possible again', async () => {
+  const attacked = await testService([...bareRecords(), ...tokenRecords()], { behindProxy: true });
+  const { store } = attacked.service;
+  const { appendLogs } = store;
+  const attempt = (address: string, token: string = TOKENS.expired) =>
+    attacked.call('GET', '/patients', { token, headers: { 'x-forwarded-for': address } });
+  const entries = await entriesOf(attacked, async () => {
+    store.appendLogs = () => Promise.reject(new Error('the disk is full'));
+    expect((await attempt('192.0.2.1', TOKENS.full)).status).toBe(503);
+    await Promise.all(Array.from({ length: 12 }, () => attempt('198.51.100.8')));
+    await attempt('203.0.113.10');
+    store.appendLogs = appendLogs;
+    const summed = async () => (await storedEntries(attacked)).filter(({ record_count }) => record_count === 2);
+    await expect.poll(async () => (await summed()).length).toBe(1);
+  });
+  const refusals = entries.filter(({ operation }) => operation === 'refused');
+  const single = refusals.filter(({ record_count }) => record_count === null);
+  const addresses = single.map(({ address }) => address).sort();
+  expect(addresses).toEqual([...Array(10).fill('198.51.100.8'), '203.0.113.10']);
+  for (const entry of single) expect(entry).toMatchObject({ status: 401, ...SOMEBODY });
+  await attacked.close();
+});
+
 it('of many in a second ten of an address are single, and the others are counted in one entry', async () => {
   const attacked = await testService([...bareRecords(), ...tokenRecords()], { behindProxy: true });
   const attempt = (n: number, address: string) =>

@@ -42,9 +42,14 @@ export class ReadTrail {
     return !this.failing;
   }
 
+  /** Whether what has happened can be noted, to be written now or when that is possible again. */
+  get takesNotes(): boolean {
+    return this.noted.length < MAX_NOTED;
+  }
+
   /** Throws a Refusal (503) while entries cannot be written. Call it before a read. */
   admit(): void {
-    if (this.failing || this.noted.length >= MAX_NOTED) throw unavailable();
+    if (this.failing || !this.takesNotes) throw unavailable();
   }
 
   /**

@@ -48,7 +48,7 @@ export class RefusalTrail {
     const tally = this.tallies.get(name) ?? { single: 0, summed: 0, last: refused };
     this.tallies.set(name, tally);
     tally.last = refused;
-    if (known && tally.single < MAX_SINGLE && this.reads.isWritable) {
+    if (known && tally.single < MAX_SINGLE && this.reads.takesNotes) {
       tally.single++;
       this.write(refused);
     } else {
@@ -69,8 +69,8 @@ export class RefusalTrail {
   }
 
   private endSecond(): void {
-    // While nothing can be written the counts go on; what they hold is bounded.
-    if (this.reads.isWritable) this.end();
+    // Where too much waits to be written the counts go on; what they hold is bounded.
+    if (this.reads.takesNotes) this.end();
     else this.timer = setTimeout(() => this.endSecond(), SECOND_MS);
   }
 

@@ -6,7 +6,11 @@ import { ownSchema } from './tables.ts';
 import type { Work } from './work.ts';
 
 /** Notes a copy of everything in the audit log of a store; nothing may be copied before this resolves. */
-export function noteCopy(store: Store, operation: 'server.backup' | 'server.restore', { now }: Work): Promise<void> {
+export function noteCopy(
+  store: Store,
+  operation: `server.${'backup' | 'restore' | 'migrate'}`,
+  { now }: Work,
+): Promise<void> {
   return auditCommand({ store, clock: now }, { operation, org: null, all: true });
 }
 

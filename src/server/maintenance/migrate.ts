@@ -3,6 +3,7 @@ import { StoreUnusable } from '../store/store.ts';
 import { completeCopy, copyDatabase, type TableCounts } from './copy/database.ts';
 import { type TransferredFiles, transferFiles } from './copy/files.ts';
 import { isServedBy, type OpenTarget, openTarget } from './copy/target.ts';
+import { noteCopy } from './copytrail.ts';
 import { reportingDamage } from './damage.ts';
 import { type DataLocation, type OpenDataLocation, openDataLocation } from './datalocation.ts';
 import type { Work } from './work.ts';
@@ -59,6 +60,7 @@ async function carryOver(source: OpenDataLocation, target: OpenTarget, work: Wor
     const tables = await copyDatabase(snapshot, opened, work);
     const moved =
       target.files === undefined ? undefined : await transferFiles(snapshot, source.files, target.files, work);
+    await noteCopy(opened.store, 'server.migrate', work);
     await completeCopy(opened);
     await signNow(opened.store, target.place, 'restore', work.now());
     return {

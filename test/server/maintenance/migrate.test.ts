@@ -52,11 +52,18 @@ describe('a migration', () => {
     expect(linesOf(await check({ data: fresh(), database: url, files }, { deep: true }))).toEqual([]);
     const data = fresh();
     const back = await migrate({ data: fresh(), database: url, files }, { data }, WORK);
-    // Where it arrives, each migration is signed.
-    const tables = { ...there.tables, audit_checkpoints: (there.tables.audit_checkpoints ?? 0) + 1 };
+    // Where it arrives, each migration has an entry, which tells of everybody, and is signed.
+    const { audit_checkpoints = 0, audit_entries = 0, audit_patients = 0 } = there.tables;
+    const more = { audit_checkpoints, audit_entries, audit_patients };
+    const tables = { ...there.tables, ...Object.fromEntries(Object.entries(more).map(([name, n]) => [name, n + 1])) };
     expect({ tables: back.tables, files: back.files }).toEqual({ tables, files: there.files });
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
     expect(await answers({ data })).toEqual(before);
+    const entry = inDatabase(data, (connection) =>
+      connection.prepare('SELECT who, operation, covers_all FROM audit_entries ORDER BY id DESC LIMIT 1').get(),
+    );
+    const who = expect.stringMatching(/^command /);
+    expect(entry).toEqual({ who, operation: 'server.migrate', covers_all: 1 });
   });
 
   postgresTest('is answered from PostgreSQL as from the folder', async (database) => {

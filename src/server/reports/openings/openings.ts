@@ -17,6 +17,7 @@ export const openingsHandler: Handler = async (request) => {
   await fairTurn(organization.org);
   const zone = (await zoneOfLocation(read, organization, query.location)) ?? organization.timezone;
   const blocks = await blocksOf(read, organization, zone, query);
+  request.found.count = 0;
   if (blocks.length === 0) return { data: '[]' };
   const instantOf = instantIn(zone);
   const busyOf = await busyTimes(read, organization, {
