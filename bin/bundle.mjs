@@ -10,6 +10,8 @@ const BY_PATH = [
   'cli/main.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',
+  'server/files/imagechild.ts',
+  'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',
   'server/store/sqlite/bulkloadthread.ts',
 ];
@@ -32,6 +34,7 @@ const SHORT = [
   'cli/main.ts',
   'cli/help/commandhelp.ts',
   'cli/account/keyring/child.ts',
+  'server/files/imagechild.ts',
   'server/store/sqlite/bulkloadthread.ts',
 ];
 

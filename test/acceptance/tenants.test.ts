@@ -1,12 +1,35 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connection, molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 /** Megabytes that a server may take, whatever one tenant asks of it (contract §8). */
 const MEMORY = 400;
 const PATIENTS = 20_000;
+const CREDENTIAL = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
+/** Pixels: an image is as large as may be (contract §8). */
+const EDGE = 7071;
+
+/**
+ * Megabytes that a process and those that it started have in memory now; the program itself, a file that they all run, is
+ * there once.
+ */
+function residentOf(pid: number): number {
+  const read = (path: string) => {
+    try {
+      return readFileSync(`/proc/${path}`, 'utf8');
+    } catch {
+      // It has just ended.
+      return '';
+    }
+  };
+  const all = [pid, ...read(`${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)];
+  const has = (kind: string) =>
+    all.map((each) => Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(read(`${each}/status`))?.[1] ?? 0) / 1024);
+  return has('RssAnon').reduce((sum, own) => sum + own, Math.max(...has('RssFile')));
+}
 
 describe('a server with a tenant that asks for too much', () => {
   let place: Awaited<ReturnType<typeof workplace>>;
@@ -14,15 +37,23 @@ describe('a server with a tenant that asks for too much', () => {
   beforeAll(async () => {
     place = await workplace();
     await writeFixture(place.path, PATIENTS);
-    served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson', '--max-connections', '60']);
+    served = await serve(place.path, [
+      '--data',
+      'd',
+      '--import',
+      'fixture.ndjson',
+      '--max-connections',
+      '60',
+      '--max-images',
+      '4',
+    ]);
   });
   afterAll(async () => {
     await served.stop();
     await place.remove();
   });
 
-  const get = (path: string) =>
-    fetch(served.url + path, { headers: { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION } });
+  const get = (path: string) => fetch(served.url + path, { headers: CREDENTIAL });
 
   test('two hundred async requests make four deliveries at a time, and little memory', async (context) => {
     if (process.platform !== 'linux') return context.skip('the system does not tell the memory of a process');
@@ -41,6 +72,36 @@ describe('a server with a tenant that asks for too much', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(200 - accepted);
     const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${served.child.pid}/status`, 'utf8'))?.[1]);
     expect(peak / 1024).toBeLessThan(MEMORY);
+  });
+
+  test('large images, each of which a decoder holds whole, take little memory together', async (context) => {
+    if (process.platform !== 'linux') return context.skip('the system does not tell the memory of a process');
+    const image = sharp({ create: { width: EDGE, height: EDGE, channels: 3, background: '#345678' } });
+    const contents = [
+      ['JPEG', await image.clone().jpeg({ progressive: true, quality: 40 }).toBuffer()],
+      ['PNG', await image.clone().png({ progressive: true, compressionLevel: 1 }).toBuffer()],
+    ] as const;
+    const crop = { fromX: 0, fromY: 0, width: 3000, height: 2000, ratio: 0.5 };
+    const post = ([mimeType, content]: (typeof contents)[number], n: number) =>
+      fetch(`${served.url}/api/v1/documents`, {
+        method: 'POST',
+        headers: { ...CREDENTIAL, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: `large ${n}`, mimeType, file: { content: content.toString('base64'), ...crop } }),
+      });
+    const pid = served.child.pid as number;
+    let peak = 0;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, residentOf(pid));
+    }, 20);
+    try {
+      const answers = await Promise.all([...contents, ...contents].map(post));
+      expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(201));
+    } finally {
+      clearInterval(watching);
+    }
+    // That it was watched: a decoder has at least the pixels of one of them.
+    expect(peak).toBeGreaterThan((EDGE * EDGE * 3) / 1e6);
+    expect(peak).toBeLessThan(MEMORY);
   });
 
   test('a client waits until there is room, for a delivery and for a connection', async () => {

@@ -19,6 +19,8 @@ const STARTED = [
   'cli/crud/listcommand.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',
+  'server/files/imagechild.ts',
+  'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',
   'server/store/sqlite/bulkloadthread.ts',
   'cli/help/commandhelp.ts',

@@ -1,4 +1,4 @@
-/** How many of one thing each holder has. */
+/** How much of one thing each holder has. */
 export class Tally<Holder> {
   private readonly held = new Map<Holder, number>();
   /** What all holders have together. */
@@ -8,8 +8,8 @@ export class Tally<Holder> {
     return this.held.get(holder) ?? 0;
   }
 
-  /** Gives a holder one more, or takes one with -1. */
-  add(holder: Holder, change: 1 | -1): void {
+  /** Gives a holder more, or takes some with a negative number. */
+  add(holder: Holder, change: number): void {
     const now = this.of(holder) + change;
     this.total += change;
     if (now > 0) this.held.set(holder, now);

@@ -1,8 +1,10 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import pLimit from 'p-limit';
-import { Refusal } from '../../catalog/failures.ts';
+import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
 import type { Files } from './files.ts';
+import type { ImageFacts, ImageTask } from './imagework.ts';
 
 /** A crop box in pixels of the upright image, and the scale applied after it (D38). */
 export interface Crop {
@@ -61,41 +63,22 @@ export function hasImageLibrary(): boolean {
   }
 }
 
-let sharpModule: Promise<typeof import('sharp').default> | undefined;
-
-function loadSharp(): Promise<typeof import('sharp').default> {
-  sharpModule ??= import('sharp').then(
-    ({ default: sharp }) => {
-      sharp.block({ operation: ['VipsForeignLoad'] });
-      sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadNsgif'] });
-      sharp.cache(false);
-      sharp.concurrency(1);
-      return sharp;
-    },
-    (cause: unknown) => {
-      // Installed later, it works without a restart.
-      sharpModule = undefined;
-      throw new ImagesUnavailable(cause);
-    },
-  );
-  return sharpModule;
-}
-
 /** An image has more pixels than are worked on: a bomb, or a mistake. */
 export class ImageTooLarge extends ImageUnusable {}
 
-/**
- * Pixels of an image that is worked on while no other such one is: decoding a progressive one holds all of it, at six
- * bytes a pixel. Phones take smaller ones.
- */
-const LARGE_PIXELS = 12_500_000;
+/** Bytes a pixel that an image of the most pixels may hold while it is worked on: what full colour takes. */
+const HELD_BYTES = 3;
 
-const largeTurn = pLimit(1);
+/** Bytes a pixel that a GIF takes, its frames and those of the result: measured. */
+const GIF_BYTES = 14;
+
+/** JPEG's decoder reserves for whole blocks, and has some bytes of its own. */
+const DECODER_SLACK = 1.06;
 
 /**
  * Makes `cropped`, `resized` and `thumbnail` of a staged image, each staged beside it in the document's own format.
- * `outputs` maps variants to staged names; `maxPixels` bounds the image and what `ratio` makes of it. Throws
- * `ImageUnusable`, and `ImagesUnavailable` without sharp.
+ * `outputs` maps variants to staged names; `maxPixels` bounds the image and what `ratio` makes of it, and at three bytes
+ * each the memory that all images take together. Throws `ImageUnusable`, and `ImagesUnavailable` without sharp.
  */
 export async function makeVariants(
   files: Files,
@@ -104,57 +87,118 @@ export async function makeVariants(
   outputs: { readonly cropped: string; readonly resized: string; readonly thumbnail: string },
   maxPixels: number,
 ): Promise<void> {
-  const sharp = await loadSharp();
-  // Optimized coding would hold the whole result beside the whole image, for a few bytes less.
-  const upright = () =>
-    sharp(source, { limitInputPixels: maxPixels, failOn: 'error' })
-      .autoOrient()
-      .jpeg({ optimizeCoding: false, force: false });
-  try {
-    // The header alone is read, so that a bomb is known by what it says of itself.
-    const metadata = await sharp(source, { limitInputPixels: false }).metadata();
-    const { width, height } = metadata.autoOrient;
-    if (width * height > maxPixels) {
-      const pixels = `${width} × ${height} pixels; this server works on ${maxPixels} at most`;
-      throw new ImageTooLarge('file.content', `file.content is an image of ${pixels}.`);
+  const maxBytes = maxPixels * HELD_BYTES;
+  const work = (make?: ImageTask['make']) => run({ source, ...(make && { make }) }, maxBytes * DECODER_SLACK);
+  // The header alone is read, so that a bomb is known by what it says of itself.
+  const facts = await work();
+  const { width, height } = facts;
+  if (width * height > maxPixels) {
+    const pixels = `${width} × ${height} pixels; this server works on ${maxPixels} at most`;
+    throw new ImageTooLarge('file.content', `file.content is an image of ${pixels}.`);
+  }
+  checkBox(crop, width, height);
+  const box = { left: crop.fromX, top: crop.fromY, width: crop.width, height: crop.height };
+  const size = { width: scale(crop.width, crop.ratio), height: scale(crop.height, crop.ratio) };
+  if (size.width * size.height > maxPixels) {
+    throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${maxPixels} pixels.`);
+  }
+  const held = heldBytes(facts, size.width * size.height);
+  if (held.least > maxBytes) {
+    const advice = 'Send it as a JPEG that is neither progressive nor rotated, or smaller';
+    throw new ImageTooLarge('file.content', `file.content takes too much memory to work on. ${advice}.`);
+  }
+  const small = { width: THUMBNAIL_EDGE, height: THUMBNAIL_EDGE };
+  await memory.use(held.most, maxBytes, async () => {
+    const stage = (name: string, make: Omit<NonNullable<ImageTask['make']>, 'target' | 'maxPixels'>) =>
+      stageMade(files, source, name, (target) => work({ target, maxPixels, ...make }));
+    await stage(outputs.cropped, { box });
+    await stage(outputs.resized, { box, size: { ...size, fit: 'fill' } });
+    await stage(outputs.thumbnail, { size: { ...small, fit: 'inside' } });
+  });
+}
+
+/** Works on an image; at fault are sharp, the disk, the process, or the image. */
+async function run(task: ImageTask, maxBytes: number): Promise<ImageFacts> {
+  // In a bundle of its own, which finds that of the process beside it.
+  const { runTask } = await import('./imageport.ts');
+  const reply = await runTask(task, maxBytes);
+  if ('facts' in reply) return reply.facts;
+  const cause = new Error(reply.message);
+  if (reply.fault === 'missing') throw new ImagesUnavailable(cause);
+  if (reply.fault === 'disk') throw Object.assign(cause, { code: 'EIO', syscall: 'write' });
+  if (reply.fault === 'process') {
+    throw refusal('server.unavailable', null, 'The work on images has ended. Try again in a moment.');
+  }
+  throw new ImageUnusable(
+    'file.content',
+    'file.content is not a readable image: it is damaged, cut short or too large.',
+    cause,
+  );
+}
+
+/** Bytes of an image that are in memory at once, at least and at most; of others only some lines are. */
+function heldBytes(facts: ImageFacts, resultPixels: number): { readonly least: number; readonly most: number } {
+  const { format, progressive, turned, channels, bytesPerSample } = facts;
+  const pixels = facts.width * facts.height;
+  if (format === 'gif') return same(GIF_BYTES * Math.max(pixels, resultPixels));
+  const upright = turned ? pixels * channels * bytesPerSample : 0;
+  if (!progressive) return same(upright);
+  if (format !== 'jpeg') return same(pixels * channels * bytesPerSample + upright);
+  // Coefficients of two bytes, of which a subsampled image has half, or more: headers do not say it exactly.
+  const most = pixels * channels * 2;
+  return { least: facts.subsampled && !turned ? most / 2 : most + upright, most: most + upright };
+}
+
+function same(bytes: number) {
+  return { least: bytes, most: bytes };
+}
+
+/** Memory that images take together: what does not fit beside those worked on waits for them, and others behind it. */
+class SharedMemory {
+  private used = 0;
+  private readonly waiting: { readonly bytes: number; readonly limit: number; readonly begin: () => void }[] = [];
+
+  async use(bytes: number, limit: number, work: () => Promise<void>): Promise<void> {
+    await new Promise<void>((begin) => {
+      this.waiting.push({ bytes, limit, begin });
+      this.beginNext();
+    });
+    try {
+      await work();
+    } finally {
+      this.used -= bytes;
+      this.beginNext();
     }
-    checkBox(crop, width, height);
-    const box = { left: crop.fromX, top: crop.fromY, width: crop.width, height: crop.height };
-    const scaled = {
-      width: scale(crop.width, crop.ratio),
-      height: scale(crop.height, crop.ratio),
-      fit: 'fill' as const,
-    };
-    if (scaled.width * scaled.height > maxPixels) {
-      throw new ImageUnusable('file.ratio', `file.ratio makes an image of more than ${maxPixels} pixels.`);
+  }
+
+  private beginNext(): void {
+    for (let next = this.waiting[0]; next && (this.used === 0 || this.used + next.bytes <= next.limit); ) {
+      this.used += next.bytes;
+      next.begin();
+      this.waiting.shift();
+      next = this.waiting[0];
     }
-    const stageAll = async () => {
-      await stageBytes(files, outputs.cropped, await upright().extract(box).toBuffer());
-      await stageBytes(files, outputs.resized, await upright().extract(box).resize(scaled).toBuffer());
-      const small = { width: THUMBNAIL_EDGE, height: THUMBNAIL_EDGE, fit: 'inside' as const, withoutEnlargement: true };
-      await stageBytes(files, outputs.thumbnail, await upright().resize(small).toBuffer());
-    };
-    const pixels = Math.max(width * height, scaled.width * scaled.height);
-    await (pixels > LARGE_PIXELS ? largeTurn(stageAll) : stageAll());
-  } catch (error) {
-    if (error instanceof ImageUnusable || isFileError(error)) throw error;
-    throw new ImageUnusable(
-      'file.content',
-      'file.content is not a readable image: it is damaged, cut short or too large.',
-      error,
-    );
   }
 }
 
-async function stageBytes(files: Files, name: string, bytes: Buffer): Promise<void> {
-  const stage = await files.stage(name);
+const memory = new SharedMemory();
+
+/** Stages a file that `make` writes, and is in pieces in memory alone. */
+async function stageMade(files: Files, source: string, name: string, make: (target: string) => Promise<unknown>) {
+  const target = `${source}-made`;
   try {
-    await stage.write(bytes);
-    await stage.finish();
-  } catch (error) {
-    // An open file takes space on a full disk even when its name is gone.
-    await stage.discard();
-    throw error;
+    await make(target);
+    const stage = await files.stage(name);
+    try {
+      for await (const chunk of createReadStream(target)) await stage.write(chunk);
+      await stage.finish();
+    } catch (error) {
+      // An open file takes space on a full disk even when its name is gone.
+      await stage.discard();
+      throw error;
+    }
+  } finally {
+    await rm(target, { force: true });
   }
 }
 
@@ -166,8 +210,4 @@ function checkBox(crop: Crop, width: number, height: number): void {
 
 function scale(edge: number, ratio: number): number {
   return Math.max(1, Math.round(edge * ratio));
-}
-
-function isFileError(error: unknown): boolean {
-  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

@@ -35,11 +35,6 @@ export function successBody({ data, meta }: OperationResponse, warnings: readonl
   return Buffer.concat([BYTES_BEFORE_DATA, ...data, end]);
 }
 
-/** About how many bytes the data of a response is. */
-export function bytesOf(data: OperationResponse['data']): number {
-  return typeof data === 'string' ? data.length : data.reduce((sum, { length }) => sum + length, 0);
-}
-
 function afterData(meta: OperationResponse['meta'], warnings: readonly Warning[]): string {
   if (warnings.length === 0 && meta === undefined) return NOTHING_MORE;
   const metaText = meta === undefined ? '' : `,"meta":${JSON.stringify(meta)}`;

@@ -12,7 +12,7 @@ import { requestTurn } from '../fairscheduling.ts';
 import { fileName } from '../files/files.ts';
 import type { Found, Handler, OperationResponse, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
-import { bytesOf, JSON_TYPE, successBody } from './envelope.ts';
+import { JSON_TYPE, successBody } from './envelope.ts';
 import { idOnly, mayRead, replayOf } from './idanswers.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
 import {
@@ -205,8 +205,9 @@ async function run(
       await claim?.store(tx, { status: operation.success, answer: stored });
     },
   });
+  const body = stored ?? successBody(answerOf(response), warnings);
   if (operation.method === 'GET') {
-    answer?.prepare(bytesOf(response.data));
+    answer?.prepare(Buffer.byteLength(body));
     const noted = reads.disclose({
       org: organization.org,
       at: nowOf(service),
@@ -220,7 +221,7 @@ async function run(
     if (noted !== undefined) await noted;
   }
   if (response.headers !== undefined) reply.headers(response.headers);
-  return stored ?? successBody(answerOf(response), warnings);
+  return body;
 }
 
 /** Parameters that shape a response rather than select records. */

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { AnswerBytes } from '../../../src/server/budgets/answerbytes.ts';
 import { refusalOf } from '../../support/calls.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
@@ -130,5 +132,73 @@ describe('answers that nobody reads (contract §8)', () => {
     await expect.poll(() => used(service)).toBeGreaterThan(0);
     expect(await used(service)).toBeLessThan(MEGABYTE);
     expect((await list(service)).status).toBe(200);
+  });
+});
+
+/** Answers of organizations whose readers take nothing; what each of them was refused or not. */
+function answers(limit: number) {
+  const budget = new AnswerBytes(limit);
+  return {
+    budget,
+    ask(org: number, bytes: number): ServerResponse | 'refused' {
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      try {
+        budget.begin(org, response).prepare(bytes);
+        return response;
+      } catch {
+        response.emit('close');
+        return 'refused';
+      }
+    },
+  };
+}
+
+describe('answers of many organizations that nobody reads', () => {
+  it('have a bound together, and those with the most are refused first', () => {
+    const { ask, budget } = answers(1000);
+    const held = (org: number) => {
+      let count = 0;
+      while (ask(org, 10) !== 'refused') count++;
+      return count * 10;
+    };
+    // The first has all that an organization may have, and leaves room for others.
+    expect(held(1)).toBe(1000);
+    const others = [2, 3, 4].map(held);
+    // Each leaves some to the next one.
+    for (const [n, bytes] of others.entries()) expect(bytes).toBeGreaterThan(others[n + 1] ?? 0);
+    const all = 1000 + others.reduce((sum, bytes) => sum + bytes, 0);
+    expect(all).toBeLessThanOrEqual(1500);
+    expect(budget.most).toBe(1000);
+  });
+
+  it('make room when they are taken', () => {
+    const { ask } = answers(1000);
+    const held = Array.from({ length: 20 }, (_, org) => ask(org, 100));
+    expect(held.filter((response) => response === 'refused').length).toBeGreaterThan(0);
+    expect(ask(99, 100)).toBe('refused');
+    for (const response of held) if (response !== 'refused') response.emit('close');
+    expect(ask(99, 1000)).not.toBe('refused');
+  });
+
+  it('take nothing from others by one answer that is larger than the budget', () => {
+    const { ask } = answers(1000);
+    expect(ask(1, 50_000)).not.toBe('refused');
+    expect(ask(1, 1)).toBe('refused');
+    expect(ask(2, 400)).not.toBe('refused');
+  });
+});
+
+describe('the size of an answer', () => {
+  it('has its warnings in it', async () => {
+    const { service } = await listening(SMALL);
+    const sizeOf = (answer: string) => `/patients/1000?${answer}`;
+    const unknown = Array.from({ length: 1500 }, (_, n) => `parameter${n}=`).join('&');
+    const { bytes } = await service.call('GET', sizeOf(unknown));
+    expect(bytes.length).toBeGreaterThan(SMALL);
+    const [first, second] = await Promise.all([
+      service.call('GET', sizeOf(unknown)),
+      service.call('GET', sizeOf(unknown)),
+    ]);
+    expect([first?.status, second?.status]).toContain(429);
   });
 });

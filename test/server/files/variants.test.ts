@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { openDiskFiles } from '../../../src/server/files/disk.ts';
 import type { Files, Stage } from '../../../src/server/files/files.ts';
 import { makeVariants } from '../../../src/server/files/images.ts';
+import { workOnImage } from '../../../src/server/files/imagework.ts';
 
 test('a variant that a full disk does not take is let go, so that its file gives its room back', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'molar-variants-'));
@@ -39,7 +40,7 @@ test('a variant that a full disk does not take is let go, so that its file gives
   await rm(folder, { recursive: true });
 });
 
-test('large images are worked on one after another, since each takes memory by its pixels', async () => {
+test('images that a decoder holds whole are worked on together only as far as they fit into the memory for one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'molar-variants-'));
   const disk = await openDiskFiles(folder);
   const staged: string[] = [];
@@ -50,18 +51,94 @@ test('large images are worked on one after another, since each takes memory by i
       return disk.stage(name);
     },
   };
-  const work = async (name: string, edge: number) => {
+  const PIXELS = 1_000_000;
+  const prepare = async (name: string, edge: number) => {
     const source = join(folder, `source-${name}`);
     const image = sharp({ create: { width: edge, height: edge, channels: 3, background: '#00ff00' } });
-    await writeFile(source, await image.png().toBuffer());
+    await writeFile(source, await image.png({ progressive: true }).toBuffer());
     const crop = { fromX: 0, fromY: 0, width: 10, height: 10, ratio: 1 };
     const outputs = { cropped: `${name}-cropped`, resized: `${name}-resized`, thumbnail: `${name}-thumbnail` };
-    return () => makeVariants(files, source, crop, outputs, 50_000_000);
+    return () => makeVariants(files, source, crop, outputs, PIXELS);
   };
-  const large = await Promise.all([work('a', 3600), work('b', 3600)]);
-  await Promise.all(large.map((begin) => begin()));
-  // Whichever of them was first.
-  expect(['aaabbb', 'bbbaaa']).toContain(staged.join(''));
+  const together = async (...edges: readonly number[]) => {
+    staged.length = 0;
+    const works = await Promise.all(edges.map((edge, n) => prepare('abcd'[n] as string, edge)));
+    await Promise.all(works.map((begin) => begin()));
+    for (const name of await disk.leftovers()) await disk.discard(name);
+    return staged.join('');
+  };
+  // Two of more than half of the memory, one after another.
+  expect(['aaabbb', 'bbbaaa']).toContain(await together(800, 800));
+  // Of four with less than half of it each, two at once: those that have begun, without those that are complete.
+  const order = await together(700, 700, 700, 700);
+  const open = [...order].map((_, at) => {
+    const until = [...order.slice(0, at + 1)];
+    return [...new Set(until)].filter((name) => until.filter((other) => other === name).length < 3).length;
+  });
+  expect(Math.max(...open)).toBe(2);
+  expect(order).toHaveLength(12);
+  await rm(folder, { recursive: true });
+});
+
+const refusedOf = async (bytes: Buffer, maxPixels: number) => {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-variants-'));
+  const source = join(folder, 'source');
+  await writeFile(source, bytes);
+  const crop = { fromX: 0, fromY: 0, width: 10, height: 10, ratio: 1 };
+  const outputs = { cropped: 'a-cropped', resized: 'a-resized', thumbnail: 'a-thumbnail' };
+  const disk = await openDiskFiles(folder);
+  const refused = await makeVariants(disk, source, crop, outputs, maxPixels).then(
+    () => undefined,
+    (error: Error) => `${error.constructor.name}: ${error.message}`,
+  );
+  // Whatever the outcome, nothing is left but the source and what was made.
+  expect((await readdir(folder)).sort()).toEqual(['incoming', 'source']);
+  await rm(folder, { recursive: true });
+  return refused;
+};
+
+/** 100 × 100 pixels, in a form; a server that works on so many holds at most 30,000 bytes of them. */
+const PIXELS = 10_000;
+const image = (channels: 3 | 4 = 3) =>
+  sharp({ create: { width: 100, height: 100, channels, background: { r: 9, g: 200, b: 9, alpha: 0.5 } } });
+const ROTATED = { orientation: 6 };
+const HALVED = { chromaSubsampling: '4:2:0' };
+const WHOLE = { chromaSubsampling: '4:4:4' };
+
+test.each([
+  ['a JPEG', image().jpeg(WHOLE)],
+  ['a JPEG that is turned', image().jpeg(WHOLE).withMetadata(ROTATED)],
+  ['a progressive JPEG', image().jpeg({ ...HALVED, progressive: true })],
+  ['a PNG', image(4).png()],
+  ['an interlaced PNG', image().png({ progressive: true })],
+])('%s of as many pixels as are allowed is worked on', async (_, made) => {
+  expect(await refusedOf(await made.toBuffer(), PIXELS)).toBeUndefined();
+});
+
+test.each([
+  ['a progressive JPEG with all colours', image().jpeg({ ...WHOLE, progressive: true })],
+  [
+    'a progressive JPEG that is turned',
+    image()
+      .jpeg({ ...HALVED, progressive: true })
+      .withMetadata(ROTATED),
+  ],
+  ['an interlaced PNG with transparency', image(4).png({ progressive: true })],
+  ['an interlaced PNG of 16 bits', image().toColourspace('rgb16').png({ progressive: true })],
+  ['a PNG with transparency that is turned', image(4).png().withMetadata(ROTATED)],
+  ['a GIF', image().gif()],
+])('%s of as many pixels is refused, since it takes more memory', async (_, made) => {
+  expect(await refusedOf(await made.toBuffer(), PIXELS)).toMatch(/^ImageTooLarge: .*memory/);
+  // It is no other fault of the image.
+  expect(await refusedOf(await made.toBuffer(), 5 * PIXELS)).toBeUndefined();
+});
+
+test('a disk that takes no result is at fault, and not the image', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-variants-'));
+  const source = join(folder, 'source');
+  await writeFile(source, await image().png().toBuffer());
+  const reply = await workOnImage({ source, make: { target: join(folder, 'none', 'made'), maxPixels: PIXELS } });
+  expect(reply).toMatchObject({ fault: 'disk' });
   await rm(folder, { recursive: true });
 });
 
