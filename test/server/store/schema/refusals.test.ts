@@ -128,7 +128,9 @@ describe('/readyz', () => {
     await (await open({ schema: OLDER })).close();
     const reason =
       'The tables of the database were brought to another version of molar: restart this server with that version.';
-    expect([(await ready()).statusCode, (await ready()).json()]).toEqual([503, { status: 'not ready', reason }]);
+    const { statusCode, headers, json } = await ready();
+    expect([statusCode, headers['retry-after']]).toEqual([503, '1']);
+    expect(json()).toMatchObject({ status: 'not ready', reason, statusCode: 503, data: null, errors: [{}] });
     await service.close();
   });
 });
