@@ -25,6 +25,8 @@ export interface Context {
   readonly signal: AbortSignal;
   /** The failure of the signal that arrived; undefined before. */
   readonly interrupted: () => Failure | undefined;
+  /** Says how many milliseconds the command takes to end after a signal, if more than most do. */
+  readonly allowEnding: (milliseconds: number) => void;
   readonly setExitCode: (code: number) => void;
 }
 
@@ -55,6 +57,7 @@ export function processContext(interrupts: Interrupts): Context {
       return interrupts.signal;
     },
     interrupted: interrupts.failure,
+    allowEnding: interrupts.allow,
     setExitCode: (code) => {
       process.exitCode = code;
     },

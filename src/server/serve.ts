@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../catalog/failures.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
@@ -49,15 +50,20 @@ export interface DemoAccess {
 /** Fills a data folder; the function it returns writes the file of `DemoAccess` once the address is known (src/demo). */
 export type Demo = (folder: OpenFolder) => Promise<(url: string) => Promise<DemoAccess>>;
 
-/** A server that listens. `close` completes requests in progress, for 10 s at most. */
+/** A server that listens. */
 export interface RunningServer {
   readonly url: string;
   readonly path: string;
   readonly demo?: DemoAccess;
-  close(): Promise<void>;
+  /**
+   * Ends the server. It is not ready from now on, goes on serving for `drainMs`, so that a proxy learns of it, and then
+   * completes requests in progress, for 10 s at most.
+   */
+  close(drainMs?: number): Promise<void>;
 }
 
-const DRAIN_MS = 10_000;
+/** Milliseconds that requests in progress may take when a server ends. */
+const FINISH_MS = 10_000;
 
 /** Opens the data folder, imports files, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
@@ -107,8 +113,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       url,
       path: folder.path,
       ...(demo && { demo }),
-      async close() {
-        const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+      async close(drainMs = 0) {
+        app.draining.begin();
+        options.log.note('info', 'stopping', { drainMs });
+        await sleep(drainMs);
+        app.draining.closeIdle();
+        const timer = setTimeout(() => app.server.closeAllConnections(), FINISH_MS);
         await app.close();
         clearTimeout(timer);
         forgetTls?.();

@@ -88,6 +88,7 @@ export async function runCommand(
     keyring: world.keyring ?? NO_KEYRING,
     signal,
     interrupted: () => (signal.aborted ? signal.reason : undefined),
+    allowEnding: () => undefined,
     setExitCode: (code) => {
       exitCode = code;
     },

@@ -69,11 +69,14 @@ export interface Gate {
   readonly url: string;
   shut(): Promise<void>;
   open(): Promise<void>;
+  /** From now on connections stay, and new ones are accepted, but nothing comes through; until it is shut. */
+  hush(): void;
 }
 
 export async function gateTo(address: string): Promise<Gate> {
   const target = new URL(address);
   const sockets = new Set<Socket>();
+  let hushed = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port || 5432), target.hostname);
     for (const socket of [near, far]) {
@@ -85,7 +88,7 @@ export async function gateTo(address: string): Promise<Gate> {
         far.destroy();
       });
     }
-    near.pipe(far).pipe(near);
+    if (!hushed) near.pipe(far).pipe(near);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
@@ -96,8 +99,13 @@ export async function gateTo(address: string): Promise<Gate> {
   return {
     url: url.href,
     open: () => listen(port),
+    hush: () => {
+      hushed = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     shut: () =>
       new Promise<void>((resolve) => {
+        hushed = false;
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),

@@ -6,11 +6,17 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** The failure of the signal that arrived; undefined before. */
   readonly failure: () => Failure | undefined;
+  /** Says how many milliseconds a command takes to end; what takes longer is ended by force. */
+  readonly allow: (milliseconds: number) => void;
   readonly stop: () => void;
 }
 
-/** Signals of this process. A second one ends it at once, as does one that nothing reacts to for `patience` milliseconds. */
-export function processInterrupts(patience = 15_000): Interrupts {
+/** Milliseconds in which a command ends when it does not say otherwise. */
+const PATIENCE_MS = 15_000;
+
+/** Signals of this process. A second one ends it at once, as does one that nothing reacts to in time. */
+export function processInterrupts(): Interrupts {
+  let patience = PATIENCE_MS;
   const controller = new AbortController();
   const { signal } = controller;
   const stops: (() => void)[] = [];
@@ -34,6 +40,9 @@ export function processInterrupts(patience = 15_000): Interrupts {
         on('SIGHUP', localFailure('run.hung_up', 'The terminal was closed.'));
       }
       return signal;
+    },
+    allow: (milliseconds) => {
+      patience = milliseconds;
     },
     failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),
     stop: () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Environment } from '../../core/environment.ts';
-import { usageFailure } from '../../core/failure.ts';
+import { type Failure, usageFailure } from '../../core/failure.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -18,6 +18,9 @@ type RunningServer = import('../../server/serve.ts').RunningServer;
 type LogLevel = import('../../server/log.ts').LogLevel;
 type DemoSize = Parameters<typeof import('../../demo/start.ts').demoOf>[0];
 
+/** Milliseconds that a server may take to finish what it does and to close its stores, beside its drain time. */
+const ENDING_MS = 25_000;
+
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
   static override flags = {
@@ -28,6 +31,10 @@ export abstract class ServeCommand extends MolarCommand {
     ...credentialsFlag,
     demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
     'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
+    'drain-time': text(
+      'S',
+      'Seconds for which the server goes on serving after SIGTERM while /readyz is 503; 5 with --behind-proxy when not given, else 0',
+    ),
     'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
     ...maxTextFlag,
     'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
@@ -65,7 +72,8 @@ export abstract class ServeCommand extends MolarCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const { streams, signal, setExitCode } = this.context;
+    const { streams, signal, allowEnding, setExitCode } = this.context;
+    const drainMs = readDrainTime(flags);
     const running = await this.start(flags).catch((error: unknown) => {
       throw serverFailureOf(error);
     });
@@ -78,8 +86,10 @@ export abstract class ServeCommand extends MolarCommand {
         `Demo organization ${running.demo.organization}. To connect a shell: source '${running.demo.file}'`,
       );
     }
+    allowEnding(drainMs + ENDING_MS);
     if (!signal.aborted) await once(signal, 'abort');
-    await running.close();
+    // Whoever pressed Ctrl-C waits at the terminal, and no proxy has to learn of it.
+    await running.close((signal.reason as Failure).code === 'run.terminated' ? drainMs : 0);
     setExitCode(EXIT.done);
   }
 
@@ -132,6 +142,13 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     audit: textFlag(flags, 'audit') === 'buffered' ? 'buffered' : 'strict',
     ...(amqp !== undefined && { amqp }),
   };
+}
+
+/** Milliseconds; seconds are given with or without their unit. */
+function readDrainTime(flags: FlagValues): number {
+  const given = textFlag(flags, 'drain-time')?.replace(/s$/, '');
+  const seconds = wholeNumber({ 'drain-time': given }, 'drain-time', 0, 300);
+  return (seconds ?? (isOn(flags, 'behind-proxy') ? 5 : 0)) * 1000;
 }
 
 /** The address of a broker with its password, which so need not stand in an argument list. */

@@ -15,6 +15,7 @@ import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
 import { addressingProblem } from './addressing.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
+import { Draining } from './draining.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
@@ -54,14 +55,19 @@ export interface AppOptions {
   readonly metrics?: readonly Metric[];
 }
 
+/** An app, and how it takes leave of its callers before it is closed. */
+export type App = FastifyInstance & { readonly draining: Draining };
+
 /** The complete service as an app without a socket: `inject` calls it in process. */
-export async function buildApp(service: Service, options: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(service: Service, options: AppOptions): Promise<App> {
   // A missing Host is refused by the app, in the envelope; the HTTP server would send nothing but the status.
   const server = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...serverTimeouts(options.timeouts) };
   const app: FastifyInstance = fastify({
     ...frameworkTimeouts(options.timeouts),
     ...(options.tls ? { https: { ...options.tls, ...server } } : { http: server }),
     logger: false,
+    // What still comes on a connection while the server ends is answered like everything before it.
+    return503OnClosing: false,
     bodyLimit: SMALL_BODY_BYTES,
     // What the proxy in front has added is trusted, not what it received: anybody may send that.
     trustProxy: options.behindProxy && ((_address: string, hop: number) => hop === 0),
@@ -86,6 +92,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   // Behind the guard, which answers a refused connection once for each listener that it stands before.
   mountSignIn(app, options.signIn ?? {});
   closeStalled(app.server);
+  const draining = new Draining(app.server);
   const refusals = new RefusalTrail(service.reads, service.clock);
   app.addHook('onClose', async () => refusals.end());
   app.server.on('checkExpectation', refuseExpectation);
@@ -132,7 +139,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     reply.code(status).type(JSON_TYPE).send(failureText(status, problems));
   });
   readJsonOnly(app);
-  mountHealth(app, service);
+  mountHealth(app, service, draining);
   mountDocs(app, service.maxText);
   await mountTokens(app, auth);
   mountFiles(app, service);
@@ -143,7 +150,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;
     service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
   });
-  return app;
+  return Object.assign(app, { draining });
 }
 
 /** What the audit log tells of a refused request. */

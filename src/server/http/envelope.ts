@@ -42,8 +42,13 @@ function afterData(meta: OperationResponse['meta'], warnings: readonly Warning[]
 }
 
 /** Body of every other response (D5). */
+export function failureBody(status: number, problems: readonly Problem[]) {
+  return { statusCode: status, data: null, warnings: [], errors: problems.map(wireError) };
+}
+
+/** The same as text. */
 export function failureText(status: number, problems: readonly Problem[]): string {
-  return JSON.stringify({ statusCode: status, data: null, warnings: [], errors: problems.map(wireError) });
+  return JSON.stringify(failureBody(status, problems));
 }
 
 interface Failure {

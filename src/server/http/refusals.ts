@@ -69,6 +69,12 @@ export function trackExchange(request: IncomingMessage, response: ServerResponse
   exchanges.set(request.socket, open);
 }
 
+/** The responses that a connection waits for, in the order in which they are sent. */
+export function openResponses(socket: Duplex): ServerResponse[] {
+  const responses = (exchanges.get(socket) ?? []).map(({ response }) => response);
+  return responses.filter((response) => !response.writableFinished);
+}
+
 /** Refuses CONNECT (400), which no parser hands on as a request: nobody tunnels through this server. */
 export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
@@ -88,7 +94,7 @@ export function refuseUnparsed(error: Error & { code?: string }, socket: Duplex)
   // Part of a request, or behind all of them.
   const broken = last?.request.complete === false ? last.response : undefined;
   // What came complete before has its own outcome, which must be sent first: it may have been a write.
-  const before = open.map(({ response }) => response).filter((each) => each !== broken && !each.writableFinished);
+  const before = openResponses(socket).filter((each) => each !== broken);
   afterwards(before.at(-1), () => {
     // A request that was answered before its end gets no second answer.
     if (broken?.headersSent) afterwards(broken, () => socket.end());

@@ -12,8 +12,8 @@ const response = (description: string, media: string, schema: Json): Json => ({
 
 const text = (description: string, media: string): Json => response(description, media, { type: 'string' });
 
-const state = (description: string, status: string): Json =>
-  response(description, 'application/json', objectOf({ status: { type: 'string', const: status } }));
+const state = (description: string, status: string, more: Json = {}): Json =>
+  response(description, 'application/json', { ...objectOf({ status: { type: 'string', const: status } }), ...more });
 
 /** A GET without token and parameters. */
 function open(operationId: string, summary: string, responses: Json): Json {
@@ -120,9 +120,13 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   '/healthz': open('healthz', 'Check whether the process is running', {
     '200': state('The process is running.', 'ok'),
   }),
-  '/readyz': open('readyz', 'Check whether the store responds', {
-    '200': state('The store responds.', 'ready'),
-    '503': state('The store does not respond, or its tables are those of another version (`reason`).', 'not ready'),
+  '/readyz': open('readyz', 'Check whether the server is to get requests', {
+    '200': state('It is ready.', 'ready'),
+    '503': state(
+      'The store does not respond, its tables are those of another version, the audit log cannot be written, or the server is stopping.',
+      'not ready',
+      { allOf: [ref('schemas', 'Failure')] },
+    ),
   }),
   '/metrics': open('metrics', 'Metrics in the Prometheus text format', { '200': text('The metrics.', 'text/plain') }),
   '/openapi.json': open('openapi', 'This document', {

@@ -62,6 +62,7 @@ export async function runCommand(command: unknown, argv: readonly string[], worl
     openNetwork: () => ({ send: world.send, close: async () => undefined }),
     signal: new AbortController().signal,
     interrupted: () => undefined,
+    allowEnding: () => undefined,
     setExitCode: (code) => {
       exitCode = code;
     },

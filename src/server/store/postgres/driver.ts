@@ -3,7 +3,7 @@ import type { ClientConfig, Pool, PoolClient } from 'pg';
 import { StoreUnusable } from '../store.ts';
 import type { DatabaseAddress } from './address.ts';
 
-/** Waiting for a connection, in milliseconds: for the network, or for one of a pool that is all in use. */
+/** Waiting for a connection, in milliseconds, when nothing is said: for the network, or for one of a pool that is all in use. */
 const CONNECT_MS = 10_000;
 
 /** Types whose values come as SQLite gives them: whole numbers and sums as numbers, truth values as 0 and 1. */
@@ -29,10 +29,10 @@ export async function loadDriver(): Promise<typeof pg> {
 }
 
 /** What every connection is made with. */
-export function connectionOptions(driver: typeof pg, address: DatabaseAddress): ClientConfig {
+export function connectionOptions(driver: typeof pg, address: DatabaseAddress, connectMs = CONNECT_MS): ClientConfig {
   return {
     connectionString: address.url,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: CONNECT_MS,
     types: {
@@ -43,9 +43,15 @@ export function connectionOptions(driver: typeof pg, address: DatabaseAddress): 
 }
 
 /** A pool whose broken connections are thrown away, and never end the process. `settings` are run on new connections. */
-export function makePool(driver: typeof pg, address: DatabaseAddress, max: number, settings: string): Pool {
+export function makePool(
+  driver: typeof pg,
+  address: DatabaseAddress,
+  max: number,
+  settings: string,
+  connectMs = CONNECT_MS,
+): Pool {
   const pool = new driver.Pool({
-    ...connectionOptions(driver, address),
+    ...connectionOptions(driver, address, connectMs),
     max,
     // Statements are sent without waiting for the answers of those before them.
     pipeline: true,

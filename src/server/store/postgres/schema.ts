@@ -5,6 +5,7 @@ import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import type { DatabaseAddress } from './address.ts';
 import { isTransient, sqlState, storeFault } from './faults.ts';
+import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
 
@@ -24,7 +25,10 @@ export async function prepareSchema(pool: Pool, address: DatabaseAddress, option
   const { name, sessions } = address;
   const { schema = SCHEMA } = options;
   try {
-    await transact(pool, sessions, (tx) => checkDatabase(tx, name));
+    await transact(pool, sessions, async (tx) => {
+      await checkDatabase(tx, name);
+      await requireRights(tx, name);
+    });
     await upgrade({ ...options, dialect: 'postgres', schema, transact: (work) => transact(pool, sessions, work) });
   } catch (error) {
     throw unusable(error, name);
@@ -102,7 +106,7 @@ async function checkDatabase(tx: Transaction, name: string): Promise<void> {
   if (schema === null) {
     throw new StoreUnusable(
       `The database ${name} has no schema to put tables into.`,
-      'Check search_path, and that the schema is there.',
+      'Check search_path, that the schema is there, and that this user has USAGE on it.',
     );
   }
 }
@@ -112,7 +116,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   '3D000': ['does not exist', 'Make it with createdb, or name another in the address.'],
   '28P01': ['refused the password', 'Check the user and the password in the address.'],
   '28000': ['refused the user', 'Check the user in the address, and pg_hba.conf of the server.'],
-  '42501': ['does not let this user make tables', 'Grant CREATE on the schema, and USAGE.'],
+  '42501': ['does not let this user make tables', 'Run molar server migrate-schema as the owner of the schema.'],
 };
 
 /** A fault at the start in words; nothing of it repeats the password. */

@@ -21,6 +21,9 @@ export interface PostgresOptions extends UpgradeOptions {
 
 const CHANNEL = 'molar_stream';
 
+/** Milliseconds that a ping waits for a connection, and for its answer. */
+const PING_MS = 1500;
+
 /** Opens the store of a PostgreSQL database, migrated to this version. Throws `StoreUnusable`. */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
   const address = readAddress(url);
@@ -29,6 +32,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const driver = await loadDriver();
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
   const writing = makePool(driver, address, address.writers, '');
+  // A connection that no work can keep, and that is given up soon: a server with much to do is not one without a database.
+  const pinging = makePool(driver, address, 1, '', PING_MS);
+  const pools = [reading, writing, pinging];
   const listeners = new Set<() => void>();
   const counts = new CountCache();
   const notify = () => {
@@ -38,23 +44,24 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   try {
     await prepareSchema(writing, address, options);
   } catch (error) {
-    await Promise.all([reading.end(), writing.end()]);
+    await Promise.all(pools.map((pool) => pool.end()));
     throw error;
   }
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
   const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
-  const run = sessions ? runIn(timeoutMs) : pooledIn(timeoutMs);
+  const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
   const connections = new FairConnections(address.readers);
   const readFor = (owner: unknown) =>
     reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
   const read = readFor('server');
+  const probe = reader(pinging, runIn(PING_MS, false));
   return {
     read,
     readFor,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
-    shared: reader(writing, runIn(timeoutMs, sessions)),
+    shared: reader(writing, runIn(patienceFor(timeoutMs), sessions)),
     countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
       listeners.add(listener);
@@ -65,12 +72,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     },
     async ping() {
       const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint`;
-      const row = await read.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
+      const row = await probe.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
       if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database does not accept writes.');
       requireFingerprint(options.schema ?? SCHEMA, row?.fingerprint ?? undefined);
     },
     connections() {
-      const pools = [reading, writing];
       const sum = (of: (pool: Pool) => number) => pools.reduce((total, pool) => total + of(pool), 0);
       return {
         open: sum((pool) => pool.totalCount),
@@ -82,7 +88,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     async close() {
       await writer.idle();
       await notices?.stop();
-      await Promise.all([reading.end(), writing.end()]);
+      await Promise.all(pools.map((pool) => pool.end()));
     },
   };
 }
@@ -112,13 +118,13 @@ function reader(pool: Pool, run: Run): Reader {
   };
 }
 
-function runIn(timeoutMs: number, prepared = true): Run {
+function runIn(patienceMs: number, prepared = true): Run {
   return async (pool, statement) => {
     const client = await pool.connect().catch((error: unknown) => {
       throw storeFault(error);
     });
     const connection = connectionOf(client, prepared);
-    connection.patienceMs = patienceFor(timeoutMs);
+    connection.patienceMs = patienceMs;
     let lost = false;
     try {
       return (await connection.run(statement)).rows;

@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Index } from '../layout.ts';
+import type { Dialect } from '../migrations/dialects.ts';
 import { type Reader, StoreUnusable } from '../store.ts';
 import type { Schema } from './schema.ts';
 
@@ -12,9 +13,12 @@ type Right = 'owner' | 'create';
 const RIGHTS: Readonly<Record<Right, Reason>> = {
   owner: [
     'the database does not let this user change its tables',
-    'Start once as the user that owns the tables, or make this one their owner.',
+    'Run molar server migrate-schema as the user that owns the tables; then start again.',
   ],
-  create: ['the database does not let this user make tables', 'Grant CREATE on the schema, and USAGE.'],
+  create: [
+    'the database does not let this user make tables',
+    'Run molar server migrate-schema as the owner of the schema; then start again.',
+  ],
 };
 
 const FULL: Reason = ['the disk of the database is full', 'Free some space and start again; the upgrade resumes.'];
@@ -35,6 +39,17 @@ export async function within<T>(step: string, work: () => Promise<T>, right: Rig
     if (error instanceof StoreUnusable || known === undefined) throw error;
     throw new StoreUnusable(`Cannot ${step}: ${known[0]}.`, known[1], error);
   }
+}
+
+/** Refuses, before anything is changed, a user who serves only. Throws `StoreUnusable`. */
+export async function requireOwner(read: Reader, dialect: Dialect): Promise<void> {
+  if (dialect !== 'postgres') return;
+  const may = await read.get<{ create: number }>(
+    sql`SELECT has_schema_privilege(current_schema(), 'CREATE') AS "create"`,
+  );
+  if (may?.create !== 0) return;
+  const [reason, next] = RIGHTS.create;
+  throw new StoreUnusable(`The tables are not those of this version, and ${reason}.`, next);
 }
 
 /** A record that shares with another one what an index says that no two may share. */

@@ -2,10 +2,11 @@ import sql, { raw } from 'sql-template-tag';
 import { isAbove, molarVersion } from '../../version.ts';
 import type { Layout } from '../layout.ts';
 import type { Dialect } from '../migrations/dialects.ts';
-import { migrate, runText } from '../migrations/migrate.ts';
+import { migrate, migrationsOf, runText } from '../migrations/migrate.ts';
+import { MIGRATIONS } from '../migrations/steps.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import { backfillPage } from './backfill.ts';
-import { within } from './faults.ts';
+import { requireOwner, within } from './faults.ts';
 import { indexPlans, settleIndexes } from './indexes.ts';
 import { type DatabaseSchema, readSchema } from './introspection.ts';
 import { addColumnText, indexText, rowForm, type Schema, sideText, tableRecord, tableText } from './schema.ts';
@@ -69,12 +70,17 @@ export async function upgrade(work: Upgrade): Promise<void> {
 /** Adds what tables lack, and notes which rows are to be backfilled. False when the schema is complete. */
 async function begin(tx: Transaction, work: Upgrade): Promise<boolean> {
   const { dialect, schema } = work;
-  await within('make the tables', () => migrate(tx, dialect), 'create');
+  const version = await migrationsOf(tx, dialect);
+  if (version < MIGRATIONS.length) {
+    await requireOwner(tx, dialect);
+    await within('make the tables', () => migrate(tx, version, dialect), 'create');
+  }
   if ((await state.readFingerprint(tx)) === schema.fingerprint) {
     work.completed?.();
     return false;
   }
   await refuseNewer(tx);
+  await requireOwner(tx, dialect);
   await lockOrganizations(tx, dialect);
   await state.writeFingerprint(tx, undefined);
   await state.writeGoal(tx, schema.fingerprint);

@@ -35,6 +35,46 @@ describe('a database that is away', () => {
     }),
   );
 
+  postgresTest('says nothing any more: /readyz is 503 within 2 s, for everybody who polls, until it does', (database) =>
+    behindGate(database, async (gate) => {
+      const service = await testService([], { database: gate.url, statementTimeoutMs: 60_000 });
+      const ready = async () => {
+        const began = performance.now();
+        const { statusCode, headers, body } = await service.app.inject('/readyz');
+        return { statusCode, retryAfter: headers['retry-after'], body, late: performance.now() - began > 2000 };
+      };
+      expect(await ready()).toMatchObject({ statusCode: 200, late: false });
+      gate.hush();
+      // On connections that are open, on new ones, and where others wait for the same.
+      for (let turn = 0; turn < 3; turn++) {
+        for (const answer of await Promise.all([ready(), ready(), ready()])) {
+          expect(answer).toMatchObject({ statusCode: 503, retryAfter: '1', late: false });
+          const body = { statusCode: 503, data: null, warnings: [], errors: [{ code: 'server.unavailable' }] };
+          expect(JSON.parse(answer.body)).toMatchObject(body);
+        }
+      }
+      await gate.shut();
+      await gate.open();
+      await expect.poll(async () => (await ready()).statusCode).toBe(200);
+      await service.close();
+    }),
+  );
+
+  postgresTest(
+    'is another thing than one with much to do: /readyz does not wait for the works before it',
+    async (database) => {
+      const service = await testService([], { database: `${database.url}&readers=2&writers=1` });
+      const { store } = service.service;
+      const works = Array.from({ length: 6 }, () => store.read.get(sql`SELECT pg_sleep(3)`));
+      works.push(store.write((tx) => tx.get(sql`SELECT pg_sleep(3)`)));
+      const began = performance.now();
+      expect((await service.app.inject('/readyz')).statusCode).toBe(200);
+      expect(performance.now() - began).toBeLessThan(2000);
+      await Promise.all(works);
+      await service.close();
+    },
+  );
+
   postgresTest('ends a write that is under way, and nothing of it stays', (database) =>
     behindGate(database, async (gate) => {
       const store = await openPostgresStore(gate.url);

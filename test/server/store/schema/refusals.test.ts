@@ -67,7 +67,7 @@ describe('a start that cannot bring a practice to this version', () => {
         refused(
           home,
           /^Cannot change the table patients: the database does not let this user change its tables\.$/,
-          /owner/,
+          /molar server migrate-schema as the user that owns/,
         ),
     );
   });
@@ -79,8 +79,8 @@ describe('a start that cannot bring a practice to this version', () => {
       (home) =>
         refused(
           home,
-          /^Cannot make the tables: the database does not let this user make tables\.$/,
-          /^Grant CREATE on the schema, and USAGE\.$/,
+          /does not let this user make tables\.$/,
+          /molar server migrate-schema as the owner of the schema/,
         ),
     ),
   );
@@ -91,15 +91,15 @@ describe('a start that cannot bring a practice to this version', () => {
     await asOther(
       database,
       (role) => `GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
-      (home) => refused(home, /does not let this user make tables\.$/, /^Grant CREATE on the schema/),
+      (home) => refused(home, /not those of this version, and .* make tables\.$/, /molar server migrate-schema/),
     );
   });
 
   it.each([
     [{ code: 'SQLITE_FULL' }, /^Cannot build the index x: the disk of the database is full\.$/, /upgrade resumes/],
     [{ code: 'STORE_FULL' }, /disk of the database is full/, /Free some space/],
-    [{ code: 'SQLITE_READONLY' }, /does not let this user/, /owner/],
-    [{ state: { code: '42501' } }, /does not let this user/, /owner/],
+    [{ code: 'SQLITE_READONLY' }, /does not let this user/, /owns/],
+    [{ state: { code: '42501' } }, /does not let this user/, /owns/],
   ])('says what to do about %j', async (fault, message, next) => {
     const error = await within('build the index x', () => Promise.reject(fault)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreUnusable);
@@ -128,7 +128,9 @@ describe('/readyz', () => {
     await (await open({ schema: OLDER })).close();
     const reason =
       'The tables of the database were brought to another version of molar: restart this server with that version.';
-    expect([(await ready()).statusCode, (await ready()).json()]).toEqual([503, { status: 'not ready', reason }]);
+    const { statusCode, headers, json } = await ready();
+    expect([statusCode, headers['retry-after']]).toEqual([503, '1']);
+    expect(json()).toMatchObject({ status: 'not ready', reason, statusCode: 503, data: null, errors: [{}] });
     await service.close();
   });
 });
