@@ -13,6 +13,7 @@ import { mountSignIn, type SignIn } from '../signin/signin.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
+import { traceRequests } from '../tracing/tracing.ts';
 import { addressingProblem } from './addressing.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
@@ -92,6 +93,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   app.server.on('connect', refuseConnect);
   app.server.on('request', trackExchange);
   app.server.on('request', closeQueued);
+  traceRequests(app);
   // First of all, so that what is refused below is counted, too.
   const metrics = [
     ...streamMetrics(service),

@@ -7,6 +7,7 @@ import { appendAudit } from '../audit/entries.ts';
 import type { Clock } from '../clock.ts';
 import { boundTo, findOrganizationByKey } from '../organizations.ts';
 import type { Store, Transaction } from '../store/store.ts';
+import { traced } from '../tracing/tracing.ts';
 import { type ChunkReader, readChunk } from './chunks.ts';
 import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
@@ -105,9 +106,10 @@ export class Deliveries {
     const next = await nextDelivery(this.store.read, this.lastServedId);
     if (next === undefined) return false;
     this.lastServedId = next.id;
-    const { records, done } = await this.store
-      .write((tx) => this.deliverChunk(tx, next.id), next.org)
-      .catch((error: unknown) => this.abandon(next, error));
+    const attributes = { 'molar.operation': next.operation, 'molar.request_id': next.actor.requestId ?? '' };
+    const { records, done } = await traced({ name: 'deliver chunk', attributes, isRoot: true }, () =>
+      this.store.write((tx) => this.deliverChunk(tx, next.id), next.org),
+    ).catch((error: unknown) => this.abandon(next, error));
     this.delivered += records;
     if (done) this.completed++;
     return true;
