@@ -117,6 +117,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         await relay?.stop();
         await folder.close();
         await endTracing();
+        options.log.note('info', 'stopped');
       },
     };
   } catch (error) {

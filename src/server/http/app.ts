@@ -5,7 +5,7 @@ import { AUDITED_REFUSALS, RefusalTrail, type RefusedRequest } from '../audit/re
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { OverBudget } from '../budgets/overbudget.ts';
 import { mountDocs } from '../docs/route.ts';
-import type { AccessLog } from '../log.ts';
+import { type AccessLog, placeOf } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
@@ -115,7 +115,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
     const { status, problems, unexpected } = failureOf(error);
     // A caller that disconnected in the middle of its body is no fault of the server, and receives no response.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
-    if (unexpected && !hasLeft) options.log.failed(request.id, error);
+    if (unexpected && !hasLeft) options.log.failed(placeOf(request), error);
     // The rest of a late request may still arrive: it must not be parsed as the next one.
     if (status === 408) {
       reply.header('connection', 'close');
@@ -140,10 +140,12 @@ export async function buildApp(service: Service, options: AppOptions): Promise<F
   mountFiles(app, service);
   await mountOperations(app, auth, options.rateLimit);
   mountStream(app, auth, options.log, options.listeners);
-  service.reads.onFault = (error) => options.log.failed('audit log', error);
+  service.reads.onFault = (error, requestId) => options.log.failed({ part: 'audit log', requestId }, error);
   app.addHook('onReady', async () => {
     const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;
-    service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
+    service.deliveries.start(readerOf, (error, requestId) =>
+      options.log.failed({ part: 'async delivery', requestId }, error),
+    );
   });
   return app;
 }
