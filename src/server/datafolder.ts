@@ -25,6 +25,7 @@ import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
 import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
 import { TokenUses } from './tokens/uses.ts';
+import { tracedStore } from './tracing/tracedstore.ts';
 
 /** Stands for a temporary data folder, deleted when the server ends. */
 export const MEMORY = ':memory:';
@@ -87,7 +88,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   };
   let opened: Store | undefined;
   try {
-    const store = await openStore(path, options);
+    const store = tracedStore(await openStore(path, options), options.database === undefined ? 'sqlite' : 'postgresql');
     opened = store;
     await refuseUnfinished(store.read, options.database === undefined ? 'sqlite' : 'postgres');
     const files = await openFiles(options.files, path, { shared: options.database !== undefined });

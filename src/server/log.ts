@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { type Level, pino } from 'pino';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -5,7 +6,18 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 /** Where the server logs its requests; never tokens, bodies or query strings, at any level (contract §6). */
 export interface AccessLog {
   answered(entry: AnsweredRequest): void;
-  failed(requestId: string, error: unknown): void;
+  /** A fault of the server: at a request, or in the background for one. */
+  failed(where: FaultPlace, error: unknown): void;
+}
+
+/** Where something failed, as far as it is known. */
+export interface FaultPlace {
+  readonly requestId?: string | undefined;
+  readonly method?: string;
+  /** Route template. */
+  readonly route?: string;
+  /** A part of the server that works in the background. */
+  readonly part?: string;
 }
 
 /** A request whose response is complete. */
@@ -27,6 +39,11 @@ export interface ServerLog extends AccessLog {
   note(level: Exclude<LogLevel, 'silent'>, message: string, facts?: Readonly<Record<string, string | number>>): void;
 }
 
+/** A request as the log names it; `unknown` where no route matched. */
+export function placeOf({ id, method, routeOptions }: FastifyRequest) {
+  return { requestId: id, method, route: routeOptions.url ?? 'unknown' };
+}
+
 /** Opens the log; `level` is the lowest level that is written. */
 export function openLog(level: LogLevel, stream: { readonly write: (text: string) => unknown }): ServerLog {
   const logger = pino(
@@ -40,7 +57,11 @@ export function openLog(level: LogLevel, stream: { readonly write: (text: string
   return {
     note: (at, message, facts = {}) => logger[at](facts, message),
     answered: (entry) => logger[levelOf(entry.route, entry.status)](entry, 'answered'),
-    failed: (requestId, error) => logger.error({ requestId, fault: faultOf(error) }, 'a request failed'),
+    failed: (where, error) =>
+      logger.error(
+        { ...where, fault: faultOf(error) },
+        where.part === undefined ? 'a request failed' : 'work in the background failed',
+      ),
   };
 }
 

@@ -14,6 +14,7 @@ import { openSignIn, type SignInOptions } from './signin/signin.ts';
 import { relayMetrics } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { Relay } from './stream/relay/relay.ts';
+import { startTracing } from './tracing/start.ts';
 
 /** How a server is started: `OpenOptions` of its data, and how it listens. */
 export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTimeoutMs' | 'maxDocumentBytes'> {
@@ -71,6 +72,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
   const tls = options.tls && (await readTls(options.tls));
   const signIn = await openSignIn(options.signIn ?? {}, options.clock ?? Date.now, options.log);
+  const endTracing = await startTracing(options.log);
   const folder = await openFolder(options.data, {
     ...options,
     serving: true,
@@ -124,6 +126,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         forgetTls?.();
         await relay?.stop();
         await folder.close();
+        await endTracing();
+        options.log.note('info', 'stopped');
       },
     };
   } catch (error) {

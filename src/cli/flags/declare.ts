@@ -22,7 +22,9 @@ export function flagGroup(name?: string) {
     /** A flag with a value, which the help calls `helpValue`. */
     text: (helpValue: string | undefined, summary: string, more: More = {}) =>
       Flags.string({ ...common(summary, helpValue), ...more }),
-    /** The same, given as often as there are values. */
+    /** A flag whose value is a whole number (`wholeNumber` reads it): the configuration file of a server has it as one. */
+    whole: (unit: string, summary: string) => ({ ...Flags.string(common(summary, unit)), whole: true as const }),
+    /** A flag with a value, given as often as there are values. */
     list: (helpValue: string | undefined, summary: string, more: Omit<More, 'default'> = {}) =>
       Flags.string({ ...common(summary, helpValue), ...more, multiple: true, multipleNonGreedy: true }),
     /** A flag that is given or not. */

@@ -1,20 +1,23 @@
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, wholeNumber } from '../flags/values.ts';
 
-const { text } = flagGroup();
+const { whole } = flagGroup();
 
 type BudgetLimits = import('../../server/budgets/limits.ts').BudgetLimits;
 
 /** Flags of `molar serve` for what each organization, token and address may hold at once (contract §8). */
 export const budgetFlags = {
-  'max-async': text('N', 'Unfinished async deliveries of each organization and token, 4 when not given'),
-  'max-answer-bytes': text(
+  'max-async': whole('N', 'Unfinished async deliveries of each organization and token, 4 when not given'),
+  'max-answer-bytes': whole(
     'MB',
     'Answers of each organization that wait to be read, in MiB, 64 when not given; half more of all together',
   ),
-  'max-images': text('N', 'Images of each organization worked on at once, 2 when not given; 32 more wait their turn'),
-  'max-image-pixels': text('MP', 'Largest image that is worked on, in millions of pixels, 50 when not given'),
-  'max-connections': text('N', 'Connections, 1000 when not given; a quarter at most from one address but this machine'),
+  'max-images': whole('N', 'Images of each organization worked on at once, 2 when not given; 32 more wait their turn'),
+  'max-image-pixels': whole('MP', 'Largest image that is worked on, in millions of pixels, 50 when not given'),
+  'max-connections': whole(
+    'N',
+    'Connections, 1000 when not given; a quarter at most from one address but this machine',
+  ),
 };
 
 /** The budgets that were given; the server has its own for the others. Throws a Failure (exit 2). */

@@ -6,12 +6,13 @@ import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { budgetFlags, readBudgets } from './budgetflags.ts';
+import { readConfiguration } from './configfile.ts';
 import { credentialsFlag } from './importcommand.ts';
 import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 import { readSignInFlags, signInFlags } from './signinflags.ts';
 
-const { list, text, toggle } = flagGroup();
+const { list, text, toggle, whole } = flagGroup();
 
 type ServeOptions = Omit<import('../../server/serve.ts').ServeOptions, 'log' | 'demo'>;
 type RunningServer = import('../../server/serve.ts').RunningServer;
@@ -24,25 +25,29 @@ const ENDING_MS = 25_000;
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
   static override flags = {
+    config: text(
+      'FILE',
+      'Read settings from this file (TOML; JSON if its name ends in .json): a key for each flag here. Flags override it',
+    ),
     host: text('ADDRESS', 'Address to listen on, 127.0.0.1 when not given'),
-    port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
+    port: whole('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
     ...credentialsFlag,
     demo: text(undefined, 'Fill an empty folder with a synthetic practice', { options: ['small', 'medium', 'large'] }),
-    'request-timeout': text('S', 'Seconds a request may take, 60 when not given'),
-    'drain-time': text(
+    'request-timeout': whole('S', 'Seconds a request may take, 60 when not given'),
+    'drain-time': whole(
       'S',
       'Seconds for which the server goes on serving after SIGTERM while /readyz is 503; 5 with --behind-proxy when not given, else 0',
     ),
-    'max-document-size': text('MB', 'Largest document in MiB, 50 when not given'),
+    'max-document-size': whole('MB', 'Largest document in MiB, 50 when not given'),
     ...maxTextFlag,
-    'rate-limit': text('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
+    'rate-limit': whole('N', 'Requests a second for each organization and token, 100 when not given; 0 for no limit'),
     ...budgetFlags,
-    'aging-page-limit': text('N', 'Transactions per page of the aging report, 1000 when not given'),
+    'aging-page-limit': whole('N', 'Transactions per page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
-    'stream-retention': text('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
-    'audit-retention': text('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
+    'stream-retention': whole('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
+    'audit-retention': whole('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
     'audit-key': text(
       'FILE',
       'Ed25519 key that signs checkpoints of the audit log, made when missing; audit.key in the data folder when not given, with --database in the config folder',
@@ -71,11 +76,11 @@ export abstract class ServeCommand extends MolarCommand {
   };
 
   override async run(): Promise<void> {
-    const { flags } = await this.input();
+    const { flags, env, locate } = await this.settings();
     const { streams, signal, allowEnding, setExitCode } = this.context;
     const drainMs = readDrainTime(flags);
-    const running = await this.start(flags).catch((error: unknown) => {
-      throw serverFailureOf(error);
+    const running = await this.start(flags, env).catch((error: unknown) => {
+      throw locate(serverFailureOf(error));
     });
     const line = isOn(flags, 'json')
       ? JSON.stringify({ event: 'listening', url: running.url, pid: process.pid })
@@ -93,8 +98,20 @@ export abstract class ServeCommand extends MolarCommand {
     setExitCode(EXIT.done);
   }
 
-  private async start(flags: FlagValues): Promise<RunningServer> {
-    const { env, streams } = this.context;
+  /** Flags and environment, with what `--config` adds to them. */
+  private async settings() {
+    const { flags } = await this.input();
+    const { env } = this.context;
+    const path = textFlag(flags, 'config');
+    if (path === undefined) return { flags, env, locate: (error: unknown) => error };
+    const { flags: configured, secrets, locate } = await readConfiguration(path, this.ctor.flags, flags, env);
+    // The libraries for databases, object storage and traces read their secrets there.
+    Object.assign(process.env, secrets);
+    return { flags: { ...configured, ...flags }, env: { ...env, ...secrets }, locate };
+  }
+
+  private async start(flags: FlagValues, env: Environment): Promise<RunningServer> {
+    const { streams } = this.context;
     const options = readServeFlags(flags, env);
     const [{ serve }, { openLog }] = await Promise.all([
       import('../../server/serve.ts'),

@@ -11,7 +11,7 @@ import { type FlagValues, textFlag, wholeNumber } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 
-const { text, toggle } = flagGroup();
+const { text, toggle, whole } = flagGroup();
 
 /** The server's data, opened by a command. */
 export type DataFolder = import('../../server/datafolder.ts').OpenFolder;
@@ -38,7 +38,7 @@ export const jsonFlag = { json: toggle('Print one JSON object') };
 
 /** `--max-text` of commands that take in records. */
 export const maxTextFlag = {
-  'max-text': text('N', 'Characters that a free text such as a note may have, 10000 when not given'),
+  'max-text': whole('N', 'Characters that a free text such as a note may have, 10000 when not given'),
 };
 
 /** Code points that a free text may have (contract §8). */

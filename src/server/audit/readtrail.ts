@@ -30,7 +30,7 @@ export class ReadTrail {
   private failing = false;
 
   /** Called when an entry could not be written. */
-  onFault: (error: unknown) => void = () => {};
+  onFault: (error: unknown, requestId?: string) => void = () => {};
 
   constructor(
     private readonly store: Store,
@@ -80,11 +80,11 @@ export class ReadTrail {
   }
 
   /** Entries of one turn of the event loop share a commit: the store sees to that. */
-  private async commit(row: LogRow, { at }: AuditEntry): Promise<void> {
+  private async commit(row: LogRow, { at, actor }: AuditEntry): Promise<void> {
     try {
       await this.store.appendLogs([row]);
     } catch (error) {
-      this.onFault(error);
+      this.onFault(error, actor.requestId ?? undefined);
       // The answer is not sent, so its entry would not be true. This one is: and whether it can be written shows when
       // reading may go on.
       if (!this.failing) this.noted.push(auditRow({ org: null, at, actor: SERVER, operation: UNAVAILABLE }));

@@ -5,7 +5,7 @@ import { AUDITED_REFUSALS, RefusalTrail, type RefusedRequest } from '../audit/re
 import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.ts';
 import { OverBudget } from '../budgets/overbudget.ts';
 import { mountDocs } from '../docs/route.ts';
-import type { AccessLog } from '../log.ts';
+import { type AccessLog, placeOf } from '../log.ts';
 import { type Metric, mountMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
@@ -13,6 +13,7 @@ import { mountSignIn, type SignIn } from '../signin/signin.ts';
 import type { ComputedReaders } from '../stream/deliveries.ts';
 import { deliveryMetrics, streamMetrics } from '../stream/gauges.ts';
 import type { ListenerTimes } from '../stream/listener.ts';
+import { traceRequests } from '../tracing/tracing.ts';
 import { addressingProblem } from './addressing.ts';
 import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { Draining } from './draining.ts';
@@ -99,6 +100,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
   app.server.on('connect', refuseConnect);
   app.server.on('request', trackExchange);
   app.server.on('request', closeQueued);
+  traceRequests(app);
   // First of all, so that what is refused below is counted, too.
   const metrics = [
     ...streamMetrics(service),
@@ -120,7 +122,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
     const { status, problems, unexpected } = failureOf(error);
     // A caller that disconnected in the middle of its body is no fault of the server, and receives no response.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
-    if (unexpected && !hasLeft) options.log.failed(request.id, error);
+    if (unexpected && !hasLeft) options.log.failed(placeOf(request), error);
     // The rest of a late request may still arrive: it must not be parsed as the next one.
     if (status === 408) {
       reply.header('connection', 'close');
@@ -145,10 +147,12 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
   mountFiles(app, service);
   await mountOperations(app, auth, options.rateLimit);
   mountStream(app, auth, options.log, options.listeners);
-  service.reads.onFault = (error) => options.log.failed('audit log', error);
+  service.reads.onFault = (error, requestId) => options.log.failed({ part: 'audit log', requestId }, error);
   app.addHook('onReady', async () => {
     const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;
-    service.deliveries.start(readerOf, (error) => options.log.failed('async delivery', error));
+    service.deliveries.start(readerOf, (error, requestId) =>
+      options.log.failed({ part: 'async delivery', requestId }, error),
+    );
   });
   return Object.assign(app, { draining });
 }

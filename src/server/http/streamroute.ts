@@ -5,7 +5,7 @@ import { POSITION_HEADER, STREAM_PATH } from '../../catalog/stream/messages.ts';
 import { matchPatterns, patternProblem } from '../../catalog/stream/patterns.ts';
 import { StreamTrail } from '../audit/streamtrail.ts';
 import { nowOf } from '../clock.ts';
-import type { AccessLog } from '../log.ts';
+import { type AccessLog, placeOf } from '../log.ts';
 import type { Service } from '../service.ts';
 import {
   LISTENER_TIMES,
@@ -72,7 +72,7 @@ export function mountStream(
         await serveListener(listening, closing.signal, start);
         socket.end();
       } catch (error) {
-        if (!(error instanceof Refusal)) log.failed(request.id, error);
+        if (!(error instanceof Refusal)) log.failed(placeOf(request), error);
         socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
       } finally {
         service.stream.listeners--;

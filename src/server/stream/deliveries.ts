@@ -7,6 +7,7 @@ import { appendAudit } from '../audit/entries.ts';
 import type { Clock } from '../clock.ts';
 import { boundTo, findOrganizationByKey } from '../organizations.ts';
 import type { Store, Transaction } from '../store/store.ts';
+import { traced } from '../tracing/tracing.ts';
 import { type ChunkReader, readChunk } from './chunks.ts';
 import { advanceDelivery, type Delivery, findDelivery, nextDelivery, removeDelivery } from './deliverystore.ts';
 import { appendMessage } from './outbox.ts';
@@ -44,7 +45,9 @@ export class Deliveries {
   private timer: NodeJS.Timeout | undefined;
   private lastServedId = 0;
   private computed: ComputedReaders = () => undefined;
-  private onFault: ((error: unknown) => void) | undefined;
+  private onFault: ((error: unknown, requestId?: string) => void) | undefined;
+  /** The request that asked for the delivery whose turn it is. */
+  private askedBy: string | undefined;
 
   constructor(
     private readonly store: Store,
@@ -52,7 +55,7 @@ export class Deliveries {
   ) {}
 
   /** Starts delivering; `onFault` is called with the error of each chunk that failed and will be retried. */
-  start(computed: ComputedReaders, onFault: (error: unknown) => void): void {
+  start(computed: ComputedReaders, onFault: (error: unknown, requestId?: string) => void): void {
     this.computed = computed;
     this.onFault = onFault;
     // A server that has ended may have left deliveries; they do not wait for its restart.
@@ -91,7 +94,7 @@ export class Deliveries {
           await nextTurn();
         }
       } catch (error) {
-        this.onFault?.(error);
+        this.onFault?.(error, this.askedBy);
         this.isPending = true;
         await delayFor(delay, signal);
         delay = Math.min(delay * 2, MAX_DELAY_MS);
@@ -102,12 +105,15 @@ export class Deliveries {
 
   /** One chunk of the delivery whose turn it is; false when there is none. */
   private async step(): Promise<boolean> {
+    this.askedBy = undefined;
     const next = await nextDelivery(this.store.read, this.lastServedId);
     if (next === undefined) return false;
     this.lastServedId = next.id;
-    const { records, done } = await this.store
-      .write((tx) => this.deliverChunk(tx, next.id), next.org)
-      .catch((error: unknown) => this.abandon(next, error));
+    this.askedBy = next.actor.requestId ?? undefined;
+    const attributes = { 'molar.operation': next.operation, 'molar.request_id': this.askedBy ?? '' };
+    const { records, done } = await traced({ name: 'deliver chunk', attributes, isRoot: true }, () =>
+      this.store.write((tx) => this.deliverChunk(tx, next.id), next.org),
+    ).catch((error: unknown) => this.abandon(next, error));
     this.delivered += records;
     if (done) this.completed++;
     return true;
@@ -116,7 +122,7 @@ export class Deliveries {
   /** Ends a delivery whose query is no longer valid, as after a change of the catalog; rethrows other errors. */
   private async abandon(delivery: Delivery, error: unknown): Promise<{ records: number; done: boolean }> {
     if (!(error instanceof Refusal)) throw error;
-    this.onFault?.(error);
+    this.onFault?.(error, this.askedBy);
     await this.store.write((tx) => removeDelivery(tx, delivery.id));
     return { records: 0, done: true };
   }

@@ -1,7 +1,8 @@
 import { nowOf } from '../../clock.ts';
 import { findOrganization, organizationIds } from '../../organizations.ts';
 import type { Service } from '../../service.ts';
-import { resyncMessage, type SentMessage } from '../outbox.ts';
+import { traced } from '../../tracing/tracing.ts';
+import { resyncMessage, type SentMessage, type StoredMessage } from '../outbox.ts';
 import type { Broker } from './broker.ts';
 import { ConfirmWindow } from './window.ts';
 
@@ -53,14 +54,24 @@ export class Session {
         after = floor;
         continue;
       }
-      for (const message of page) {
-        if (!(await this.send(message, message.id))) break;
-        after = message.id;
-      }
       if (page.length === 0) await stream.beyond(after, POLL_MS, this.ending);
+      else after = await this.sendPage(page, after);
     }
     if (this.stopping.aborted) return this.lastConfirms();
     throw this.ending.reason;
+  }
+
+  /** Sends messages until the session ends; the number of the last one that was sent. */
+  private sendPage(page: readonly StoredMessage[], after: number): Promise<number> {
+    const attributes = { 'messaging.system': 'rabbitmq', 'messaging.batch.message_count': page.length };
+    return traced({ name: 'relay messages', kind: 'producer', attributes, isRoot: true }, async () => {
+      let last = after;
+      for (const message of page) {
+        if (!(await this.send(message, message.id))) break;
+        last = message.id;
+      }
+      return last;
+    });
   }
 
   /**
