@@ -86,14 +86,17 @@ describe.each(STORES)('in %s', (_name, make) => {
     expect((await request(url, `/patients/${PATIENT + 7}`, 'asked-get')).status).toBe(200);
     expect((await request(url, '/patients?pageSize=50', 'asked-list')).status).toBe(200);
     expect((await request(url, '/patients?pageSize=500&lastId=0', 'asked-all')).status).toBe(200);
-    const one = await trailOf(PATIENT + 7, ...where);
+    const [brought, ...one] = await trailOf(PATIENT + 7, ...where);
+    const everybody = [[PATIENT, PATIENT + 99]];
+    expect(brought).toMatchObject({ operation: 'server.import', who: COMMAND, ids: [], patients: everybody });
     expect(one.map(({ operation }) => operation)).toEqual(['patients.get', 'patients.list', 'patients.list']);
     expect(one[0]).toMatchObject({ ids: [PATIENT + 7], patients: [PATIENT + 7], requestId: 'asked-get' });
-    expect(one[2]).toMatchObject({ ids: [[PATIENT, PATIENT + 99]], patients: [[PATIENT, PATIENT + 99]] });
+    expect(one[2]).toMatchObject({ ids: everybody, patients: everybody });
     expect(one[0]?.who).toMatch(/^token /);
-    expect((await trailOf(PATIENT + 60, ...where)).map(({ operation }) => operation)).toEqual(['patients.list']);
+    const other = (await trailOf(PATIENT + 60, ...where)).map(({ operation }) => operation);
+    expect(other).toEqual(['server.import', 'patients.list']);
     expect(await trailOf(PATIENT + 7, ...where, '--to', '2001-01-01')).toEqual([]);
-    expect(await trailOf(PATIENT + 7, ...where, '--for', ORGANIZATION)).toHaveLength(3);
+    expect(await trailOf(PATIENT + 7, ...where, '--for', ORGANIZATION)).toHaveLength(4);
     // Asked about twice, nobody is still nobody.
     for (let n = 0; n < 2; n++) expect(await trailOf(PATIENT + 100, ...where)).toEqual([]);
     const shown = await run('audit', 'patient', String(PATIENT + 100), ...where);
@@ -131,8 +134,9 @@ it('copies of everything and an import are entries of whoever ran the command', 
     ...restored,
     ['audit.export', false],
   ]);
-  // What held everything held this patient, too.
+  // The import brought this patient, and what held everything held it, too.
   expect((await trailOf(PATIENT, '--data', 'again')).map(({ operation }) => operation)).toEqual([
+    'server.import',
     'server.backup',
     'server.restore',
   ]);

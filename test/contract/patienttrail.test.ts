@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { auditCommand } from '../../src/server/audit/commands.ts';
+import { writeCommand } from '../../src/server/audit/commands.ts';
 import { patientPages } from '../../src/server/audit/patienttrail.ts';
 import { deleteOldEntries } from '../../src/server/audit/retention.ts';
 import { OTHER_ORGANIZATION, PATIENTS, TOKENS } from '../support/ids.ts';
@@ -52,10 +52,10 @@ it('finds by an index what the whole log tells of a patient', async () => {
   await service.call('GET', '/patients/64', there);
   await service.call('GET', '/patients', { ...there, query: { pageSize: 500, lastId: 0 } });
   await service.call('PUT', '/patients/64', { body: { firstName: 'New' } });
-  await auditCommand(service.service, { operation: 'server.backup', org: null, all: true });
-  await auditCommand(service.service, { operation: 'audit.export', org: 2, all: true });
+  await writeCommand(service.service, { operation: 'server.backup', all: true });
+  await writeCommand(service.service, { operation: 'audit.export', org: 2, all: true });
   // Not of a patient, though the number is the same.
-  await auditCommand(service.service, { operation: 'audit.patient', org: null, ids: [64] });
+  await writeCommand(service.service, { operation: 'audit.patient', ids: [64] });
   let total = 0;
   for (const patient of [...CROWD, PATIENTS.ann, 3, 66, 5001, 999_999_999]) {
     for (const range of [{}, { org: 1 }, { org: 2 }, { from: noon }, { org: 1, to: noon }]) {

@@ -23,14 +23,14 @@ export abstract class AuditExportCommand extends ServerCommand {
   };
 
   protected override async work(folder: DataFolder, { flags }: CommandInput): Promise<string> {
-    const [{ auditPages, exportEntries }, { auditCommand }] = await Promise.all([
+    const [{ auditPages, exportEntries }, { writeCommand }] = await Promise.all([
       import('../../server/audit/export.ts'),
       import('../../server/audit/commands.ts'),
     ]);
     const { service } = folder;
     const { read } = service.store;
     const range = await rangeOf(folder, flags);
-    await auditCommand(service, {
+    await writeCommand(service, {
       operation: 'audit.export',
       org: range.org ?? null,
       all: range.from === undefined && range.to === undefined,

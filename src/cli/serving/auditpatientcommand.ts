@@ -19,14 +19,14 @@ export abstract class AuditPatientCommand extends ServerCommand {
     if (patient === undefined) {
       throw usageFailure('ID must be the id of a patient, a positive whole number.', { source: 'ID' });
     }
-    const [{ exportEntries }, { patientPages }, { auditCommand }] = await Promise.all([
+    const [{ exportEntries }, { patientPages }, { writeCommand }] = await Promise.all([
       import('../../server/audit/export.ts'),
       import('../../server/audit/patienttrail.ts'),
       import('../../server/audit/commands.ts'),
     ]);
     const { service } = folder;
     const range = await rangeOf(folder, flags);
-    await auditCommand(service, { operation: 'audit.patient', org: range.org ?? null, ids: [patient] });
+    await writeCommand(service, { operation: 'audit.patient', org: range.org ?? null, ids: [patient] });
     const { read } = service.store;
     const entries = exportEntries(read, patientPages(read, patient, range));
     const asJson = isOn(flags, 'json');

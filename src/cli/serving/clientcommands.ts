@@ -1,6 +1,6 @@
 import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
-import { idArgument, listed, rightsFlags, rightsRequest, rotationFlags } from './credentialflags.ts';
+import { idArgument, listed, rightsFlags, rightsRequest, rotationFlags, termCells } from './credentialflags.ts';
 import { type DataFolder, dataFlags, jsonArrayFlag, jsonFlag, ServerCommand } from './servercommand.ts';
 
 const admin = () => import('../../server/tokens/clientadmin.ts');
@@ -21,8 +21,11 @@ export abstract class ClientListCommand extends ServerCommand {
   static override flags = { ...dataFlags, ...jsonArrayFlag };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const [{ listClients }, { clientText }] = await Promise.all([import('../../server/tokens/clients.ts'), admin()]);
-    return listed(flags, await listClients(service.store.read), clientText);
+    const { listClients } = await import('../../server/tokens/clients.ts');
+    return listed(flags, await listClients(service.store.read), {
+      none: 'There are no clients.',
+      cellsOf: (client) => [client.clientId, ...termCells(client)],
+    });
   }
 }
 

@@ -46,7 +46,34 @@ export function idArgument(listed: string) {
   return { id: Args.string({ required: true, ignoreStdin: true, description: `Id that "${listed}" shows` }) };
 }
 
-/** Tokens, clients or keys as JSON, or as text for people. */
-export function listed<T>(flags: FlagValues, rows: readonly T[], textOf: (rows: readonly T[]) => string): string {
-  return isOn(flags, 'json') ? `${JSON.stringify(rows)}\n` : textOf(rows);
+/** Tokens, clients or keys as JSON, or for people as a line each, whose cells stand below each other. */
+export function listed<T>(
+  flags: FlagValues,
+  rows: readonly T[],
+  { none, cellsOf }: { readonly none: string; readonly cellsOf: (row: T) => readonly string[] },
+): string {
+  if (isOn(flags, 'json')) return `${JSON.stringify(rows)}\n`;
+  if (rows.length === 0) return `${none}\n`;
+  const lines = rows.map(cellsOf);
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return padded.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+type Terms = Pick<
+  import('../../server/tokens/tokens.ts').TokenListing,
+  'label' | 'organizations' | 'scopes' | 'locations' | 'readOnly' | 'expiresAt' | 'lastUsedAt'
+>;
+
+/** Label, organizations, rights and times of a credential. */
+export function termCells(terms: Terms): readonly string[] {
+  const { label, organizations, scopes, locations, readOnly, expiresAt, lastUsedAt } = terms;
+  return [
+    label ?? '',
+    organizations.join(','),
+    scopes.join(','),
+    [locations === null ? '' : `locations ${locations.join(',')}`, readOnly ? 'read-only' : ''].join(' ').trim(),
+    `expires ${expiresAt ?? 'never'}`,
+    `used ${lastUsedAt ?? 'never'}`,
+  ];
 }

@@ -11,13 +11,11 @@ export abstract class KeyListCommand extends ServerCommand {
   static override flags = { ...dataFlags, ...jsonArrayFlag };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const [{ listKeys }, { linedUp }] = await Promise.all([
-      import('../../server/files/linkkeys.ts'),
-      import('../../server/tokens/admin.ts'),
-    ]);
-    return listed(flags, await listKeys(service.store.read), (keys) =>
-      linedUp(keys.map(({ id, createdAt, endsAt }) => [id, `made ${createdAt}`, endsAt ? `ends ${endsAt}` : 'signs'])),
-    );
+    const { listKeys } = await import('../../server/files/linkkeys.ts');
+    return listed(flags, await listKeys(service.store.read), {
+      none: 'There are no keys.',
+      cellsOf: ({ id, createdAt, endsAt }) => [id, `made ${createdAt}`, endsAt ? `ends ${endsAt}` : 'signs'],
+    });
   }
 }
 
@@ -30,14 +28,14 @@ export abstract class KeyRotateCommand extends ServerCommand {
   };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const [{ rotateKeys }, { auditCommand }] = await Promise.all([
+    const [{ rotateKeys }, { appendCommand }] = await Promise.all([
       import('../../server/files/linkkeys.ts'),
-      import('../../server/tokens/admin.ts'),
+      import('../../server/audit/commands.ts'),
     ]);
     const now = service.clock();
     const id = await service.store.write(async (tx) => {
       const made = await rotateKeys(tx, now, isOn(flags, 'now'));
-      await auditCommand(tx, new Date(now).toISOString(), { operation: 'keys.rotate', ids: [made] });
+      await appendCommand(tx, new Date(now).toISOString(), { operation: 'keys.rotate', ids: [made] });
       return made;
     });
     return isOn(flags, 'json') ? `${JSON.stringify({ id })}\n` : `New download links are signed with the key ${id}.\n`;

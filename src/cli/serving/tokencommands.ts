@@ -1,6 +1,6 @@
 import { isOn } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';
-import { idArgument, listed, rightsFlags, rightsRequest, rotationFlags } from './credentialflags.ts';
+import { idArgument, listed, rightsFlags, rightsRequest, rotationFlags, termCells } from './credentialflags.ts';
 import { type DataFolder, dataFlags, jsonArrayFlag, jsonFlag, ServerCommand } from './servercommand.ts';
 
 const admin = () => import('../../server/tokens/admin.ts');
@@ -21,8 +21,11 @@ export abstract class TokenListCommand extends ServerCommand {
   static override flags = { ...dataFlags, ...jsonArrayFlag };
 
   protected override async work({ service }: DataFolder, { flags }: CommandInput): Promise<string> {
-    const [{ listTokens }, { tokenText }] = await Promise.all([import('../../server/tokens/tokens.ts'), admin()]);
-    return listed(flags, await listTokens(service.store.read), tokenText);
+    const { listTokens } = await import('../../server/tokens/tokens.ts');
+    return listed(flags, await listTokens(service.store.read), {
+      none: 'There are no tokens.',
+      cellsOf: (token) => [token.id, ...termCells(token)],
+    });
   }
 }
 

@@ -1,19 +1,25 @@
 import { userInfo } from 'node:os';
 import { nowOf } from '../clock.ts';
 import type { Service } from '../service.ts';
-import { type Actor, type AuditEntry, auditRow } from './entries.ts';
+import type { Transaction } from '../store/store.ts';
+import { type AuditEntry, appendAudit, auditRow } from './entries.ts';
 
-/** The entry of a command on the server's own data; it is on disk when this resolves, and nothing may be printed before. */
-export function auditCommand(
-  service: Pick<Service, 'store' | 'clock'>,
-  entry: Pick<AuditEntry, 'org' | 'operation' | 'ids' | 'all' | 'count'>,
-): Promise<void> {
-  return service.store.appendLogs([auditRow({ ...entry, at: nowOf(service), actor: commandActor() })]);
+/** What a command did; it concerns no single organization unless it says so. */
+type Done = Omit<AuditEntry, 'at' | 'actor' | 'org'> & Partial<Pick<AuditEntry, 'org'>>;
+
+/** Writes the entry of a command by itself; it is on disk when this resolves, and nothing may be printed before. */
+export function writeCommand(service: Pick<Service, 'store' | 'clock'>, done: Done): Promise<void> {
+  return service.store.appendLogs([auditRow(entryOf(nowOf(service), done))]);
 }
 
-/** Whoever may run commands on the server's own data, as the audit log names them: `command USER` (contract §8). */
-export function commandActor(): Actor {
-  return { who: `command ${userName()}`, address: null, requestId: null };
+/** Writes the entry of a command in the transaction of what it does. */
+export function appendCommand(tx: Transaction, at: string, done: Done): Promise<void> {
+  return appendAudit(tx, entryOf(at, done));
+}
+
+/** Whoever may run commands on the server's own data is `command USER` (contract §8). */
+function entryOf(at: string, done: Done): AuditEntry {
+  return { org: null, ...done, at, actor: { who: `command ${userName()}`, address: null, requestId: null } };
 }
 
 function userName(): string {

@@ -10,8 +10,8 @@ import {
   type Signing,
 } from './checkpoints.ts';
 import type { AuditKey, PublicKeys } from './keys.ts';
-import { dropRequest, readRequest } from './request.ts';
 import { Shipper } from './shipper.ts';
+import { dropRequest, readRequest } from './signing.ts';
 import type { ShippingTarget } from './targets.ts';
 
 const MINUTE_MS = 60_000;

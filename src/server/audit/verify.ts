@@ -6,9 +6,8 @@ import type { Link } from './checkpoints.ts';
 import { auditPages } from './export.ts';
 import { IndexCheck } from './indexcheck.ts';
 import type { PublicKeys } from './keys.ts';
-import { compareShipped } from './shipped.ts';
 import { shippedToFiles } from './shipper.ts';
-import { floorOf, readRange, SignedCheckpoints } from './signatures.ts';
+import { compareShipped, floorOf, readRange, SignedCheckpoints } from './signatures.ts';
 import { FILE_TARGET } from './targets.ts';
 
 /** The outcome of a verification. */

@@ -2,8 +2,7 @@ import type { Readable } from 'node:stream';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
-import { commandActor } from '../audit/commands.ts';
-import { appendAudit } from '../audit/entries.ts';
+import { appendCommand } from '../audit/commands.ts';
 import { nowOf } from '../clock.ts';
 import { removeScheduled } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
@@ -134,8 +133,8 @@ async function importInto(
   if (state.changes !== undefined) {
     const count = Object.values(state.counts).reduce((sum, some) => sum + some, state.deleted);
     const told = state.changes.told();
-    for (const entry of told.length > 0 ? told : [{ org: null, count }]) {
-      await appendAudit(tx, { ...entry, at: now, actor: commandActor(), operation: 'server.import' });
+    for (const done of told.length > 0 ? told : [{ count }]) {
+      await appendCommand(tx, now, { operation: 'server.import', ...done });
     }
   }
   for (const org of state.ids.begun(transactions.type)) await fillLedger(tx, org);

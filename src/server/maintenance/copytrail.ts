@@ -1,4 +1,4 @@
-import { auditCommand } from '../audit/commands.ts';
+import { writeCommand } from '../audit/commands.ts';
 import { readSchema } from '../store/schema/introspection.ts';
 import type { Store } from '../store/store.ts';
 import type { DataLocation, OpenDataLocation } from './datalocation.ts';
@@ -11,7 +11,7 @@ export function noteCopy(
   operation: `server.${'backup' | 'restore' | 'migrate'}`,
   { now }: Work,
 ): Promise<void> {
-  return auditCommand({ store, clock: now }, { operation, org: null, all: true });
+  return writeCommand({ store, clock: now }, { operation, all: true });
 }
 
 /**

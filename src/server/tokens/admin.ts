@@ -1,20 +1,9 @@
 import { Refusal, refusal } from '../../catalog/failures.ts';
-import { commandActor } from '../audit/commands.ts';
-import { type AuditEntry, appendAudit } from '../audit/entries.ts';
+import { appendCommand } from '../audit/commands.ts';
 import { nowOf } from '../clock.ts';
 import type { Service } from '../service.ts';
-import type { Transaction } from '../store/store.ts';
 import { earlierOf, type NewTerms, type RightsRequest, readOverlap, readRights, renewedEnd } from './rights.ts';
-import { endToken, findGrant, newToken, type Rights, revokeToken, saveToken, type TokenListing } from './tokens.ts';
-
-/** Writes the entry of a command on credentials, in the transaction of what it does. */
-export function auditCommand(
-  tx: Transaction,
-  at: string,
-  entry: Pick<AuditEntry, 'operation' | 'ids' | 'client'>,
-): Promise<void> {
-  return appendAudit(tx, { org: null, at, actor: commandActor(), ...entry });
-}
+import { endToken, findGrant, newToken, revokeToken, saveToken } from './tokens.ts';
 
 /** Creates a token for organizations that exist; its text is returned here and never again. Throws a Refusal. */
 export async function createToken(service: Service, request: RightsRequest) {
@@ -22,7 +11,7 @@ export async function createToken(service: Service, request: RightsRequest) {
   const token = newToken();
   const id = await service.store.write(async (tx) => {
     const made = await saveToken(tx, token, terms);
-    await auditCommand(tx, terms.createdAt, { operation: 'tokens.create', ids: [made] });
+    await appendCommand(tx, terms.createdAt, { operation: 'tokens.create', ids: [made] });
     return made;
   });
   return { id, token, ...terms };
@@ -53,7 +42,7 @@ export async function rotateToken(service: Service, id: string, overlap: string)
     // It may have been revoked meanwhile: then it must not live on in another one.
     if (!(await endToken(tx, id, endsAt))) throw noSuchToken(id);
     const made = await saveToken(tx, token, terms);
-    await auditCommand(tx, createdAt, { operation: 'tokens.rotate', ids: [id, made] });
+    await appendCommand(tx, createdAt, { operation: 'tokens.rotate', ids: [id, made] });
     return made;
   });
   return { id: made, token, ...terms, replaces: { id, expiresAt: endsAt } };
@@ -63,7 +52,7 @@ export async function rotateToken(service: Service, id: string, overlap: string)
 export async function revoke(service: Service, id: string): Promise<void> {
   const revoked = await service.store.write(async (tx) => {
     if (!(await revokeToken(tx, id))) return false;
-    await auditCommand(tx, nowOf(service), { operation: 'tokens.delete', ids: [id] });
+    await appendCommand(tx, nowOf(service), { operation: 'tokens.delete', ids: [id] });
     return true;
   });
   if (!revoked) throw noSuchToken(id);
@@ -75,30 +64,4 @@ function noSuchToken(id: string): Refusal {
 
 function invalid(description: string): Refusal {
   return new Refusal([{ code: 'field.conflict', source: 'id', description }]);
-}
-
-/** The tokens as text for people, one line each. */
-export function tokenText(tokens: readonly TokenListing[]): string {
-  if (tokens.length === 0) return 'There are no tokens.\n';
-  return linedUp(tokens.map((token) => [token.id, ...termCells(token)]));
-}
-
-/** Label, organizations, rights and times of a credential, as cells of a line for people. */
-export function termCells(terms: Rights & Pick<TokenListing, 'label' | 'expiresAt' | 'lastUsedAt'>): readonly string[] {
-  const { label, organizations, scopes, locations, readOnly, expiresAt, lastUsedAt } = terms;
-  return [
-    label ?? '',
-    organizations.join(','),
-    scopes.join(','),
-    [locations === null ? '' : `locations ${locations.join(',')}`, readOnly ? 'read-only' : ''].join(' ').trim(),
-    `expires ${expiresAt ?? 'never'}`,
-    `used ${lastUsedAt ?? 'never'}`,
-  ];
-}
-
-/** Rows of cells as lines whose columns stand below each other. */
-export function linedUp(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return padded.map((line) => `${line.trimEnd()}\n`).join('');
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Refusal, refusal } from '../../catalog/failures.ts';
+import { appendCommand } from '../audit/commands.ts';
 import { nowOf } from '../clock.ts';
 import type { Service } from '../service.ts';
-import { auditCommand, linedUp, termCells } from './admin.ts';
-import { type Client, findClient, removeClient, replaceSecret, saveClient } from './clients.ts';
+import { findClient, removeClient, replaceSecret, saveClient } from './clients.ts';
 import { earlierOf, type RightsRequest, readOverlap, readRights, renewedEnd } from './rights.ts';
 import { secretHash } from './secrets.ts';
 
@@ -15,7 +15,7 @@ export async function createClient(service: Service, request: RightsRequest) {
   const hash = await secretHash(clientSecret);
   await service.store.write(async (tx) => {
     await saveClient(tx, clientId, hash, terms);
-    await auditCommand(tx, terms.createdAt, { operation: 'clients.create', ids: [clientId], client: clientId });
+    await appendCommand(tx, terms.createdAt, { operation: 'clients.create', ids: [clientId], client: clientId });
   });
   return { clientId, clientSecret, ...terms };
 }
@@ -44,7 +44,7 @@ export async function rotateClient(service: Service, clientId: string, overlap: 
   await service.store.write(async (tx) => {
     // Revoked, replaced or rotated meanwhile.
     if (!(await replaceSecret(tx, client, known.secretHash))) throw noSuchClient(clientId);
-    await auditCommand(tx, rotatedAt, { operation: 'clients.rotate', ids: [clientId], client: clientId });
+    await appendCommand(tx, rotatedAt, { operation: 'clients.rotate', ids: [clientId], client: clientId });
   });
   const { organizations, scopes, locations, readOnly, label, createdAt, expiresAt } = client;
   const terms = { organizations, scopes, locations, readOnly, label, createdAt, rotatedAt, expiresAt };
@@ -55,7 +55,7 @@ export async function rotateClient(service: Service, clientId: string, overlap: 
 export async function revokeClient(service: Service, clientId: string): Promise<void> {
   const revoked = await service.store.write(async (tx) => {
     if (!(await removeClient(tx, clientId))) return false;
-    await auditCommand(tx, nowOf(service), { operation: 'clients.delete', ids: [clientId], client: clientId });
+    await appendCommand(tx, nowOf(service), { operation: 'clients.delete', ids: [clientId], client: clientId });
     return true;
   });
   if (!revoked) throw noSuchClient(clientId);
@@ -68,10 +68,4 @@ function newSecret(): string {
 function noSuchClient(clientId: string): Refusal {
   const description = `There is no client ${clientId}. "molar server clients list" shows the ids.`;
   return refusal('record.not_found', 'id', description);
-}
-
-/** The clients as text for people, one line each. */
-export function clientText(clients: readonly Client[]): string {
-  if (clients.length === 0) return 'There are no clients.\n';
-  return linedUp(clients.map((client) => [client.clientId, ...termCells(client)]));
 }

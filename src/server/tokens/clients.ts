@@ -4,7 +4,7 @@ import { type Actor, appendAudit } from '../audit/entries.ts';
 import type { Service } from '../service.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import { matchingHash, NO_SECRET } from './secrets.ts';
-import { newToken, type Rights, type RightsRow, rightsOf, saveToken } from './tokens.ts';
+import { newToken, type Rights, type RightsRow, rightsColumns, rightsOf, saveToken } from './tokens.ts';
 
 /** Lifetime of a token issued to a client, unless that ends before (D4). */
 const TOKEN_SECONDS = 3600;
@@ -85,11 +85,12 @@ export async function saveClient(
   terms: ClientTerms,
 ): Promise<void> {
   await removeClient(tx, clientId);
-  const { organizations, scopes, locations, readOnly, label, createdAt, expiresAt } = terms;
+  const { organizations, scopes, locations, read_only } = rightsColumns(terms);
+  const { label, createdAt, expiresAt } = terms;
   await tx.run(sql`INSERT INTO api_clients
       (client_id, secret_hash, organizations, scopes, locations, read_only, label, created_at, expires_at)
-    VALUES (${clientId}, ${secretHash}, ${JSON.stringify(organizations)}, ${JSON.stringify(scopes)},
-      ${locations && JSON.stringify(locations)}, ${Number(readOnly)}, ${label}, ${createdAt}, ${expiresAt})`);
+    VALUES (${clientId}, ${secretHash}, ${organizations}, ${scopes}, ${locations}, ${read_only}, ${label}, ${createdAt},
+      ${expiresAt})`);
 }
 
 /** Deletes a client and every token that it was given; false when there is no such client. */

@@ -106,6 +106,16 @@ export function rightsOf({ organizations, scopes, locations, read_only }: Rights
   };
 }
 
+/** How rights are stored. */
+export function rightsColumns({ organizations, scopes, locations, readOnly }: Rights): RightsRow {
+  return {
+    organizations: JSON.stringify(organizations),
+    scopes: JSON.stringify(scopes),
+    locations: locations && JSON.stringify(locations),
+    read_only: Number(readOnly),
+  };
+}
+
 /** A token to store, for every location and for writing when nothing else is said. */
 export interface NewToken extends Pick<Grant, 'organizations' | 'scopes' | 'label' | 'createdAt' | 'expiresAt'> {
   readonly locations?: Grant['locations'];
@@ -118,12 +128,12 @@ export interface NewToken extends Pick<Grant, 'organizations' | 'scopes' | 'labe
 export async function saveToken(tx: Transaction, token: string, grant: NewToken): Promise<string> {
   const hash = tokenHash(token);
   const id = idOfHash(hash);
-  const { organizations, scopes, locations = null, readOnly = false, clientId = null } = grant;
-  const { label, createdAt, expiresAt } = grant;
+  const { organizations, scopes, locations, read_only } = rightsColumns({ locations: null, readOnly: false, ...grant });
+  const { clientId = null, label, createdAt, expiresAt } = grant;
   await tx.run(sql`INSERT INTO access_tokens
       (hash, id, organizations, scopes, locations, read_only, client_id, label, created_at, expires_at)
-    VALUES (${hash}, ${id}, ${JSON.stringify(organizations)}, ${JSON.stringify(scopes)},
-      ${locations && JSON.stringify(locations)}, ${Number(readOnly)}, ${clientId}, ${label}, ${createdAt}, ${expiresAt})
+    VALUES (${hash}, ${id}, ${organizations}, ${scopes}, ${locations}, ${read_only}, ${clientId}, ${label}, ${createdAt},
+      ${expiresAt})
     ON CONFLICT (hash) DO UPDATE SET organizations = excluded.organizations, scopes = excluded.scopes,
       locations = excluded.locations, read_only = excluded.read_only, expires_at = excluded.expires_at`);
   return id;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { entriesOf } from '../../../contract/trail.ts';
 import { rowsOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
 import type { Line } from '../support.ts';
@@ -7,6 +8,17 @@ import { appointment, brief, event, instant, PATH, practiceWith, TUESDAY, templa
 const service = sharedService(() => []);
 
 describe('GET /scheduleopenings', () => {
+  it.each([
+    ['one', 'TUESDAY', 1],
+    ['none', 'SUNDAY', 0],
+  ])('is told of by its number, and of nobody: %s', async (_name, dayOfWeek, count) => {
+    const practice = await practiceWith(service, template('08:00', '12:00', { dayOfWeek }));
+    const found = await entriesOf(service, async () => {
+      expect(rowsOf(await practice.get(PATH, TUESDAY))).toHaveLength(count);
+    });
+    expect(found).toMatchObject([{ operation: 'scheduleopenings.list', record_count: count, ids: [], patients: [] }]);
+  });
+
   it('answers pairs, days and slots with what the block carries', async () => {
     const practice = await practiceWith(
       service,
