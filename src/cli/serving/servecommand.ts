@@ -21,7 +21,7 @@ type DemoSize = Parameters<typeof import('../../demo/start.ts').demoOf>[0];
 /** `molar serve`: starts the server, says where it listens, and ends it on SIGTERM or SIGINT with 0. */
 export abstract class ServeCommand extends MolarCommand {
   static override flags = {
-    host: text('ADDRESS', 'Address to listen on, 127.0.0.1 when not given'),
+    host: text('ADDRESS', 'Address to listen on; 127.0.0.1 when not given, and for localhost'),
     port: text('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -241,6 +241,45 @@ it('who it was stands in the audit log, one whose name is no name under its fing
       .toEqual(expect.arrayContaining(['certificate kiosk', `certificate ${fingerprint}`]));
   } finally {
     await store.close();
+  }
+});
+
+it('other authorities, read on SIGHUP, end the rights that the earlier ones gave', async () => {
+  const clientCa = files.path('changing-ca.pem');
+  await copyFile(files.path('ca.pem'), clientCa);
+  const { tls } = serveOptions();
+  const earlier = server;
+  const notes: string[] = [];
+  const log = openLog('info', { write: (line: string) => notes.push(line) });
+  server = await serve(serveOptions({ data: files.path('changing'), ...(tls && { tls: { ...tls, clientCa } }), log }));
+  const reload = async () => {
+    notes.length = 0;
+    process.emit('SIGHUP');
+    await expect.poll(() => notes.join('')).toContain('read again');
+  };
+  const agent = new Agent({ keepAlive: true });
+  try {
+    const session = await sessionOf('kiosk', 'TLSv1.3');
+    const held = await opened('kiosk', {});
+    const plain = await opened(undefined, {});
+    expect(await status('kiosk', { agent })).toBe(200);
+    // The same ones change nothing.
+    await reload();
+    expect([held.closed, plain.closed]).toEqual([false, false]);
+    await copyFile(files.path('other-ca.pem'), clientCa);
+    await reload();
+    await expect.poll(() => held.closed).toBe(true);
+    expect(plain.closed).toBe(false);
+    plain.destroy();
+    expect(await status('kiosk', { agent })).toBe(401);
+    // Known now, though its rule is for another organization.
+    expect(await status('stranger')).toBe(403);
+    // Nor is a session of before good for anything.
+    expect(await status('kiosk', { socket: await opened('kiosk', { session, maxVersion: 'TLSv1.3' }) })).toBe(401);
+  } finally {
+    agent.destroy();
+    await server.close();
+    server = earlier;
   }
 });
 
