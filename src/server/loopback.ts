@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 
-/** Whether an address, or the host name of a URL, is of this machine alone. */
+/** Whether an address, or the host name of a URL, is of this machine alone; IPv4 in IPv6 is IPv4. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1' || host === '[::1]') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
+  const address = host.replace(/^::ffff:/i, '');
+  return isIP(address) === 4 && address.startsWith('127.');
 }

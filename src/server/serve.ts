@@ -107,8 +107,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     // The heap of an import is larger than any that a server needs.
     if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
-    const url = await app.listen({ host: options.host, port: options.port });
-    const forgetTls = options.tls && reloadOnHangup(app.server, options.tls, options.log);
+    // By that name the framework would listen twice, and the second time without what guards connections.
+    const host = options.host === 'localhost' ? '127.0.0.1' : options.host;
+    const url = await app.listen({ host, port: options.port });
+    const forgetTls =
+      options.tls &&
+      tls &&
+      reloadOnHangup(app.server, options.tls, tls, options.log, () => signIn.certificates?.endAll());
     options.log.note('info', 'listening', { url, audit: folder.service.reads.mode });
     const demo = await announceDemo?.(url);
     return {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { otherUser } from '../support/services.ts';
 import {
@@ -90,6 +93,23 @@ test('health and readiness need no token', async () => {
 test('listening beyond this machine needs TLS or --behind-proxy', async () => {
   const refused = await molar(place.path, ['serve', '--host', '0.0.0.0', '--port', '0', '--data', 'd']);
   expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--behind-proxy') });
+});
+
+test('every address of localhost counts the connections of the server, or is closed', async () => {
+  const { url } = await started('--data', ':memory:', '--host', 'localhost', '--max-connections', '1');
+  const port = Number(new URL(url).port);
+  const held = connect(port, '127.0.0.1');
+  await once(held, 'connect');
+  try {
+    for (const address of ['127.0.0.1', '::1']) {
+      const socket = connect(port, address);
+      socket.on('error', () => undefined).end('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+      const answer = await text(socket).catch(() => '');
+      expect(answer === '' || answer.startsWith('HTTP/1.1 503 ')).toBe(true);
+    }
+  } finally {
+    held.destroy();
+  }
 });
 
 test('a bad import file is refused before listening, each problem with its line and field', async () => {

@@ -124,6 +124,11 @@ async function attacksOf() {
     .toBuffer();
   const file = { content: image.toString('base64'), fromX: 0, fromY: 0, width: 3000, height: 2000, ratio: 0.5 };
   const document = JSON.stringify({ name: 'attack', mimeType: 'JPEG', file });
+  const edge = 7071;
+  const large = await sharp({ create: { width: edge, height: edge, channels: 3, background: 'red' } })
+    .jpeg({ progressive: true })
+    .toBuffer();
+  const upload = { name: 'large', mimeType: 'JPEG', file: { ...file, content: large.toString('base64') } };
   const list = get('patients?pageSize=500');
   const kinds = {
     gets: [{ text: get(`patients/${FIRST.patient}`), connections: 200 }],
@@ -132,6 +137,7 @@ async function attacksOf() {
     async: [{ text: get('patients/async'), connections: 200 }],
     posts: [{ text: requestText('POST', '/api/v1/patients', json, NEW_PATIENT), connections: 100 }],
     images: [{ text: requestText('POST', '/api/v1/documents', json, document), connections: 50 }],
+    'large images': [{ text: requestText('POST', '/api/v1/documents', json, JSON.stringify(upload)), connections: 20 }],
     'lists that nobody reads': [{ text: list, connections: 200, reads: false }],
   };
   return { ...kinds, 'all of it': Object.values(kinds).flat() };

@@ -29,7 +29,7 @@ export abstract class ServeCommand extends MolarCommand {
       'FILE',
       'Read settings from this file (TOML; JSON if its name ends in .json): a key for each flag here. Flags override it',
     ),
-    host: text('ADDRESS', 'Address to listen on, 127.0.0.1 when not given'),
+    host: text('ADDRESS', 'Address to listen on; 127.0.0.1 when not given, and for localhost'),
     port: whole('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),

@@ -1,6 +1,7 @@
-import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { networkOf } from '../http/attempts.ts';
+import { isLoopback } from '../loopback.ts';
 import { Tally } from './tally.ts';
 
 /** Refused connections that are told so at once; more are closed without a word. */
@@ -8,10 +9,6 @@ const MAX_TOLD = 64;
 
 /** Milliseconds that a refused connection may take to read why. */
 const TELLING_MS = 2000;
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 /** How a server guards its connections. */
 interface Guarding {
@@ -59,7 +56,7 @@ export class ConnectionBudget {
   private admit(socket: Socket, { oneAddress }: Guarding): boolean {
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
-    const mayHaveAll = oneAddress || LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    const mayHaveAll = oneAddress || isLoopback(address);
     const most = mayHaveAll ? this.limit : Math.max(1, Math.floor(this.limit / 4));
     if (this.open.total >= this.limit || this.open.of(network) >= most) return false;
     this.open.add(network, 1);

@@ -4,9 +4,8 @@ import { OverBudget } from './overbudget.ts';
 
 /**
  * Async deliveries that are unfinished, of each organization and token; those of an API client count together, as it gets
- * tokens whenever it asks. They are counted in the store, so that the budget
- * holds over restarts and on all servers of a database: in the write that adds one, since writes of an organization run
- * one after another.
+ * tokens whenever it asks. They are counted in the store, so that the budget holds over restarts and on all servers of a
+ * database: in the write that adds one, since writes of an organization run one after another.
  */
 export class DeliveryBudget {
   constructor(readonly limit: number) {}

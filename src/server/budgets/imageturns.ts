@@ -1,10 +1,11 @@
+import { Queues } from '../fairscheduling.ts';
 import { OverBudget } from './overbudget.ts';
 import { Tally } from './tally.ts';
 
 /** Images of an organization that wait for their turn; more are refused. */
 const MAX_WAITING = 32;
 
-/** Images worked on at once on the whole server, unless one organization may have more. */
+/** Images worked on at once on the whole server, unless one organization may have more; large ones also share memory. */
 const MAX_TOGETHER = 2;
 
 /**
@@ -15,8 +16,9 @@ const MAX_TOGETHER = 2;
 export class ImageTurns {
   /** Images worked on, by organization. */
   readonly working = new Tally<number>();
-  /** By organization; whose turn it is comes first. */
-  private readonly waiting = new Map<number, (() => void)[]>();
+  private readonly queues = new Queues();
+  /** Images that wait, by organization. */
+  private readonly waiting = new Tally<number>();
   private readonly together: number;
 
   constructor(readonly limit: number) {
@@ -40,23 +42,17 @@ export class ImageTurns {
   }
 
   private wait(org: number): Promise<void> {
-    const queue = this.waiting.get(org) ?? [];
-    if (queue.length >= MAX_WAITING) throw new OverBudget('images');
-    this.waiting.set(org, queue);
-    return new Promise((resolve) => {
-      queue.push(resolve);
-    });
+    if (this.waiting.of(org) >= MAX_WAITING) throw new OverBudget('images');
+    this.waiting.add(org, 1);
+    return this.queues.wait(org);
   }
 
   /** Gives the free turn to one that waits: nobody who comes in between can take it. */
   private startNext(): void {
-    const found = [...this.waiting].find(([org]) => this.hasRoom(org));
-    if (found === undefined) return;
-    const [org, queue] = found;
+    const org = (this.queues.owners() as number[]).find((owner) => this.hasRoom(owner));
+    if (org === undefined) return;
     this.working.add(org, 1);
-    queue.shift()?.();
-    // Behind all others that wait.
-    this.waiting.delete(org);
-    if (queue.length > 0) this.waiting.set(org, queue);
+    this.waiting.add(org, -1);
+    this.queues.release(org);
   }
 }

@@ -21,7 +21,7 @@ export function addressingProblem(request: IncomingMessage, behindProxy: boolean
   if (headers.host === undefined && httpVersion === '1.1') return malformed('Host', 'The Host header is missing.');
   // Of several, `headers` has the first; a proxy in front may have read another.
   if (countOf('host', request) > 1) return malformed('Host', 'The Host header is there more than once.');
-  if (headers.host && !isHost(headers.host)) return malformed('Host', 'The Host header must be a host.');
+  if (headers.host !== undefined && !isHost(headers.host)) return malformed('Host', 'The Host header must be a host.');
   if (!behindProxy) return undefined;
   for (const [name, what, fits] of FORWARDED) {
     const value = headers[name];

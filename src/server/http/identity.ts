@@ -4,7 +4,6 @@ import type { Scope } from '../../catalog/scopes.ts';
 import type { Actor } from '../audit/entries.ts';
 import { boundTo, findOrganization, type Organization } from '../organizations.ts';
 import type { Service } from '../service.ts';
-import { certificateGrant } from '../signin/certificates.ts';
 import type { SignIn } from '../signin/signin.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
@@ -95,7 +94,7 @@ export function authenticate(
 function certificateOf(auth: AuthContext, sender: Sender): Grant | undefined {
   if (auth.certificates === undefined || sender.headers.authorization !== undefined) return undefined;
   try {
-    return certificateGrant(auth.certificates, sender.raw.socket, auth.service.clock());
+    return auth.certificates.grantOf(sender.raw.socket, auth.service.clock());
   } catch (error) {
     return refuseCounted(auth, sender, error);
   }

@@ -53,17 +53,27 @@ export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOpt
 }
 
 /**
- * Reads certificate and key again when the process receives SIGHUP, until the function that is returned is called.
- * Connections that are open stay; what cannot be used is logged, and the earlier files stay in use.
+ * Reads certificate, key and authorities again when the process receives SIGHUP, until the function that is returned is
+ * called. What cannot be used is logged, and the earlier files stay in use. Connections that are open stay;
+ * `onAuthorities` is called when there are other authorities than `ca`, those of before.
  */
-export function reloadOnHangup(server: object, files: TlsFiles, log: Pick<ServerLog, 'note'>): () => void {
+export function reloadOnHangup(
+  server: object,
+  files: TlsFiles,
+  { ca }: Pick<TlsOptions, 'ca'>,
+  log: Pick<ServerLog, 'note'>,
+  onAuthorities: () => void,
+): () => void {
   let reading = Promise.resolve();
+  let authorities = String(ca);
   const reload = () => {
     // One after another, so that the files that were read last are those in use.
     reading = reading.then(async () => {
       try {
         const options = await readTls(files);
         if (server instanceof Server) server.setSecureContext(options);
+        if (String(options.ca) !== authorities) onAuthorities();
+        authorities = String(options.ca);
         log.note('info', 'certificate and key were read again');
       } catch (error) {
         log.note('error', 'certificate and key were not read again', { reason: reasonOf(error) });

@@ -3,7 +3,7 @@ import { read, unusable } from './inputs.ts';
 
 /**
  * What TLS needs to ask for a certificate without requiring one. A wrong one does not end the handshake, so that a token
- * counts nevertheless: `certificateGrant` refuses it.
+ * counts nevertheless: `Certificates.grantOf` refuses it.
  */
 export function clientTls(ca: Buffer) {
   return { ca, requestCert: true, rejectUnauthorized: false } as const;

@@ -4,51 +4,58 @@ import { refusal } from '../../catalog/failures.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { type Claims, grantId, isName, type RightsOf } from './rules.ts';
 
-/** How certificates of clients are checked. */
-export interface Certificates {
-  readonly rights: RightsOf;
-}
-
 /** A certificate as the handshake found it; `fault` is why it is not accepted. */
 interface Presented {
   readonly certificate: PeerCertificate;
   readonly fault: string | undefined;
 }
 
-const presented = new WeakMap<Socket, Presented>();
+/** The certificates of connections, as their handshakes found them, and what their holders may do. */
+export class Certificates {
+  private readonly presented = new Map<Socket, Presented>();
 
-/**
- * Keeps the certificate of a connection, when its handshake is complete. A later handshake on it might bring another
- * certificate, for which the outcome of the first check would stand.
- */
-export function keepCertificate(socket: TLSSocket): void {
-  const certificate = socket.getPeerCertificate() as PeerCertificate | null;
-  // A resumed session without a certificate counts as authorized, so that alone says nothing.
-  if (!certificate?.raw) return;
-  presented.set(socket, { certificate, fault: socket.authorized ? undefined : String(socket.authorizationError) });
-}
+  constructor(private readonly rights: RightsOf) {}
 
-/**
- * What the holder of the connection's certificate may do; undefined without one. Throws a Refusal (401) for a wrong one,
- * and for one that has ended since the connection was made. `now` is in UTC milliseconds.
- */
-export function certificateGrant({ rights }: Certificates, socket: Socket, now: number): Grant | undefined {
-  const kept = presented.get(socket);
-  if (kept === undefined) return undefined;
-  const { valid_from, valid_to } = kept.certificate;
-  const fault = kept.fault ?? (Date.parse(valid_to) <= now ? 'CERT_HAS_EXPIRED' : undefined);
-  if (fault !== undefined) {
-    throw refusal('auth.certificate_refused', null, `The client certificate is not accepted: ${fault}.`);
+  /**
+   * Keeps the certificate of a connection, when its handshake is complete. A later handshake on it might bring another
+   * certificate, for which the outcome of the first check would stand.
+   */
+  keep(socket: TLSSocket): void {
+    const certificate = socket.getPeerCertificate() as PeerCertificate | null;
+    // A resumed session without a certificate counts as authorized, so that alone says nothing.
+    if (!certificate?.raw) return;
+    const fault = socket.authorized ? undefined : String(socket.authorizationError);
+    this.presented.set(socket, { certificate, fault });
+    socket.once('close', () => this.presented.delete(socket));
   }
-  const claims = claimsOf(kept.certificate);
-  return {
-    ...rights(claims),
-    id: grantId('certificate', claims.CN, claims.O, claims.OU),
-    who: `certificate ${isName(claims.CN) ? claims.CN : claims.fingerprint}`,
-    label: null,
-    createdAt: new Date(valid_from).toISOString(),
-    expiresAt: new Date(valid_to).toISOString(),
-  };
+
+  /** Ends the connections that have one, since other authorities count now: who is still welcome connects again. */
+  endAll(): void {
+    for (const socket of this.presented.keys()) socket.destroy();
+  }
+
+  /**
+   * What the holder of the connection's certificate may do; undefined without one. Throws a Refusal (401) for a wrong
+   * one, and for one that has ended since the connection was made. `now` is in UTC milliseconds.
+   */
+  grantOf(socket: Socket, now: number): Grant | undefined {
+    const kept = this.presented.get(socket);
+    if (kept === undefined) return undefined;
+    const { valid_from, valid_to } = kept.certificate;
+    const fault = kept.fault ?? (Date.parse(valid_to) <= now ? 'CERT_HAS_EXPIRED' : undefined);
+    if (fault !== undefined) {
+      throw refusal('auth.certificate_refused', null, `The client certificate is not accepted: ${fault}.`);
+    }
+    const claims = claimsOf(kept.certificate);
+    return {
+      ...this.rights(claims),
+      id: grantId('certificate', claims.CN, claims.O, claims.OU),
+      who: `certificate ${isName(claims.CN) ? claims.CN : claims.fingerprint}`,
+      label: null,
+      createdAt: new Date(valid_from).toISOString(),
+      expiresAt: new Date(valid_to).toISOString(),
+    };
+  }
 }
 
 /** The parts of its subject that rules may ask for, lists where there are several, and its fingerprint (contract §8). */

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { ServerLog } from '../log.ts';
-import { type Certificates, keepCertificate } from './certificates.ts';
+import { Certificates } from './certificates.ts';
 import { read, unusable } from './inputs.ts';
 import { Issuer } from './issuer.ts';
 import { isProtected } from './issuerkeys.ts';
@@ -26,14 +26,14 @@ export async function openSignIn(options: SignInOptions, clock: Clock, log: Pick
   return {
     ...(issuer && { issuer: await openIssuer(issuer, clock, log) }),
     ...(certificates && {
-      certificates: { rights: await readRules(certificates.claims, '--tls-client-claims') },
+      certificates: new Certificates(await readRules(certificates.claims, '--tls-client-claims')),
     }),
   };
 }
 
 /** Lets an app sign people and machines in as long as it runs. */
 export function mountSignIn(app: FastifyInstance, { issuer, certificates }: SignIn): void {
-  if (certificates) app.server.on('secureConnection', (socket: TLSSocket) => keepCertificate(socket));
+  if (certificates) app.server.on('secureConnection', (socket: TLSSocket) => certificates.keep(socket));
   if (!issuer) return;
   app.addHook('onReady', async () => issuer.start());
   app.addHook('onClose', async () => issuer.stop());

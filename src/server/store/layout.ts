@@ -51,6 +51,19 @@ export function columnName(key: string): string {
   return key.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** SQL of the id that a link of the records has, by an alias of their table: a link that no filter key asks for has no column. */
+export function linkColumn(resource: Resource, alias: string, link: string): string {
+  const column = columnName(`${link}.id`);
+  return layoutOf(resource).columns.some(({ name }) => name === column)
+    ? `${alias}.${column}`
+    : linkInJson(alias, link);
+}
+
+/** As `linkColumn`, of a kind of record that has no columns. */
+export function linkInJson(alias: string, link: string): string {
+  return `CAST(json_extract(${alias}.json, '$.${link}.id') AS BIGINT)`;
+}
+
 /** The column of the folded form of a text, by which it is found in any letter case. */
 export function foldColumn(key: string): string {
   return `${columnName(key)}_fold`;

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
-import { columnName, type JsonRecord, layoutOf } from './layout.ts';
+import { type JsonRecord, linkColumn, linkInJson } from './layout.ts';
 import type { Reader } from './store.ts';
 
 /** Fields that link a record to the patient whose data it is. */
@@ -29,16 +29,12 @@ export function patientColumn(resource: Resource): string {
 function columnOf(resource: Resource): string {
   if (resource.name === 'patients') return 'r.id';
   const { direct, through } = routesOf(resource);
-  const stored = new Set(layoutOf(resource).columns.map(({ name }) => name));
-  const idOf = (link: string) => {
-    const column = columnName(`${link}.id`);
-    return stored.has(column) ? `r.${column}` : `CAST(json_extract(r.json, '$.${link}.id') AS BIGINT)`;
-  };
+  const idOf = (link: string) => linkColumn(resource, 'r', link);
   const found = [
     ...direct.map(idOf),
     ...through.map(
       ([link, type]) =>
-        `(SELECT CAST(json_extract(o.json, '$.patient.id') AS BIGINT) FROM reference_records o
+        `(SELECT ${linkInJson('o', 'patient')} FROM reference_records o
           WHERE o.org = r.org AND o.type = '${type}' AND o.id = ${idOf(link)})`,
     ),
   ];

@@ -1,9 +1,8 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
-import type { Resource } from '../../catalog/define.ts';
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { REFERENCES, REFERENCES_LOCATED_BY } from '../../catalog/resources/references.ts';
-import { columnName, type JsonRecord, layoutOf, tableOf } from './layout.ts';
+import { type JsonRecord, linkColumn, linkInJson, tableOf } from './layout.ts';
 import type { Reader } from './store.ts';
 
 /**
@@ -34,7 +33,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
       fields: resource.fields,
       locatedBy: resource.locatedBy,
       from: (alias) => ({ table: raw(`${tableOf(resource)} ${alias}`), only: empty }),
-      linkOf: (alias, field) => linkColumn(resource, alias, field),
+      linkOf: (alias, field) => raw(linkColumn(resource, alias, field)),
     },
   ]),
   ...Object.entries(REFERENCES).map(([type, fields]): [string, Kind] => [
@@ -43,23 +42,12 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
       fields,
       locatedBy: REFERENCES_LOCATED_BY[type as keyof typeof REFERENCES],
       from: (alias) => ({ table: raw(`reference_records ${alias}`), only: sql` AND ${raw(alias)}.type = ${type}` }),
-      linkOf: linkInJson,
+      linkOf: (alias, field) => raw(linkInJson(alias, field)),
     },
   ]),
 ]);
 
 const LOCATION = 'Location';
-
-function linkInJson(alias: string, field: string): Sql {
-  return raw(`CAST(json_extract(${alias}.json, '$.${field}.id') AS BIGINT)`);
-}
-
-/** A link that no filter key asks for has no column. */
-function linkColumn(resource: Resource, alias: string, field: string): Sql {
-  const column = columnName(`${field}.id`);
-  const hasColumn = layoutOf(resource).columns.some(({ name }) => name === column);
-  return hasColumn ? raw(`${alias}.${column}`) : linkInJson(alias, field);
-}
 
 /**
  * The condition, ANDed, that the records of a type are within reach; `alias` is that of their table. Not `indexed`: in a

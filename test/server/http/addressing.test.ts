@@ -18,9 +18,11 @@ describe('the host of a request', () => {
   afterAll(() => service.app.close());
 
   /** Status of a request with these lines, as it goes over the connection. */
-  async function statusOf(...lines: readonly string[]): Promise<number> {
+  const statusOf = (...lines: readonly string[]) => answerTo('GET /healthz HTTP/1.1', lines);
+
+  async function answerTo(requestLine: string, lines: readonly string[]): Promise<number> {
     const socket = connect(port, '127.0.0.1');
-    socket.end(`GET /healthz HTTP/1.1\r\n${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`, 'latin1');
+    socket.end(`${requestLine}\r\n${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`, 'latin1');
     return Number((await text(socket)).slice(9, 12));
   }
 
@@ -33,10 +35,20 @@ describe('the host of a request', () => {
     ['twice the same', ['Host: a', 'Host: a'], 400],
     ['twice in other letters, with others between', ['Host: a', 'x: y', 'hOsT: b'], 400],
     ['with a second one that is empty', ['Host: a', 'Host:'], 400],
+    ['as nothing', ['Host:'], 400],
+    ['as spaces', ['Host:   '], 400],
     ['as a port alone', ['Host: :80'], 400],
     ['with an impossible port', ['Host: a:99999'], 400],
   ])('%s', async (_name, lines, status) => {
     expect(await statusOf(...lines)).toBe(status);
+  });
+
+  it.each([
+    ['HTTP/1.0, which needs none', 'GET /healthz HTTP/1.0', [], 200],
+    ['HTTP/1.0, when it is there and no host', 'GET /healthz HTTP/1.0', ['Host:'], 400],
+    ['a whole URL, which needs one nevertheless', 'GET http://a/healthz HTTP/1.1', ['Host:'], 400],
+  ])('in %s', async (_name, requestLine, lines, status) => {
+    expect(await answerTo(requestLine, ['x: a', ...lines])).toBe(status);
   });
 
   it.each(NEVER.slice(1))('not as %j', async (value) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -244,20 +244,34 @@ it('who it was stands in the audit log, one whose name is no name under its fing
   }
 });
 
-describe('an authority is refused before the server starts', () => {
-  it.each<[string, string, RegExp]>([
-    ['a certificate that may not sign', 'kiosk.pem', /certificate authority/],
-    ['a key', 'ca.key', /no certificate/],
-    ['a file that does not exist', 'none.pem', /ENOENT/],
-    ['a file that is damaged', 'damaged.pem', /certificate authority/],
-  ])('%s', async (_name, file, reason) => {
-    const certificate = files.pem('ca').cert;
-    await writeFile(files.path('damaged.pem'), certificate.replace(/\n.{9}/, '\nAAAAAAAAA'));
-    const { tls } = serveOptions();
-    const asked = tls && { tls: { ...tls, clientCa: files.path(file) } };
-    const starting = serve(serveOptions({ data: files.path('never'), imports: [], ...asked }));
-    await expect(starting).rejects.toMatchObject({ problems: [{ source: '--tls-client-ca' }], message: reason });
-  });
+it('other authorities, read on SIGHUP, end the rights that the earlier ones gave', async () => {
+  const clientCa = files.path('changing-ca.pem');
+  await copyFile(files.path('ca.pem'), clientCa);
+  const { tls } = serveOptions();
+  const earlier = server;
+  let reads = 0;
+  const write = (line: string) => {
+    if (line.includes('read again')) reads++;
+  };
+  const log = openLog('info', { write });
+  server = await serve(serveOptions({ data: files.path('changing'), ...(tls && { tls: { ...tls, clientCa } }), log }));
+  try {
+    const session = await sessionOf('kiosk', 'TLSv1.3');
+    const [held, plain] = [await opened('kiosk', {}), await opened(undefined, {})];
+    process.emit('SIGHUP');
+    await expect.poll(() => reads).toBe(1);
+    expect([held.closed, plain.closed, await status('kiosk')]).toEqual([false, false, 200]);
+    await copyFile(files.path('other-ca.pem'), clientCa);
+    process.emit('SIGHUP');
+    await expect.poll(() => [reads, held.closed, plain.closed]).toEqual([2, true, false]);
+    plain.destroy();
+    // The rule of the other one is for another organization.
+    expect([await status('kiosk'), await status('stranger')]).toEqual([401, 403]);
+    expect(await status('kiosk', { socket: await opened('kiosk', { session, maxVersion: 'TLSv1.3' }) })).toBe(401);
+  } finally {
+    await server.close();
+    server = earlier;
+  }
 });
 
 function opened(name: string | undefined, options: ConnectionOptions): Promise<TLSSocket> {
