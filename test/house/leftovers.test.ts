@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onPostgres, postgresTest } from '../support/postgres.ts';
 import { ROOT } from './tree.ts';
@@ -101,9 +103,9 @@ it('a run of tests leaves nothing in the temporary folder, nor does one that was
 postgresTest('nor does it leave anything in PostgreSQL', async () => {
   const killed = run({ HANG: 'yes', LEAVE: 'schema' });
   const { name } = await left(killed);
-  const schemas = () =>
+  const schemas = (of = name) =>
     onPostgres(async (client) => {
-      const pattern = `molar_test_${name}_%`;
+      const pattern = `molar_test_${of}_%`;
       return (await client.query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1', [pattern])).rowCount;
     });
   await wholeRun();
@@ -112,4 +114,7 @@ postgresTest('nor does it leave anything in PostgreSQL', async () => {
   await once(killed, 'exit');
   await wholeRun();
   expect(await schemas()).toBe(0);
+  const [, ended] = /left (\w+) /.exec(await text(run({ LEAVE: 'schema' }).stdout as Readable)) ?? [];
+  expect(ended).toMatch(/^[0-9a-f]{7}$/);
+  expect(await schemas(ended)).toBe(0);
 });

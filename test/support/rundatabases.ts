@@ -24,7 +24,8 @@ const DROPS: Readonly<Record<string, (name: string) => string>> = {
 
 /**
  * Drops what runs that were killed have left in PostgreSQL, and shows others that this run lives until the function
- * given back is called: the database ends that, too, when the process ends. Does nothing where none answers at `address`.
+ * given back is called, which drops what this one has left: the database ends that, too, when the process ends. Does
+ * nothing where none answers at `address`.
  */
 export async function openRunDatabases(address: string, run: string): Promise<() => Promise<void>> {
   const client = new pg.Client(address);
@@ -37,15 +38,23 @@ export async function openRunDatabases(address: string, run: string): Promise<()
   }
   await isDead(client, run);
   await client.query("SET client_min_messages = warning; SET lock_timeout = '10s'");
+  await dropLeft(client, async (left) => left !== run && (await isDead(client, left)));
+  return async () => {
+    await dropLeft(client, async (left) => left === run).catch(() => {});
+    await client.end();
+  };
+}
+
+/** Drops what is left of runs that are over. */
+async function dropLeft(client: pg.Client, isOver: (run: string) => Promise<boolean>): Promise<void> {
   const { rows } = await client.query<{ kind: string; name: string }>(LEFT);
   for (const { kind, name } of rows) {
     const left = NAME.exec(name)?.[1];
-    if (left === undefined || left === run || !(await isDead(client, left))) continue;
+    if (left === undefined || !(await isOver(left))) continue;
     await client.query(DROPS[kind]?.(name) ?? '').catch(({ message }: Error) => {
-      process.stderr.write(`${name}, of an earlier run of the tests, stays: ${message}\n`);
+      process.stderr.write(`${name}, of a run of the tests that is over, stays: ${message}\n`);
     });
   }
-  return () => client.end();
 }
 
 /** Takes the lock of a run. Two runs that start at once do not drop the same: the lock lasts as long as the connection. */

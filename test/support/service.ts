@@ -11,8 +11,8 @@ import type { SignIn } from '../../src/server/signin/signin.ts';
 import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { TestClock } from './clock.ts';
-import { testDatabase } from './postgres.ts';
 import { allRecords } from './practice.ts';
+import { preparedDatabase } from './preparedschemas.ts';
 
 type Records = Iterable<Readonly<Record<string, unknown>>>;
 
@@ -117,7 +117,7 @@ async function openTestFolder(
   if ((wanted !== 'postgres' && given === undefined) || data !== undefined) {
     return { ...(await openFolder(data ?? ':memory:', options)), database: undefined };
   }
-  const database = given === undefined ? await testDatabase() : { url: given, drop: async () => {} };
+  const database = given === undefined ? await preparedDatabase() : { url: given, drop: async () => {} };
   try {
     const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
     const folder = await openFolder(':memory:', { ...options, ...timeout, database: database.url });

@@ -129,7 +129,7 @@ describe('a key of download links', () => {
         const { rows } = await client.query<{ secret: string }>('SELECT secret FROM link_keys');
         return rows.map((row) => row.secret);
       }, database.url);
-    await restore(await doctored(PLANTED), { data: fresh(), database: database.url, files }, WORK);
+    await restore(await doctored(PLANTED), { data: fresh(), database: own(database), files }, WORK);
     expect(await secrets()).toEqual([]);
     await onPostgres((client) =>
       client.query(`DROP SCHEMA ${database.schema} CASCADE; CREATE SCHEMA ${database.schema}`),
