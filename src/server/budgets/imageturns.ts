@@ -1,4 +1,5 @@
 import { OverBudget } from './overbudget.ts';
+import { lowerSideThreads } from './sidethreads.ts';
 import { Tally } from './tally.ts';
 
 /** Images of an organization that wait for their turn; more are refused. */
@@ -28,7 +29,10 @@ export class ImageTurns {
     if (this.hasRoom(org)) this.working.add(org, 1);
     else await this.wait(org);
     try {
-      return await work();
+      const done = work();
+      // Now the threads that work on it exist; those that they start are as urgent as they are.
+      lowerSideThreads();
+      return await done;
     } finally {
       this.working.add(org, -1);
       this.startNext();

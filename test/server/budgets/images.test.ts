@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -29,9 +31,33 @@ function works(turns: ImageTurns) {
   };
 }
 
+/** The priorities of this process's threads, the one that runs this first: nice values, higher ones yield. */
+function niceValues(): number[] {
+  const own = basename(readlinkSync('/proc/thread-self'));
+  const others = readdirSync('/proc/self/task').filter((thread) => thread !== own);
+  return [own, ...others].map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+    // Fields of proc(5) from the third one on; the name before them may have blanks.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('turns of images (contract §8)', () => {
+  it('are taken by threads that yield to the one that answers, where threads have priorities', async () => {
+    const onLinux = process.platform === 'linux';
+    const [before = 0] = onLinux ? niceValues() : [];
+    const size = { width: 64, height: 64, channels: 3, background: 'red' } as const;
+    const image = await new ImageTurns(2).run(1, () => sharp({ create: size }).jpeg().toBuffer());
+    expect([...image.subarray(0, 2)]).toEqual([0xff, 0xd8]);
+    const [after, ...others] = onLinux ? niceValues() : [before];
+    expect(after).toBe(before);
+    // Those of Node's pool, which work on images, are four.
+    const lower = others.filter((nice) => nice === Math.min(19, before + 10)).length;
+    expect(lower).toBeGreaterThanOrEqual(onLinux ? 4 : 0);
+  });
+
   it('are so many at once, the others in the order in which they came, and 32 wait at most', async () => {
     const turns = new ImageTurns(2);
     const { ask, begun, end } = works(turns);

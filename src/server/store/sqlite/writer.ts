@@ -34,9 +34,10 @@ class NeedsBulkLoad extends Error {
 }
 
 /**
- * The single writer. All writes that arrive in one turn of the event loop share one transaction, up to some
- * milliseconds of them, so one disk sync acknowledges them all. A savepoint for each would copy every page they touch, so they run without one; only when a write
- * fails does the group run again, each write under a savepoint of its own, so that the failed one harms no other.
+ * The single writer. All writes that arrive in one turn of the event loop share one transaction, up to some milliseconds of
+ * them, so one disk sync acknowledges them all. A savepoint for each would copy every page they touch, so they run without
+ * one; only when a write fails does the group run again, each write under a savepoint of its own, so that the failed one
+ * harms no other.
  */
 export class GroupWriter {
   private queue: Job[] = [];
