@@ -37,49 +37,139 @@ export class Queues {
   }
 }
 
-const turns = new Queues();
+/**
+ * What may be done in a turn of the event loop: little while requests of several organizations are served, as each of them
+ * waits for what the others do; more for one alone, since what is done in a turn shares a commit.
+ */
+interface Pace {
+  /** Requests of an organization that begin at once; further ones are parts of work. */
+  readonly atOnce: number;
+  /** Parts of work, and milliseconds after which no further one begins. A request does more at the end of the turn. */
+  readonly parts: number;
+  readonly partsMs: number;
+  /** Milliseconds after which a commit takes no further write. */
+  readonly commitMs: number;
+}
+
+const ALONE: Pace = { atOnce: 8, parts: 32, partsMs: 4, commitMs: 25 };
+const SHARED: Pace = { atOnce: 2, parts: 4, partsMs: 1, commitMs: 2 };
+
+/** How long requests count as those of several organizations, after two of them followed each other. */
+const SHARED_MS = 1000;
+
+/** Owners whose turns are remembered: more than there are at once. */
+const MAX_SERVED = 10_000;
+
+const parts = new Queues();
+const commits = new Queues();
+/** Requests that have begun at once in this turn of the event loop, by organization. */
+const begun = new Map<unknown, number>();
+/** Numbers of the turns that owners had last. */
+const served = new Map<unknown, number>();
+let turn = 0;
+let isScheduled = false;
+let latest: unknown;
+let changed = Number.NEGATIVE_INFINITY;
+
+/** Whether requests of several organizations are served, rather than those of one alone. */
+export function isShared(): boolean {
+  return performance.now() - changed < SHARED_MS;
+}
+
+function pace(): Pace {
+  return isShared() ? SHARED : ALONE;
+}
 
 /**
- * Resolves in a turn of the event loop that no other caller gets. Lists, reports and groups of writes await one before
- * each part of their work, so that quick requests wait for one such part at most. Owners get them in turn: however many
- * of one wait, each other one is next but one.
+ * Resolves when a part of a work may be done: lists, reports and requests after the first ones of a turn await that before
+ * each part. While several organizations are served, the parts of a turn of the event loop are those of the one that has
+ * had none for longest: however much one asks for, the others are next.
  */
 export function fairTurn(owner: unknown): Promise<void> {
-  if (turns.isEmpty) setImmediate(nextTurn);
-  return turns.wait(owner);
+  schedule();
+  return parts.wait(owner);
 }
 
-function nextTurn(): void {
-  turns.releaseNext();
-  // Scheduled from here it runs only after everything that has arrived meanwhile.
-  if (!turns.isEmpty) setImmediate(nextTurn);
+/** In this order: entries of reads are written quickly, and their answers wait for nothing else. */
+const PLACES = ['reads', 'writes'] as const;
+
+/** What a commit at the end of a turn is of. */
+export type Place = (typeof PLACES)[number];
+
+/** Resolves at the end of a turn of the event loop: what has been done in it is committed together. */
+export function endOfTurn(place: Place): Promise<void> {
+  schedule();
+  return commits.wait(place);
 }
-
-/** Requests of one organization that begin in one turn of the event loop. */
-const AT_ONCE = 8;
-
-const waiting = new Queues();
-/** Requests that have begun in this turn of the event loop, by organization. */
-const begun = new Map<unknown, number>();
 
 /**
- * Resolves when a request may begin; undefined where it may at once, as nearly always. An organization with hundreds of
- * connections begins some requests in a turn of the event loop, and the others wait: those of others need not.
+ * Resolves when a request may begin; undefined where it may at once, as nearly always. Of an organization with hundreds of
+ * connections a few requests begin in a turn of the event loop, and the others wait: those of others need not.
  */
 export function requestTurn(owner: unknown): Promise<void> | undefined {
-  if (begun.size === 0 && waiting.isEmpty) setImmediate(nextRound);
+  if (latest !== undefined && latest !== owner) changed = performance.now();
+  latest = owner;
   const count = begun.get(owner) ?? 0;
-  if (count >= AT_ONCE || waiting.has(owner)) return waiting.wait(owner);
+  if (count >= pace().atOnce || parts.has(owner)) return fairTurn(owner);
   begun.set(owner, count + 1);
+  schedule();
   return undefined;
 }
 
-function nextRound(): void {
+/** Whether a commit has taken writes for so long, since a time of the process's clock, that others wait for the next. */
+export function isFull(since: number): boolean {
+  return performance.now() - since > pace().commitMs;
+}
+
+/** Scheduled from within a turn, the next one runs after everything that has arrived meanwhile. */
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(doParts);
+  setImmediate(doCommits);
+}
+
+function doParts(): void {
+  const { parts: most, partsMs } = pace();
+  const until = performance.now() + partsMs;
+  const only = isShared() ? nextOwner() : undefined;
   begun.clear();
-  for (const owner of waiting.owners()) {
-    let count = 0;
-    for (; count < AT_ONCE && waiting.has(owner); count++) waiting.release(owner);
-    begun.set(owner, count);
-  }
-  if (begun.size > 0) setImmediate(nextRound);
+  let left = most;
+  oneByOne(() => {
+    const owner = only ?? parts.owners()[0];
+    if (!parts.has(owner) || left-- === 0 || performance.now() > until) return false;
+    parts.release(owner);
+    return true;
+  });
+}
+
+/** Whose turn it is: those whose request has begun at once have theirs in that. */
+function nextOwner(): unknown {
+  const owners = [...begun.keys(), ...parts.owners()];
+  const owner = owners.reduce(
+    (first, other) => ((served.get(other) ?? 0) < (served.get(first) ?? 0) ? other : first),
+    owners[0],
+  );
+  if (served.size >= MAX_SERVED) served.clear();
+  served.set(owner, ++turn);
+  return owner;
+}
+
+function doCommits(): void {
+  isScheduled = false;
+  const places = PLACES.filter((place) => commits.has(place));
+  oneByOne(() => {
+    const place = places.shift();
+    if (place === undefined) {
+      if (!parts.isEmpty || !commits.isEmpty) schedule();
+      return false;
+    }
+    commits.release(place);
+    return true;
+  });
+}
+
+/** Takes step after step until one says that there is none; each is done, if it waits for nothing, before the next. */
+function oneByOne(step: () => boolean): void {
+  if (step()) queueMicrotask(() => process.nextTick(oneByOne, step));
 }

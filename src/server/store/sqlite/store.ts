@@ -74,7 +74,7 @@ async function opened(
   const logging = openConnection(file);
   for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
-  const logWriter = new GroupWriter(logging, watcher);
+  const logWriter = new GroupWriter(logging, watcher, 'reads');
   const statements = new Statements(reading);
   const read: Reader = {
     all: async (statement) => statements.all(statement),

@@ -1,4 +1,4 @@
-import { fairTurn } from '../../fairscheduling.ts';
+import { endOfTurn, isFull, type Place } from '../../fairscheduling.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { bulkLoad } from './bulkloadtransaction.ts';
 import { writtenTables } from './countcache.ts';
@@ -34,9 +34,10 @@ class NeedsBulkLoad extends Error {
 }
 
 /**
- * The single writer. All writes that arrive in one turn of the event loop share one transaction, so one disk sync
- * acknowledges them all. A savepoint for each would copy every page they touch, so they run without one; only when a write
- * fails does the group run again, each write under a savepoint of its own, so that the failed one harms no other.
+ * The single writer. All writes that arrive in one turn of the event loop share one transaction, up to some milliseconds of
+ * them, so one disk sync acknowledges them all. A savepoint for each would copy every page they touch, so they run without
+ * one; only when a write fails does the group run again, each write under a savepoint of its own, so that the failed one
+ * harms no other.
  */
 export class GroupWriter {
   private queue: Job[] = [];
@@ -55,6 +56,7 @@ export class GroupWriter {
   constructor(
     private readonly connection: Connection,
     watcher?: CommitWatcher,
+    private readonly place: Place = 'writes',
   ) {
     this.watcher = watcher;
     this.statements = new Statements(connection);
@@ -92,13 +94,15 @@ export class GroupWriter {
   }
 
   private async drain(): Promise<void> {
-    // One turn, so that requests read from other sockets in this turn join the group, and no long read comes with it.
-    await fairTurn(this);
-    while (this.queue.length > 0) await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
+    while (this.queue.length > 0) {
+      // What comes up in the rest of the turn joins the group.
+      await endOfTurn(this.place);
+      await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
+    }
     this.running = undefined;
   }
 
-  private async runGroup(group: readonly Job[]): Promise<void> {
+  private async runGroup(group: Job[]): Promise<void> {
     let failed = await this.tryGroup(group, (job) => this.runJob(job));
     if (failed !== undefined && !(failed.error instanceof NeedsBulkLoad)) {
       failed = await this.tryGroup(group, (job) => this.runApart(job));
@@ -114,12 +118,16 @@ export class GroupWriter {
    * Runs a group in one transaction and settles its jobs. Returns the job because of which it has to run in another way;
    * nothing is settled then.
    */
-  private async tryGroup(group: readonly Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
+  private async tryGroup(group: Job[], run: (job: Job) => Promise<() => void>): Promise<Failed | undefined> {
     const answers: (() => void)[] = [];
     try {
       await takeLock(() => this.statements.run(BEGIN));
       this.watcher?.begun();
-      for (const job of group) answers.push(await run(job));
+      const began = performance.now();
+      for (const job of group) {
+        answers.push(await run(job));
+        if (isFull(began)) this.queue.unshift(...group.splice(answers.length));
+      }
       await this.writeBuffered();
       this.watcher?.committing();
       this.statements.run(COMMIT);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { GroupWriter } from '../../../../src/server/store/sqlite/writer.ts';
 import type { Transaction } from '../../../../src/server/store/store.ts';
@@ -51,6 +51,23 @@ describe('GroupWriter', () => {
     await Promise.all(writes);
     expect(seen).toEqual([[], [], []]);
     expect(stored()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('commits a group before it takes long, and the rest in the next ones, in order and each once', async () => {
+    let time = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+    const before = writer.counts.commits;
+    const writes = Array.from({ length: 12 }, (_, n) =>
+      writer.submit(async (tx) => {
+        time += 10;
+        await insert(n === 7 ? 'n0' : `n${n}`)(tx);
+      }),
+    );
+    const settled = await Promise.allSettled(writes);
+    clock.mockRestore();
+    expect(settled.map(({ status }) => status === 'rejected')).toEqual(writes.map((_, n) => n === 7));
+    expect(stored()).toEqual(writes.map((_, n) => `n${n}`).filter((name) => name !== 'n7'));
+    expect(writer.counts.commits - before).toBeGreaterThanOrEqual(4);
   });
 
   it('shows a write what those before it in the group wrote', async () => {
