@@ -50,6 +50,7 @@ describe('the package', () => {
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),
       ...pathsBelow('docs/help'),
       ...pathsBelow('man'),
+      ...pathsBelow('ops'),
     ];
     expect(paths.filter((path) => !/^dist\/chunks\/[\w.-]+-[A-Z0-9]{8}\.js$/.test(path))).toEqual(wanted.sort());
   });

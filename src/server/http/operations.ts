@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_PREFIX, allOperations } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { Refusal, type Warning } from '../../catalog/failures.ts';
-import { documents } from '../../catalog/resources/documents.ts';
 import { DocumentBody, documentBodyLimit, readDocumentBody } from '../body/documentbody.ts';
 import { JSON_MEDIA_TYPE } from '../body/jsonbody.ts';
 import { nowOf } from '../clock.ts';
@@ -13,6 +12,7 @@ import { fileName } from '../files/files.ts';
 import type { Found, Handler, OperationResponse, Service } from '../service.ts';
 import { sendCompressed } from './compression.ts';
 import { JSON_TYPE, successBody } from './envelope.ts';
+import { hasLinks, isKnown, isTagged } from './etag.ts';
 import { idOnly, mayRead, replayOf } from './idanswers.ts';
 import { type Claim, hashOf, IdempotencyKeys, readKey } from './idempotency.ts';
 import {
@@ -94,18 +94,18 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
   });
 }
 
-/** Their responses hold download links, which let anybody read a file, beside names that others chose: not compressed. */
-const WITH_LINKS: ReadonlySet<string> = new Set(Object.values(documents.operations).map(({ id }) => id));
-
 /** Runs an operation; a POST whose Idempotency-Key has a stored response gets that again (D46). */
 async function serve(mounting: Mounting, operation: Operation, request: FastifyRequest, reply: FastifyReply) {
   reply.type(JSON_TYPE);
   const send = (status: number, body: string | Buffer) => {
     reply.code(status);
-    return WITH_LINKS.has(operation.id) ? reply.send(body) : sendCompressed(request, reply, body);
+    // A link lets anybody read a file, and stands beside names that others chose.
+    return hasLinks(operation) ? reply.send(body) : sendCompressed(request, reply, body);
   };
   if (operation.method !== 'POST' || request.headers['idempotency-key'] === undefined) {
-    return send(operation.success, await run(mounting, operation, request, reply));
+    const body = await run(mounting, operation, request, reply);
+    if (!isTagged(operation) || !isKnown(request, reply, body)) return send(operation.success, body);
+    return reply.code(304).removeHeader('content-type').send();
   }
   let claim: Claim | undefined;
   try {

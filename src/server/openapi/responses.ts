@@ -1,6 +1,7 @@
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { FAILURES, type FailureCode } from '../../catalog/failures.ts';
 import { CORRELATION_HEADER } from '../../catalog/stream/messages.ts';
+import { isTagged } from '../http/etag.ts';
 import { envelopeName } from './envelopes.ts';
 import { exampleFailure, exampleResponse } from './examples.ts';
 import { type Json, ref } from './names.ts';
@@ -105,6 +106,11 @@ export const SHARED_HEADERS: Json = {
     description: 'Identifies the delivery on the stream: its messages have it as correlationId.',
     schema: { type: 'string', format: 'uuid' },
   },
+  ETag: {
+    description:
+      'Identifies this response: the same request with it as If-None-Match gets 304, without a body, while nothing has changed. Responses above 8 KB have it if the request has any If-None-Match.',
+    schema: { type: 'string' },
+  },
   IdempotencyReplayed: {
     description: 'true: this is the first response to the same Idempotency-Key, sent again.',
     schema: { type: 'string', enum: ['true'] },
@@ -171,6 +177,7 @@ function successResponse(resource: Resource, operation: Operation): Json {
       ...REQUEST_ID,
       ...(operation.rateLimited && RATE_LIMIT),
       ...(operation.shape === 'list' && operation.paging?.style === 'cursor' && { Link: ref('headers', 'Link') }),
+      ...(isTagged(operation) && { ETag: ref('headers', 'ETag') }),
       ...(operation.shape === 'async' && { [CORRELATION_HEADER]: ref('headers', 'CorrelationId') }),
       ...(operation.method === 'POST' && { 'Idempotency-Replayed': ref('headers', 'IdempotencyReplayed') }),
     },
