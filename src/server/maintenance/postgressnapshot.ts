@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { StoreFault } from '../store/faults.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { loadDriver, makePool } from '../store/postgres/driver.ts';
-import { storeFault } from '../store/postgres/faults.ts';
 import { connectionOf } from '../store/postgres/statements.ts';
+import { unusable } from '../store/postgres/unusable.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -28,14 +28,8 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
   const connect = async () => {
     try {
       return await pool.connect();
-    } catch (cause) {
-      const fault = storeFault(cause);
-      const reason = fault instanceof Error ? fault.message : 'It does not respond.';
-      throw new StoreUnusable(
-        `The database ${address.name} cannot be used. ${reason}`,
-        'Check the address, the user and the password, and that it runs.',
-        cause,
-      );
+    } catch (error) {
+      throw unusable(error, address.name);
     }
   };
   const looking = await connect().catch(async (error: unknown) => {
