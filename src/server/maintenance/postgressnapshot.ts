@@ -3,7 +3,7 @@ import { StoreFault } from '../store/faults.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { loadDriver, makePool } from '../store/postgres/driver.ts';
 import { connectionOf } from '../store/postgres/statements.ts';
-import { unusable } from '../store/postgres/unusable.ts';
+import { refusePooler, unusable } from '../store/postgres/unusable.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -25,16 +25,17 @@ interface PostgresSource {
 export async function openPostgresSource(url: string): Promise<PostgresSource> {
   const address = readAddress(named(url));
   const pool = makePool(await loadDriver(), address, 3, '');
-  const connect = async () => {
-    try {
-      return await pool.connect();
-    } catch (error) {
+  const connect = () =>
+    pool.connect().catch((error: unknown) => {
       throw unusable(error, address.name);
-    }
+    });
+  const begin = async () => {
+    if (address.sessions) await refusePooler([pool, pool], address.name);
+    return connect();
   };
-  const looking = await connect().catch(async (error: unknown) => {
+  const looking = await begin().catch(async (error: unknown) => {
     await pool.end();
-    throw error;
+    throw unusable(error, address.name);
   });
   return {
     name: address.name,

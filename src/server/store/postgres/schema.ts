@@ -8,7 +8,7 @@ import { isTransient, sqlState } from './faults.ts';
 import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
-import { unusable } from './unusable.ts';
+import { refusePooler, unusable } from './unusable.ts';
 
 /** Servers that start together meet here; whoever is second finds the work done. */
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
@@ -21,11 +21,17 @@ const MAX_PAUSE_MS = 2000;
 /** Oldest release of PostgreSQL itself; others that speak its protocol are recognized by their name. */
 const OLDEST = 14;
 
-/** Checks the database and brings it to this version. Throws `StoreUnusable`. */
-export async function prepareSchema(pool: Pool, address: DatabaseAddress, options: UpgradeOptions): Promise<void> {
+/** Checks the database and brings it to this version, on connections of the first pool. Throws `StoreUnusable`. */
+export async function prepareSchema(
+  pools: readonly [Pool, Pool],
+  address: DatabaseAddress,
+  options: UpgradeOptions,
+): Promise<void> {
+  const [pool] = pools;
   const { name, sessions } = address;
   const { schema = SCHEMA } = options;
   try {
+    if (sessions) await refusePooler(pools, name);
     await transact(pool, sessions, async (tx) => {
       await checkDatabase(tx, name);
       await requireRights(tx, name);
