@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { StoreFault } from '../store/faults.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { loadDriver, makePool } from '../store/postgres/driver.ts';
-import { storeFault } from '../store/postgres/faults.ts';
 import { connectionOf } from '../store/postgres/statements.ts';
+import { refusePooler, unusable } from '../store/postgres/unusable.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -25,22 +25,17 @@ interface PostgresSource {
 export async function openPostgresSource(url: string): Promise<PostgresSource> {
   const address = readAddress(named(url));
   const pool = makePool(await loadDriver(), address, 3, '');
-  const connect = async () => {
-    try {
-      return await pool.connect();
-    } catch (cause) {
-      const fault = storeFault(cause);
-      const reason = fault instanceof Error ? fault.message : 'It does not respond.';
-      throw new StoreUnusable(
-        `The database ${address.name} cannot be used. ${reason}`,
-        'Check the address, the user and the password, and that it runs.',
-        cause,
-      );
-    }
+  const connect = () =>
+    pool.connect().catch((error: unknown) => {
+      throw unusable(error, address.name);
+    });
+  const begin = async () => {
+    if (address.sessions) await refusePooler([pool, pool], address.name);
+    return connect();
   };
-  const looking = await connect().catch(async (error: unknown) => {
+  const looking = await begin().catch(async (error: unknown) => {
     await pool.end();
-    throw error;
+    throw unusable(error, address.name);
   });
   return {
     name: address.name,

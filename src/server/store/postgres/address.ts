@@ -1,4 +1,5 @@
 import { StoreUnusable } from '../store.ts';
+import { type DatabaseTls, readDatabaseTls, TLS_PARAMETERS } from './tls.ts';
 
 /** Where a PostgreSQL database is, and how molar is to use it. */
 export interface DatabaseAddress {
@@ -6,6 +7,7 @@ export interface DatabaseAddress {
   readonly url: string;
   /** For messages: host, port and database, never the user's password. */
   readonly name: string;
+  readonly tls: DatabaseTls;
   /** Connections for reading and for writing. */
   readonly readers: number;
   readonly writers: number;
@@ -17,10 +19,16 @@ export interface DatabaseAddress {
 }
 
 const NEXT =
-  'Give postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?readers=8&writers=4 for other numbers of connections, ?prepare=off behind a pooler.';
+  'Give postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?readers=8&writers=4 for other numbers of connections, ?prepare=off behind a pooler, and sslmode as for psql.';
 
-/** Reads `postgres://…`; `readers`, `writers` (1–100) and `prepare` (on, off) are molar's own. Throws `StoreUnusable`. */
-export function readAddress(address: string): DatabaseAddress {
+/**
+ * Reads `postgres://…`; `readers`, `writers` (1–100) and `prepare` (on, off) are molar's own. What it says nothing of is
+ * read from the variables of psql: of TLS here, the rest by the driver. Throws `StoreUnusable`.
+ */
+export function readAddress(
+  address: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): DatabaseAddress {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     // The address itself is not repeated: it may hold a password.
@@ -31,12 +39,16 @@ export function readAddress(address: string): DatabaseAddress {
   const writers = readCount(own.get('writers'), 'writers', 4);
   const prepare = own.get('prepare') ?? 'on';
   if (prepare !== 'on' && prepare !== 'off') throw new StoreUnusable('prepare takes on or off.', NEXT);
-  for (const name of ['readers', 'writers', 'prepare']) own.delete(name);
+  // The driver would turn TLS off or on by these, whatever sslmode says.
+  if (own.has('ssl') || own.has('uselibpqcompat')) throw new StoreUnusable('Use sslmode in place of ssl.', NEXT);
+  const host = own.get('host') ?? (decodeURIComponent(url.hostname) || env.PGHOST || 'localhost');
+  const tls = readDatabaseTls(own, host, env);
+  for (const name of ['readers', 'writers', 'prepare', ...TLS_PARAMETERS]) own.delete(name);
   if (!own.has('application_name')) own.set('application_name', 'molar');
   // The driver reads %20, not a plus sign.
   url.search = own.toString().replaceAll('+', '%20');
   const name = `${own.get('host') ?? (url.host || 'the local socket')}${url.pathname}`;
-  return { url: url.href, name, readers, writers, sessions: prepare === 'on' };
+  return { url: url.href, name, tls, readers, writers, sessions: prepare === 'on' };
 }
 
 function readCount(value: string | null, name: string, usual: number): number {

@@ -32,6 +32,7 @@ export async function loadDriver(): Promise<typeof pg> {
 export function connectionOptions(driver: typeof pg, address: DatabaseAddress, connectMs = CONNECT_MS): ClientConfig {
   return {
     connectionString: address.url,
+    ssl: address.tls,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: CONNECT_MS,

@@ -93,7 +93,7 @@ const SYSTEM =
   /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EACCES|ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/;
 /** Words of the driver for connections that broke, without a code. */
 const BROKEN =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has|was)|Cannot use a pool)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has|was)|Cannot use a pool|The server does not support SSL|There was an error establishing an SSL)/;
 
 function isConnectionFault(error: Error): boolean {
   return (

@@ -4,10 +4,11 @@ import { SCHEMA } from '../schema/schema.ts';
 import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import type { DatabaseAddress } from './address.ts';
-import { isTransient, sqlState, storeFault } from './faults.ts';
+import { isTransient, sqlState } from './faults.ts';
 import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
+import { refusePooler, unusable } from './unusable.ts';
 
 /** Servers that start together meet here; whoever is second finds the work done. */
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('molar ' || current_schema()))";
@@ -20,11 +21,17 @@ const MAX_PAUSE_MS = 2000;
 /** Oldest release of PostgreSQL itself; others that speak its protocol are recognized by their name. */
 const OLDEST = 14;
 
-/** Checks the database and brings it to this version. Throws `StoreUnusable`. */
-export async function prepareSchema(pool: Pool, address: DatabaseAddress, options: UpgradeOptions): Promise<void> {
+/** Checks the database and brings it to this version, on connections of the first pool. Throws `StoreUnusable`. */
+export async function prepareSchema(
+  pools: readonly [Pool, Pool],
+  address: DatabaseAddress,
+  options: UpgradeOptions,
+): Promise<void> {
+  const [pool] = pools;
   const { name, sessions } = address;
   const { schema = SCHEMA } = options;
   try {
+    if (sessions) await refusePooler(pools, name);
     await transact(pool, sessions, async (tx) => {
       await checkDatabase(tx, name);
       await requireRights(tx, name);
@@ -109,22 +116,4 @@ async function checkDatabase(tx: Transaction, name: string): Promise<void> {
       'Check search_path, that the schema is there, and that this user has USAGE on it.',
     );
   }
-}
-
-/** What each SQLSTATE means to whoever starts the server. */
-const REASONS: Readonly<Record<string, readonly [string, string]>> = {
-  '3D000': ['does not exist', 'Make it with createdb, or name another in the address.'],
-  '28P01': ['refused the password', 'Check the user and the password in the address.'],
-  '28000': ['refused the user', 'Check the user in the address, and pg_hba.conf of the server.'],
-  '42501': ['does not let this user make tables', 'Run molar server migrate-schema as the owner of the schema.'],
-};
-
-/** A fault at the start in words; nothing of it repeats the password. */
-function unusable(error: unknown, name: string): unknown {
-  if (error instanceof StoreUnusable) return error;
-  const [what, next] = REASONS[sqlState(error) ?? ''] ?? ['cannot be used', 'Check the address, and that it runs.'];
-  const known = REASONS[sqlState(error) ?? ''] !== undefined;
-  const fault = storeFault(error);
-  const why = known || !(fault instanceof Error) ? '' : ` ${fault.message}`;
-  return new StoreUnusable(`The database ${name} ${what}.${why}`, next);
 }

@@ -42,7 +42,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     for (const listener of listeners) listener();
   };
   try {
-    await prepareSchema(writing, address, options);
+    await prepareSchema([writing, reading], address, options);
   } catch (error) {
     await Promise.all(pools.map((pool) => pool.end()));
     throw error;
