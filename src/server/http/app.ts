@@ -21,7 +21,6 @@ import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from
 import { mountFiles } from './filesroute.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
-import { closeQueued } from './queuedanswers.ts';
 import {
   Routes,
   refuseConnect,
@@ -30,6 +29,7 @@ import {
   refuseUnparsed,
   trackExchange,
 } from './refusals.ts';
+import { serveInOrder } from './requestorder.ts';
 import { namedBy } from './sender.ts';
 import { closeStalled } from './slowreaders.ts';
 import { mountStream } from './streamroute.ts';
@@ -98,8 +98,8 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
   app.addHook('onClose', async () => refusals.end());
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('connect', refuseConnect);
+  serveInOrder(app.server);
   app.server.on('request', trackExchange);
-  app.server.on('request', closeQueued);
   traceRequests(app);
   // First of all, so that what is refused below is counted, too.
   const metrics = [
