@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { onPostgres, postgresTest } from '../support/postgres.ts';
+import { freePorts } from '../support/services.ts';
 import { exit, molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
@@ -27,18 +27,10 @@ afterEach(async () => {
   await place.remove();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Puts PgBouncer in transaction mode before a database; answers the address there. */
 async function pooled(address: string, schema: string): Promise<string> {
   const { hostname, port: behind, username, password, pathname } = new URL(address);
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const to = {
     host: hostname,
     port: behind || '5432',

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
+import { freePorts } from './services.ts';
 
 /** A RabbitMQ of a test's own, which it may kill: nobody else is connected to it. */
 export interface TestBroker {
@@ -44,7 +45,7 @@ export function brokerTest(name: string, milliseconds: number, run: (broker: Tes
 /** Starts a broker on a free port of the loopback. */
 async function startBroker(program: string): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), 'molar-broker-'));
-  const [port, distribution] = [await freePort(), await freePort()];
+  const [port = 0, distribution = 0] = await freePorts(2);
   const env = {
     ...process.env,
     HOME: folder,
@@ -106,12 +107,4 @@ function accepts(port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

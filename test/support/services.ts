@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** Where PostgreSQL is for tests: MOLAR_TEST_POSTGRES, else the usual one of this machine. */
 export const TEST_POSTGRES = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -46,4 +46,13 @@ export function otherUser(): number | undefined {
   if (process.env.CI === 'true') throw new Error('Only root can plant files as another user; CI needs to be root.');
   process.stderr.write('Not tested: files that another user plants. Run the tests as root.\n');
   return undefined;
+}
+
+/** Ports that nobody uses now, for what has to be told its port before it starts. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
 }

@@ -1,10 +1,9 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { readyProxy } from '../../support/readyproxy.ts';
-import { testPostgres } from '../../support/services.ts';
+import { freePorts, testPostgres } from '../../support/services.ts';
 import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
 
 const CALLERS = 24;
@@ -26,15 +25,6 @@ afterEach(async () => {
   await database?.drop();
   await place.remove();
 });
-
-/** Ports that nobody uses now: a server comes back to the address at which its proxy looks for it. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
 
 /** What callers got: how many responses, and those that were not as they should be. */
 interface Answers {
