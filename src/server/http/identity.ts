@@ -7,7 +7,7 @@ import type { Service } from '../service.ts';
 import { certificateGrant } from '../signin/certificates.ts';
 import type { SignIn } from '../signin/signin.ts';
 import type { Reader, Store } from '../store/store.ts';
-import { findGrantByHash, type Grant, tokenHash } from '../tokens/tokens.ts';
+import { findGrantByHash, type Grant, idOfHash, tokenHash } from '../tokens/tokens.ts';
 import type { Attempts } from './attempts.ts';
 import { nameSender } from './sender.ts';
 
@@ -122,7 +122,7 @@ function tokenOf({ headers: { authorization } }: Sender): string {
 }
 
 async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash: string): Promise<Grant> {
-  const grant = await findGrantByHash(auth.service.store.readFor(hash), hash);
+  const grant = await findGrantByHash(auth.service.store.readFor(idOfHash(hash)), hash);
   if (grant === undefined) {
     auth.attempts.countToken(sender.ip);
     throw refusal('auth.token_unknown', 'Authorization', 'The token is unknown.');
@@ -162,7 +162,7 @@ export function identifyOrganization(
   if (!grant.organizations.includes(id)) throw forbidden();
   const known = cache.organizations.get(id);
   if (known !== undefined) return boundTo(known, grant.locations);
-  return existing(store.readFor(id), cache, id).then((found) => boundTo(found, grant.locations));
+  return existing(store.readFor(grant.id), cache, id).then((found) => boundTo(found, grant.locations));
 }
 
 async function existing(read: Reader, cache: AuthCache, id: string): Promise<Organization> {
