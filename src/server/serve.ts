@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { refusal } from '../catalog/failures.ts';
+import type { KeeperFault } from './audit/keeper.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
@@ -59,6 +60,13 @@ export interface RunningServer {
 
 const DRAIN_MS = 10_000;
 
+/** What the log says of the audit log. */
+const FAULTS: Readonly<Record<KeeperFault, string>> = {
+  store: 'no checkpoint could be written',
+  shipping: 'checkpoints wait to be shipped',
+  entries: 'entries of the audit log wait for their numbers',
+};
+
 /** Opens the data folder, imports files, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
@@ -73,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
     onCheckpointFault: (what, error) =>
-      options.log.note('warn', what === 'store' ? 'no checkpoint could be written' : 'checkpoints wait to be shipped', {
+      options.log.note('warn', FAULTS[what], {
         reason: error instanceof Error ? error.message : String(error),
       }),
   });

@@ -176,6 +176,7 @@ describe.each(operationsThat(({ method }) => method !== 'GET'))('%s', (_id, test
   it('notes the record that it answered, and whose it is', async () => {
     const service = await testService();
     await entryOfWrite(service, tested, () => callSample(service, tested));
+    await service.service.store.sequenceEntries();
     expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
     await service.close();
   });

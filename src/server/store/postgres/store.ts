@@ -11,6 +11,7 @@ import { FairConnections } from './fairconnections.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
+import { Sequencer } from './sequencer.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
@@ -42,18 +43,23 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     throw error;
   }
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
+  const writer = new LaneWriter(writing, {
+    ...{ sessions, timeoutMs, notice, committed: notify },
+    queued: () => sequencer.wake(),
+  });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
   const run = sessions ? runIn(timeoutMs) : pooledIn(timeoutMs);
   const connections = new FairConnections(address.readers);
   const readFor = (owner: unknown) =>
     reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
   const read = readFor('server');
+  const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
   return {
     read,
     readFor,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
+    sequenceEntries: () => sequencer.finish(),
     shared: reader(writing, runIn(timeoutMs, sessions)),
     countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
@@ -81,6 +87,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     counts: writer.counts,
     async close() {
       await writer.idle();
+      await sequencer.idle();
       await notices?.stop();
       await Promise.all([reading.end(), writing.end()]);
     },
