@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { MAX_TEXT } from '../catalog/fields/text.ts';
-import { CheckpointKeeper } from './audit/keeper.ts';
+import { CheckpointKeeper, type KeeperFault } from './audit/keeper.ts';
 import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
 import { type AuditMode, ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
@@ -74,8 +74,8 @@ export interface OpenOptions {
   readonly auditKey?: string;
   /** Where checkpoints are shipped to (`shippingTarget`); nowhere when not given. */
   readonly auditCheckpoints?: string;
-  /** Called when a checkpoint could not be written or shipped. */
-  readonly onCheckpointFault?: (what: 'store' | 'shipping', error: unknown) => void;
+  /** Called when something of the audit log is to be tried again. */
+  readonly onCheckpointFault?: (what: KeeperFault, error: unknown) => void;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */

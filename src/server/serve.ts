@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../catalog/failures.ts';
+import type { KeeperFault } from './audit/keeper.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
 import { buildApp } from './http/app.ts';
@@ -66,6 +67,13 @@ export interface RunningServer {
 /** Milliseconds that requests in progress may take when a server ends. */
 const FINISH_MS = 10_000;
 
+/** What the log says of the audit log. */
+const FAULTS: Readonly<Record<KeeperFault, string>> = {
+  store: 'no checkpoint could be written',
+  shipping: 'checkpoints wait to be shipped',
+  entries: 'entries of the audit log wait for their numbers',
+};
+
 /** Opens the data folder, imports files, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
@@ -81,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
     onCheckpointFault: (what, error) =>
-      options.log.note('warn', what === 'store' ? 'no checkpoint could be written' : 'checkpoints wait to be shipped', {
+      options.log.note('warn', FAULTS[what], {
         reason: error instanceof Error ? error.message : String(error),
       }),
   });

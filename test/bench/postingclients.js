@@ -5,21 +5,21 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { LOCATIONS } from './practice.js';
 
-const { url, clients, seconds, organization, token } = JSON.parse(process.argv[2]);
-const { hostname, port, host } = new URL(url);
+const { urls, clients, seconds, organizations, token } = JSON.parse(process.argv[2]);
 
-const HEAD = [
-  'POST /api/v1/patients HTTP/1.1',
-  `Host: ${host}`,
-  `Authorization: Bearer ${token}`,
-  `Organization-ID: ${organization}`,
-  'Content-Type: application/json',
-].join('\r\n');
+const headOf = (host, organization) =>
+  [
+    'POST /api/v1/patients HTTP/1.1',
+    `Host: ${host}`,
+    `Authorization: Bearer ${token}`,
+    `Organization-ID: ${organization}`,
+    'Content-Type: application/json',
+  ].join('\r\n');
 
 /** No two requests are the same: names, days of birth and keys differ as they do in a practice. */
 const run = randomUUID();
 let made = 0;
-function request() {
+function request(head) {
   const number = ++made;
   const body = JSON.stringify({
     firstName: `Marigold${number % 97}`,
@@ -36,13 +36,15 @@ function request() {
     state: 'CO',
     postalCode: '80437',
   });
-  return `${HEAD}\r\nIdempotency-Key: ${run}-${number}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return `${head}\r\nIdempotency-Key: ${run}-${number}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 let records = 0;
 
 /** One client, on a connection of its own, until the time is over. */
-async function client(until) {
+async function client(at, until) {
+  const { hostname, port, host } = new URL(urls[at % urls.length]);
+  const head = headOf(host, organizations[Math.floor(at / urls.length) % organizations.length]);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await once(socket, 'connect');
   await new Promise((resolve, reject) => {
@@ -55,10 +57,10 @@ async function client(until) {
       if (!text.startsWith('HTTP/1.1 201')) return reject(new Error(`A POST was answered by ${text.slice(0, 2000)}`));
       text = '';
       records++;
-      if (performance.now() < until) socket.write(request(), 'latin1');
+      if (performance.now() < until) socket.write(request(head), 'latin1');
       else resolve();
     });
-    socket.write(request(), 'latin1');
+    socket.write(request(head), 'latin1');
   });
   socket.removeAllListeners('close');
   socket.destroy();
@@ -71,5 +73,5 @@ function isWhole(text) {
 }
 
 const began = performance.now();
-await Promise.all(Array.from({ length: clients }, () => client(began + seconds * 1000)));
+await Promise.all(Array.from({ length: clients }, (_, at) => client(at, began + seconds * 1000)));
 process.stdout.write(`${JSON.stringify({ records, seconds: (performance.now() - began) / 1000 })}\n`);

@@ -30,7 +30,7 @@ export async function measure({ folder, signal, small, report }) {
   const [served, raw] = [[], []];
   await withServer(['--rate-limit', '1000000', '--data', data], env, async (url, { child }) => {
     pin(child.pid, SERVER_CORE);
-    const job = JSON.stringify({ url, clients: CLIENTS, seconds, organization: ORGANIZATION, token: TOKEN });
+    const job = JSON.stringify({ urls: [url], clients: CLIENTS, seconds, organizations: [ORGANIZATION], token: TOKEN });
     // The first round only warms up.
     for (let round = 0; round <= rounds; round++) {
       const posted = await runOn(LOAD_CORE, 'postingclients.js', [job], { signal });

@@ -21,6 +21,7 @@ const MEASUREMENTS = [
   'server',
   'audit',
   'posts',
+  'organizations',
   'mixed',
   'growth',
   'aging',

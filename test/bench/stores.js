@@ -12,22 +12,27 @@ const POSTGRES = process.env.MOLAR_TEST_POSTGRES ?? 'postgres://postgres@127.0.0
  * how many bytes it takes. Answers what the works answered; PostgreSQL is left out, and said so, where none answers.
  */
 export async function onStores(folder, work) {
-  const results = [await work(sqliteStore(join(folder, 'sqlite')))];
+  const sqlite = await work(sqliteStore(join(folder, 'sqlite')));
+  const postgres = await onPostgresStore(folder, work);
+  return postgres === undefined ? [sqlite] : [sqlite, postgres];
+}
+
+/** Does the work with a PostgreSQL database alone; answers undefined where there is none. */
+export async function onPostgresStore(folder, work) {
   const database = `molar_bench_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   try {
     await onPostgres((client) => client.query(`CREATE DATABASE ${database}`));
   } catch (error) {
     say(`PostgreSQL is left out: none can be used at ${new URL(POSTGRES).host} (${error.code ?? error.message}).`);
     say('Start it, or give its address in MOLAR_TEST_POSTGRES.');
-    return results;
+    return undefined;
   }
   try {
     say(await settingsText());
-    results.push(await work(postgresStore(database, join(folder, 'files'))));
+    return await work(postgresStore(database, join(folder, 'files')));
   } finally {
     await onPostgres((client) => client.query(`DROP DATABASE ${database} WITH (FORCE)`));
   }
-  return results;
 }
 
 function sqliteStore(data) {
@@ -40,6 +45,7 @@ function postgresStore(database, files) {
   url.password = '';
   return {
     name: 'PostgreSQL',
+    url: addressOf(database).href,
     flags: ['--database', url.href, '--files', files],
     env,
     bytes: () => onPostgres(async (client) => Number((await sizeOf(client, database)).rows[0].bytes)),

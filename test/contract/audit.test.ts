@@ -187,6 +187,7 @@ describe.each([TOKENS.full, TOKENS.write])('a write by %s', (token) => {
     const { answer, id } = await entryOfWrite(service, tested, () => callSample(service, tested, { token }));
     // Those who may not read get the id alone (D57).
     if (token === TOKENS.write) expect(answer.body.data).toEqual({ id });
+    await service.service.store.sequenceEntries();
     expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
   });
 });

@@ -45,6 +45,7 @@ describe('a download link', () => {
     const url = new URL(await link());
     expect(await opens(url.href)).toBe(200);
     await service.service.reads.flush();
+    await service.service.store.sequenceEntries();
     const opened = await service.service.store.read.get<{ who: string }>(
       sql`SELECT who FROM audit_entries WHERE via = 'link' ORDER BY id DESC LIMIT 1`,
     );

@@ -12,6 +12,7 @@ type Range = Parameters<typeof patientPages>[2];
 /** What `audit patient` finds. */
 async function found({ service }: TestService, patient: number, range: Range = {}): Promise<number[]> {
   const ids: number[] = [];
+  await service.store.sequenceEntries();
   for await (const page of patientPages(service.store.read, patient, range)) ids.push(...page.map(({ id }) => id));
   return ids;
 }

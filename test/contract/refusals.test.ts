@@ -64,6 +64,7 @@ it('a client that is refused is named, without its secret and as the database ke
   expect(entry).toMatchObject({ status: 401, who: '', client: `desk\u{FFFD}\u{FFFD}${'x'.repeat(249)}` });
   expect(JSON.stringify(entry)).not.toContain('a-secret-that-must-not-be-told');
   const { verifyLog } = await import('../../src/server/audit/verify.ts');
+  await service.service.store.sequenceEntries();
   expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
 });
 

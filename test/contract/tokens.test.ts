@@ -140,6 +140,7 @@ describe('a token that is replaced', () => {
   it('is an entry of the audit log that names both', async () => {
     const old = await create();
     const made = await rotateToken(service.service, old.id, '1h');
+    await service.service.store.sequenceEntries();
     const rows = await service.service.store.read.all<{ who: string; operation: string; ids: string }>(
       sql`SELECT who, operation, ids FROM audit_entries WHERE operation LIKE 'tokens.%' ORDER BY id`,
     );

@@ -21,9 +21,10 @@ export interface Entry {
   readonly patients: readonly unknown[];
 }
 
-/** Every entry that is in the database at this moment, read as anybody with SQL reads it. */
+/** Every entry that is in the database at this moment and has its place, read as anybody with SQL reads it. */
 export async function storedEntries({ service }: Pick<TestService, 'service'>): Promise<Entry[]> {
   const text = 'SELECT * FROM audit_entries ORDER BY id';
+  await service.store.sequenceEntries();
   const rows = await service.store.read.all<Omit<Entry, 'ids' | 'patients'> & Record<'ids' | 'patients', string>>({
     sql: text,
     text,

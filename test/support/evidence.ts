@@ -63,6 +63,7 @@ export async function lastNumber(service: TestService): Promise<number> {
 
 /** The problems that are found: `code source`. */
 export async function problemsOf(service: TestService, evidence: Evidence = {}): Promise<string[]> {
+  await service.service.store.sequenceEntries();
   const keys = service.keeper.signing('verify').key.own;
   const { problems } = await verifyLog(service.service.store.read, { keys, ...evidence });
   return problems.map(({ code, kind, id }) => `${code} ${id === null ? kind : `${kind} ${id}`}`);

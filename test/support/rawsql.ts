@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { openConnection } from '../../src/server/store/sqlite/open.ts';
 import { onPostgres } from './postgres.ts';
 import type { TestService } from './service.ts';
@@ -9,6 +11,7 @@ type Place = Pick<TestService, 'path' | 'database'>;
 export async function tamper({ path, database }: Place, ...statements: readonly string[]): Promise<void> {
   if (database !== undefined) {
     await onPostgres(async (client) => {
+      await sequenced(client);
       for (const statement of statements) await client.query(statement);
     }, database);
     return;
@@ -26,10 +29,23 @@ export async function rawRows<T extends object>({ path, database }: Place, query
     connection.close();
     return rows;
   }
-  const { rows, fields } = await onPostgres((client) => client.query<Record<string, unknown>>(query), database);
+  const { rows, fields } = await onPostgres(async (client) => {
+    await sequenced(client);
+    return client.query<Record<string, unknown>>(query);
+  }, database);
   const whole = new Set(fields.filter(({ dataTypeID }) => dataTypeID === BIGINT).map(({ name }) => name));
   const plain = ([name, value]: [string, unknown]) => [name, value !== null && whole.has(name) ? Number(value) : value];
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(plain)) as T);
+}
+
+/** Resolves when every entry of the audit log has its place; where that cannot be known, as after a change of the table, at once. */
+async function sequenced(client: Client): Promise<void> {
+  const waiting = () =>
+    client.query("SELECT 1 FROM audit_entries WHERE id < 0 AND hash = '' LIMIT 1").then(
+      ({ rowCount }) => rowCount === 1,
+      () => false,
+    );
+  for (let tries = 0; tries < 1000 && (await waiting()); tries++) await sleep(5);
 }
 
 /** The number of the type in PostgreSQL. */

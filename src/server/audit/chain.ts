@@ -1,4 +1,4 @@
-import { chainHash, LOGS } from '../store/logs.ts';
+import { chainHash, ENTRY_COLUMNS } from '../store/auditlog.ts';
 import type { LogValues } from '../store/store.ts';
 import type { Checkpoint, Link } from './checkpoints.ts';
 import type { AuditRow } from './export.ts';
@@ -187,6 +187,6 @@ export class ChainWalk {
 
 /** The hash that an entry must have after another. */
 function hashAfter(before: string, id: number, row: AuditRow): string {
-  const values = LOGS.audit.columns.map((column) => row[column as keyof AuditRow]) as LogValues;
+  const values = ENTRY_COLUMNS.map((column) => row[column as keyof AuditRow]) as LogValues;
   return chainHash(before, id, values);
 }

@@ -7,9 +7,14 @@ import { type AuditEntry, appendAudit, auditRow } from './entries.ts';
 /** What a command did; it concerns no single organization unless it says so. */
 type Done = Omit<AuditEntry, 'at' | 'actor' | 'org'> & Partial<Pick<AuditEntry, 'org'>>;
 
-/** Writes the entry of a command by itself; it is on disk when this resolves, and nothing may be printed before. */
-export function writeCommand(service: Pick<Service, 'store' | 'clock'>, done: Done): Promise<void> {
-  return service.store.appendLogs([auditRow(entryOf(nowOf(service), done))]);
+/**
+ * Writes the entry of a command by itself; it is on disk when this resolves, behind all that were there, and nothing may be
+ * printed before.
+ */
+export async function writeCommand(service: Pick<Service, 'store' | 'clock'>, done: Done): Promise<void> {
+  await service.store.sequenceEntries();
+  await service.store.appendLogs([auditRow(entryOf(nowOf(service), done))]);
+  await service.store.sequenceEntries();
 }
 
 /** Writes the entry of a command in the transaction of what it does. */

@@ -1,7 +1,7 @@
 import sql, { empty, raw } from 'sql-template-tag';
 import { refusal } from '../../catalog/failures.ts';
 import { findOrganization, findOrganizationByKey } from '../organizations.ts';
-import { LOGS } from '../store/logs.ts';
+import { ENTRY_COLUMNS } from '../store/auditlog.ts';
 import type { IndexedEntry } from '../store/patientindex.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 import { readIdList } from './idlist.ts';
@@ -33,9 +33,9 @@ export interface AuditRange {
 const PAGE_SIZE = 1000;
 
 /** The columns of an `AuditRow`. */
-export const AUDIT_COLUMNS = raw(['id', ...LOGS.audit.columns, 'hash'].join(', '));
+export const AUDIT_COLUMNS = raw(['id', ...ENTRY_COLUMNS, 'hash'].join(', '));
 
-/** Entries in the order of their numbers, page by page; rows behind the end of the log are none. */
+/** Entries in the order of their numbers, page by page; rows that wait for their place or stand behind the end are none. */
 export async function* auditPages(read: Reader, options: AuditRange = {}): AsyncGenerator<readonly AuditRow[]> {
   const { org, from, to } = options;
   const only = sql`${org === undefined ? empty : sql` AND org = ${org}`}${
@@ -43,7 +43,7 @@ export async function* auditPages(read: Reader, options: AuditRange = {}): Async
   }${to === undefined ? empty : sql` AND at < ${to}`}`;
   for (let after = options.after ?? 0; ; ) {
     const page = await read.all<AuditRow>(
-      sql`SELECT ${AUDIT_COLUMNS} FROM audit_entries WHERE id > ${after}
+      sql`SELECT ${AUDIT_COLUMNS} FROM audit_entries WHERE id > ${after} AND NOT (id < 0 AND hash = '')
         AND id <= (SELECT last_id FROM log_heads WHERE name = 'audit')${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
     );
     if (page.length > 0) yield page;

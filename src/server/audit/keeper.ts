@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Metric } from '../metrics/route.ts';
+import { countWaiting } from '../store/auditlog.ts';
 import type { Store } from '../store/store.ts';
 import {
   appendCheckpoint,
@@ -19,6 +20,11 @@ const MINUTE_MS = 60_000;
 /** How often it is looked at the clock, and at what commands have left in the store. */
 const LOOK_MS = 500;
 
+/**
+ * What could not be done and is tried again: writing a checkpoint, shipping one, or giving entries of the log their places.
+ */
+export type KeeperFault = 'store' | 'shipping' | 'entries';
+
 /** What a keeper of checkpoints works with. */
 export interface KeeperOptions {
   readonly key: AuditKey;
@@ -26,8 +32,7 @@ export interface KeeperOptions {
   readonly target?: ShippingTarget | undefined;
   /** The key in the data folder, with which a restore has signed; `key` may be another. */
   readonly restoring?: PublicKeys | undefined;
-  /** Called when a checkpoint could not be written (`store`) or shipped (`shipping`); both are tried again. */
-  readonly onFault?: ((what: 'store' | 'shipping', error: unknown) => void) | undefined;
+  readonly onFault?: ((what: KeeperFault, error: unknown) => void) | undefined;
 }
 
 /** Writes the checkpoints of a server, at its start and stop and every minute with new entries, and ships them. */
@@ -37,6 +42,7 @@ export class CheckpointKeeper {
   private timer: NodeJS.Timeout | undefined;
   private due = 0;
   private failing = false;
+  private unsequenced = false;
   private looking: Promise<void> | undefined;
 
   constructor(
@@ -80,9 +86,20 @@ export class CheckpointKeeper {
 
   /** What GET /metrics tells of it. */
   metrics(): Metric[] {
-    const name = 'molar_audit_checkpoints_waiting';
-    const help = 'Checkpoints of the audit log that are still to be shipped.';
-    return [{ name, help, kind: 'gauge', read: () => this.shipper?.waiting() ?? 0 }];
+    return [
+      {
+        name: 'molar_audit_checkpoints_waiting',
+        help: 'Checkpoints of the audit log that are still to be shipped.',
+        kind: 'gauge',
+        read: () => this.shipper?.waiting() ?? 0,
+      },
+      {
+        name: 'molar_audit_entries_waiting',
+        help: 'Entries of the audit log that are stored and still to be numbered.',
+        kind: 'gauge',
+        read: () => countWaiting(this.store.read),
+      },
+    ];
   }
 
   /** Writes the last checkpoint and ships what can be; the next start does the rest. */
@@ -95,6 +112,7 @@ export class CheckpointKeeper {
 
   private async look(): Promise<void> {
     try {
+      await this.sequence();
       const { last, wanted } = await readRequest(this.store.read);
       // A command has signed it: the server ships it.
       if (last > (this.last?.number ?? 0)) this.committed(await lastCheckpoint(this.store.read));
@@ -111,7 +129,19 @@ export class CheckpointKeeper {
     }
   }
 
+  /** Gives entries their places that a killed server has left behind. What fails costs none of them: they wait. */
+  private async sequence(): Promise<void> {
+    try {
+      await this.store.sequenceEntries();
+      this.unsequenced = false;
+    } catch (error) {
+      if (!this.unsequenced) this.options.onFault?.('entries', error);
+      this.unsequenced = true;
+    }
+  }
+
   private async write(reason: CheckpointReason): Promise<void> {
+    await this.sequence();
     this.committed(
       await this.store.write(async (tx) => {
         if (reason === 'verify') await dropRequest(tx);

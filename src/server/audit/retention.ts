@@ -39,7 +39,7 @@ export async function deleteOldEntries(
       if (last === undefined || !(await areWhole(tx, old, signing.key))) return undefined;
       const checkpoint = await appendCheckpoint(tx, { ...signing, removing: { id: last.id, hash: last.hash } });
       await unindexPatients(tx, old);
-      await tx.run(sql`DELETE FROM audit_entries WHERE id <= ${last.id}`);
+      await tx.run(sql`DELETE FROM audit_entries WHERE id > 0 AND id <= ${last.id}`);
       const at = new Date(clock()).toISOString();
       await appendAudit(tx, { org: null, at, actor: RETENTION, operation: 'audit.delete', count: old.length });
       return { checkpoint, isDone: old.length < page.length };

@@ -14,6 +14,7 @@ export async function signNow(
   reason: CheckpointReason,
   now: number,
 ): Promise<boolean> {
+  await store.sequenceEntries();
   const key = reason === 'restore' ? await openAuditKey(auditKey) : await keyIn(auditKey);
   if (key === undefined) {
     await requestCheckpoint(store);

@@ -1,5 +1,5 @@
 import { type IdMember, readIdList } from '../audit/idlist.ts';
-import { bound, manyRows, type Texts } from './statement.ts';
+import { bound, insertStatements, type Texts } from './statement.ts';
 import type { Statement } from './store.ts';
 
 /** What of an entry of the audit log says whose data it tells of, as it is stored. */
@@ -56,24 +56,11 @@ interface Writing {
   run(statement: Statement): Promise<number>;
 }
 
-/** Rows of one statement: few sizes, so that few statements are prepared. */
-const SIZES = [100, 10, 1] as const;
-
-const inserts: ReadonlyMap<number, Texts> = new Map(
-  SIZES.map((size) => [
-    size,
-    manyRows('INSERT INTO audit_patients (bucket, org, entry)', 3, size, ' ON CONFLICT DO NOTHING'),
-  ]),
-);
-
-/** Writes the rows by which entries are found by their patients, in the transaction that writes the entries. */
+/** Writes the rows by which entries are found by their patients, in the transaction that numbers the entries. */
 export async function indexPatients(tx: Writing, entries: readonly IndexedEntry[]): Promise<void> {
   const rows = entries.flatMap((entry) => [...bucketsOf(entry)].map((bucket) => [bucket, entry.org ?? 0, entry.id]));
-  for (let at = 0; at < rows.length; ) {
-    const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1;
-    await tx.run(bound(inserts.get(size) as Texts, rows.slice(at, at + size).flat()));
-    at += size;
-  }
+  const inserts = insertStatements('INSERT INTO audit_patients (bucket, org, entry)', rows, ' ON CONFLICT DO NOTHING');
+  await Promise.all(inserts.map((insert) => tx.run(insert)));
 }
 
 const REMOVE: Texts = {

@@ -38,6 +38,26 @@ export function manyRows(head: string, columns: number, rows: number, end = ''):
   return { sql: made(() => '?'), text: made((index) => `$${index}`) };
 }
 
+/** Rows of one statement: few sizes, so that few statements are prepared. */
+const SIZES = [100, 20, 5, 1] as const;
+
+const inserts = new Map<string, Texts>();
+
+/** Statements that write rows in their order: `head` begins each, such as `INSERT INTO t (a, b)`, and `end` ends it. */
+export function insertStatements(head: string, rows: readonly (readonly unknown[])[], end = ''): Statement[] {
+  const statements: Statement[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const size = SIZES.find((size) => size <= rows.length - at) ?? 1;
+    const values = rows.slice(at, at + size).flat();
+    const key = `${head} ${size}${end}`;
+    const texts = inserts.get(key) ?? manyRows(head, values.length / size, size, end);
+    inserts.set(key, texts);
+    statements.push(bound(texts, values));
+    at += size;
+  }
+  return statements;
+}
+
 /**
  * The values of a statement as every store takes them: 0 and 1 for truth values, NULL for what is missing, and U+FFFD
  * for each NUL character. PostgreSQL cannot hold those, and no record has any (D9): a filter for them finds nothing.

@@ -66,6 +66,11 @@ export interface Store {
    */
   appendLogs(rows: readonly LogRow[]): Promise<void>;
   /**
+   * Resolves when every entry of the audit log that is committed has its number and hash: where several servers write,
+   * it gets them a moment after its commit. Await it before the log is read.
+   */
+  sequenceEntries(): Promise<void>;
+  /**
    * A cache for counts of what is committed now: the same map until anybody commits, then a new, empty one. A store that
    * cannot tell returns an empty one each time; one that several servers use may learn of the others' commits a moment
    * later. `table`: counts of that table alone, valid until it is written, where the store can tell; what another process

@@ -50,6 +50,7 @@ describe('the chain', () => {
 
 describe('an end that was noted', () => {
   const note = async () => {
+    await service.service.store.sequenceEntries();
     const [id = '', hash = ''] = (await verifyLog(service.service.store.read)).head.split(':');
     return { id: Number(id), hash };
   };

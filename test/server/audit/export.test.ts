@@ -13,6 +13,7 @@ it('entries are exported from a time on, up to another, of one organization', as
     times.push(service.clock.text());
     await service.call('POST', '/transactiontags', { body: { tagText, isPredefined: false, tagType: 'PAYMENT_TAG' } });
   }
+  await service.service.store.sequenceEntries();
   const found = async (range: AuditRange) => {
     const made: string[] = [];
     for await (const entry of exportEntries(read, auditPages(read, range))) {

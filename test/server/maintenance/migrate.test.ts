@@ -7,6 +7,7 @@ import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { openConnection } from '../../../src/server/store/sqlite/open.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { rawRows, tamper } from '../../support/rawsql.ts';
 import { testService } from '../../support/service.ts';
 import { answers, check, copied, inDatabase, linesOf, made, makePractice, own, scratch, WORK } from './practices.ts';
 
@@ -85,6 +86,36 @@ describe('a migration', () => {
     expect(id).toBe(Number(last) + 1);
     await service.close();
   });
+
+  postgresTest(
+    'carries entries of the audit log that have no place yet, and gives it to them there',
+    async (database) => {
+      const url = own(database);
+      await migrate({ data: await bare() }, { data: fresh(), database: url }, WORK);
+      const log = { path: '', database: url };
+      const [before] = await rawRows<{ last: number }>(log, 'SELECT MAX(id) AS last FROM audit_entries');
+      await tamper(
+        log,
+        ...['first', 'second'].map(
+          (who) =>
+            `INSERT INTO audit_entries (at, who, operation, hash) VALUES ('2026-03-02T12:00:00.000Z', '${who}', 'x', '')`,
+        ),
+      );
+      const data = fresh();
+      await migrate({ data: fresh(), database: url }, { data }, WORK);
+      const last = before?.last ?? 0;
+      expect(
+        await rawRows(
+          { path: data, database: undefined },
+          `SELECT id, who FROM audit_entries WHERE operation = 'x' ORDER BY id`,
+        ),
+      ).toMatchObject([
+        { id: last + 1, who: 'first' },
+        { id: last + 2, who: 'second' },
+      ]);
+      expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
+    },
+  );
 
   postgresTest('leaves files where they are unless it is told', async (database) => {
     const report = await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);

@@ -16,7 +16,9 @@ export async function readCounters(read: Reader, dialect: Dialect, tables: reado
   }
   const counters: Counter[] = [];
   for (const { table, sequence } of await sequencesOf(read, tables)) {
-    const row = await read.get<{ last: number }>(sql`SELECT last_value AS last FROM ${raw(sequence)} WHERE is_called`);
+    const row = await read.get<{ last: number }>(
+      sql`SELECT last_value AS last FROM ${raw(sequence)} WHERE is_called AND last_value > 0`,
+    );
     if (row !== undefined) counters.push({ table, last: row.last });
   }
   return counters;

@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { LOGS } from '../logs.ts';
+import { STREAM_LOG } from '../logs.ts';
 import type { LogRow, LogValues, Statement } from '../store.ts';
 import { allotNumbers } from '../streamheads.ts';
 
@@ -9,7 +9,7 @@ const ROWS_PER_STATEMENT = 100;
 /** Maximum rows in memory before they are spilled. */
 const MAX_ROWS_IN_MEMORY = 2000;
 
-const { table, columns } = LOGS.stream;
+const { table, columns } = STREAM_LOG;
 const TEMPORARY = `spilled_${table}`;
 
 interface Writing {

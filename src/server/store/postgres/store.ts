@@ -11,6 +11,7 @@ import { FairConnections } from './fairconnections.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
+import { Sequencer } from './sequencer.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
@@ -48,7 +49,10 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     throw error;
   }
   const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
+  const writer = new LaneWriter(writing, {
+    ...{ sessions, timeoutMs, notice, committed: notify },
+    queued: () => sequencer.wake(),
+  });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
   const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
   const connections = new FairConnections(address.readers);
@@ -56,11 +60,13 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
   const read = readFor('server');
   const probe = reader(pinging, runIn(PING_MS, false));
+  const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
   return {
     read,
     readFor,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
+    sequenceEntries: () => sequencer.finish(),
     shared: reader(writing, runIn(patienceFor(timeoutMs), sessions)),
     countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
@@ -87,6 +93,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     counts: writer.counts,
     async close() {
       await writer.idle();
+      await sequencer.idle();
       await notices?.stop();
       await Promise.all(pools.map((pool) => pool.end()));
     },

@@ -1,5 +1,6 @@
 import type { QueryResult } from 'pg';
 import type { Sql } from 'sql-template-tag';
+import { queueEntries } from '../auditlog.ts';
 import { writeLogs } from '../logs.ts';
 import { nextId } from '../sequences.ts';
 import type { LogRow, Statement, Transaction } from '../store.ts';
@@ -115,7 +116,7 @@ export class PostgresTransaction implements Transaction {
 /** Numbers and writes what the works of a transaction have appended; the last step before the commit. */
 export async function writeAppended(connection: Connection, rows: readonly LogRow[]): Promise<void> {
   const tx = new PostgresTransaction(connection, false);
-  await writeLogs(tx, rows);
+  await writeLogs(tx, rows, queueEntries);
 }
 
 /** Settings by name, where the database knows them; others that speak its protocol may not. */

@@ -13,9 +13,12 @@ interface Job {
   readonly quiet: boolean;
 }
 
+/** Works that wait for each other: those of one lane share transactions, and those of others pass them. */
 interface Lane {
   queue: Job[];
   running: boolean;
+  /** The organization whose row their transactions hold. */
+  readonly org: number | undefined;
 }
 
 const MAX_GROUP_JOBS = 256;
@@ -33,14 +36,17 @@ export interface WriterOptions {
   /** The statement that notifies other processes of a commit, inside its transaction; empty for none. */
   readonly notice: string;
   readonly committed: () => void;
+  /** Entries of the audit log were committed that wait for their place. */
+  readonly queued: () => void;
 }
 
 /**
  * Writes in groups: those of one organization that wait for each other share a transaction, each under a savepoint of
- * its own, and hold the organization's row, so that other processes wait. Organizations do not wait for each other.
+ * its own, and hold the organization's row, so that other processes wait. Organizations do not wait for each other, nor
+ * does what only appends to logs for what changes records.
  */
 export class LaneWriter {
-  private readonly lanes = new Map<number | 'none' | 'logs', Lane>();
+  private readonly lanes = new Map<string, Lane>();
   private readonly running = new Set<Promise<void>>();
   readonly counts: StoreCounts = { writes: 0, commits: 0 };
 
@@ -50,13 +56,19 @@ export class LaneWriter {
   ) {}
 
   submit<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T> {
-    return this.enqueue(work, org ?? 'none');
+    return this.enqueue(work, { name: `records ${org}`, org });
   }
 
   appendLogs(rows: readonly LogRow[]): Promise<void> {
-    return this.enqueue(async (tx) => {
+    const append = async (tx: Transaction) => {
       for (const row of rows) await tx.append(row);
-    }, 'logs');
+    };
+    return this.enqueue(append, { name: 'logs', quiet: true });
+  }
+
+  /** Gives entries of the audit log their places (`sequenceWaiting`); one of these works runs at a time. */
+  sequence<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.enqueue(work, { name: 'sequence', quiet: true });
   }
 
   /** Resolves when everything submitted so far is settled. */
@@ -64,11 +76,18 @@ export class LaneWriter {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 
-  private enqueue<T>(work: (tx: Transaction) => Promise<T>, name: number | 'none' | 'logs'): Promise<T> {
+  private enqueue<T>(
+    work: (tx: Transaction) => Promise<T>,
+    {
+      name,
+      org,
+      quiet = false,
+    }: { readonly name: string; readonly org?: number | undefined; readonly quiet?: boolean },
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const lane = this.lanes.get(name) ?? { queue: [], running: false };
+      const lane = this.lanes.get(name) ?? { queue: [], running: false, org };
       this.lanes.set(name, lane);
-      lane.queue.push({ work, resolve: resolve as (value: unknown) => void, reject, quiet: name === 'logs' });
+      lane.queue.push({ work, resolve: resolve as (value: unknown) => void, reject, quiet });
       if (lane.running) return;
       lane.running = true;
       this.track(this.drain(name, lane));
@@ -80,11 +99,11 @@ export class LaneWriter {
     running.finally(() => this.running.delete(running));
   }
 
-  private async drain(name: number | 'none' | 'logs', lane: Lane): Promise<void> {
+  private async drain(name: string, lane: Lane): Promise<void> {
     // One turn, so that requests read from other sockets in this turn join the group.
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.queue.length > 0) {
-      await this.runGroup(lane.queue.splice(0, MAX_GROUP_JOBS), typeof name === 'number' ? name : undefined);
+      await this.runGroup(lane.queue.splice(0, MAX_GROUP_JOBS), lane.org);
     }
     lane.running = false;
     this.lanes.delete(name);
@@ -114,10 +133,9 @@ export class LaneWriter {
     const { client } = connection;
     connection.patienceMs = alone ? 0 : patienceFor(this.options.timeoutMs);
     let committing = false;
-    let finished: readonly (() => void)[];
+    const answers: (() => void)[] = [];
+    const rows: LogRow[] = [];
     try {
-      const answers: (() => void)[] = [];
-      const rows: LogRow[] = [];
       // Delivered to others when it is committed, and not otherwise.
       const told = this.options.notice !== '' && group.some((job) => !job.quiet);
       await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
@@ -128,7 +146,6 @@ export class LaneWriter {
       // COMMIT silently rolls back a transaction that a statement broke.
       if (done !== 'COMMIT') throw new Error('A statement failed, but its transaction continued.');
       client.release();
-      finished = answers;
     } catch (error) {
       const lost = isLost(error);
       client.release(lost || !(await rolledBack(connection)));
@@ -141,7 +158,8 @@ export class LaneWriter {
       // Whether a lost commit was made is unknown; everything before it can be retried.
       return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
     }
-    this.finish(group, finished);
+    this.finish(group, answers);
+    if (rows.some(({ log }) => log === 'audit')) this.options.queued();
     return undefined;
   }
 

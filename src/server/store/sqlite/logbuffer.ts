@@ -1,4 +1,5 @@
 import type { Sql } from 'sql-template-tag';
+import { appendEntries } from '../auditlog.ts';
 import { writeLogs, writeSelected } from '../logs.ts';
 import type { LogRow, Transaction } from '../store.ts';
 
@@ -9,7 +10,7 @@ const MAX_BUFFERED_ROWS = 200;
 export class LogBuffer {
   private rows: LogRow[] = [];
 
-  constructor(private readonly tx: Pick<Transaction, 'get' | 'run'>) {}
+  constructor(private readonly tx: Pick<Transaction, 'all' | 'get' | 'run'>) {}
 
   async append(row: LogRow): Promise<void> {
     this.rows.push(row);
@@ -26,7 +27,7 @@ export class LogBuffer {
   async write(): Promise<void> {
     const { rows } = this;
     this.rows = [];
-    if (rows.length > 0) await writeLogs(this.tx, rows);
+    if (rows.length > 0) await writeLogs(this.tx, rows, appendEntries);
   }
 
   /** Drops what is buffered, with the writes that appended it. */

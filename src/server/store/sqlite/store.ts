@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { countWaiting, sequenceWaiting } from '../auditlog.ts';
 import { requireFingerprint } from '../schema/faults.ts';
 import { SCHEMA } from '../schema/schema.ts';
 import { FINGERPRINT_TEXT } from '../schema/state.ts';
@@ -98,6 +99,10 @@ async function opened(
       logWriter.submit(async (tx) => {
         for (const row of rows) await tx.append(row);
       }),
+    async sequenceEntries() {
+      // Only what a copy of another store has brought: here an entry gets its place when it is written.
+      while ((await countWaiting(read)) > 0) await logWriter.submit((tx) => sequenceWaiting(tx, 0));
+    },
     onCommit: (listener) => writer.onCommit(listener),
     async tidy() {
       await writer.idle();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LOGS } from '../../../../src/server/store/logs.ts';
+import { ENTRY_COLUMNS } from '../../../../src/server/store/auditlog.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import type { Store } from '../../../../src/server/store/store.ts';
 import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
@@ -39,7 +39,7 @@ it('numbers are kept while nobody writes, rows of logs and reads aside', async (
   const [store] = both(context);
   const map = await keeps(store);
   await store.read.get(nothing);
-  const values = LOGS.audit.columns.map(
+  const values = ENTRY_COLUMNS.map(
     (name) => ({ org: 1, at: '2026-01-01T00:00:00.000Z' })[name] ?? (['who', 'operation'].includes(name) ? 'x' : null),
   );
   await store.appendLogs([{ log: 'audit', values }]);
