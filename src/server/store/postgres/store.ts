@@ -41,9 +41,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     await Promise.all([reading.end(), writing.end()]);
     throw error;
   }
-  const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, notice, committed: notify });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
+  const committed = () => {
+    notify();
+    notices?.tell();
+  };
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, committed });
   const run = sessions ? runIn(timeoutMs) : pooledIn(timeoutMs);
   const connections = new FairConnections(address.readers);
   const readFor = (owner: unknown) =>

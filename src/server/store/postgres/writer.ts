@@ -30,8 +30,6 @@ export interface WriterOptions {
   readonly sessions: boolean;
   /** Milliseconds a statement may take, waiting for locks included; 0 for as long as it takes. */
   readonly timeoutMs: number;
-  /** The statement that notifies other processes of a commit, inside its transaction; empty for none. */
-  readonly notice: string;
   readonly committed: () => void;
 }
 
@@ -118,9 +116,7 @@ export class LaneWriter {
     try {
       const answers: (() => void)[] = [];
       const rows: LogRow[] = [];
-      // Delivered to others when it is committed, and not otherwise.
-      const told = this.options.notice !== '' && group.some((job) => !job.quiet);
-      await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
+      await connection.command(this.beginning(org, alone));
       for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
       if (rows.length > 0) await writeAppended(connection, rows);
       committing = true;
