@@ -78,9 +78,9 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
   };
 }
 
-/** Every write of records changes the head of a log, and those of tokens and settings their own tables. */
+/** Every write of records changes the head of a stream, what is noted that of the audit log, and those of tokens and settings their own tables. */
 const HOLD = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
-  LOCK TABLE organizations, log_heads, access_tokens, api_clients, settings IN EXCLUSIVE MODE NOWAIT`;
+  LOCK TABLE organizations, stream_heads, log_heads, access_tokens, api_clients, settings IN EXCLUSIVE MODE NOWAIT`;
 
 /** Somebody writes to what is to be copied. */
 export function isWrittenTo(name: string): StoreUnusable {

@@ -1,4 +1,5 @@
 import { type Migration, textFor } from './dialects.ts';
+import { EPOCHS } from './epochs.ts';
 
 const FIRST: Migration = {
   name: 'first',
@@ -238,4 +239,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CREDENTIALS,
   WHOSE,
   POSITIONS,
+  EPOCHS,
 ];
