@@ -40,10 +40,14 @@ interface Writing extends Pick<Reader, 'get'> {
  */
 export async function writeLogs(tx: Writing, rows: readonly LogRow[]): Promise<void> {
   const of = (name: LogName) => rows.filter(({ log }) => log === name).map(({ values }) => values);
-  // Always in this order, so that two transactions cannot wait for each other.
   const [messages, entries] = [of('stream'), of('audit')];
-  if (messages.length > 0) await writeMessages(tx, messages);
-  if (entries.length > 0) await writeEntries(tx, entries).catch(rethrowFault);
+  // Heads of streams are always locked first, so that two transactions cannot wait for each other; neither log waits for
+  // the replies to the other's statements. Both have ended before anybody ends the transaction, whatever becomes of them.
+  const written = await Promise.allSettled([
+    messages.length > 0 && writeMessages(tx, messages),
+    entries.length > 0 && writeEntries(tx, entries).catch(rethrowFault),
+  ]);
+  for (const each of written) if (each.status === 'rejected') throw each.reason;
 }
 
 /** Faults of statements, which have a code or a state; others are for the store that runs them. */

@@ -83,8 +83,11 @@ const INSERTS: ReadonlyMap<number, Texts> = new Map(
 export async function writeMessages(tx: Writing, rows: readonly LogValues[]): Promise<void> {
   const counts = new Map<number, number>();
   for (const [org] of rows) counts.set(Number(org), (counts.get(Number(org)) ?? 0) + 1);
-  const last = new Map<number, number>();
-  for (const [org, count] of [...counts].sort(([a], [b]) => a - b)) last.set(org, await allotNumbers(tx, org, count));
+  const inOrder = [...counts].sort(([a], [b]) => a - b);
+  // All are sent before anything else is: whoever writes another log, too, locks its head after these.
+  const last = new Map(
+    await Promise.all(inOrder.map(async ([org, count]) => [org, await allotNumbers(tx, org, count)] as const)),
+  );
   for (let at = 0; at < rows.length; ) {
     const size = SIZES.find((size) => size <= rows.length - at) ?? 1;
     const values = rows.slice(at, at + size).flatMap((row) => {
