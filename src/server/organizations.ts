@@ -27,12 +27,6 @@ async function find(read: Reader, condition: Sql): Promise<Organization | undefi
   return row && { org: row.org, id: row.id, timezone: row.timezone, createdDate: row.created_date };
 }
 
-/** The ids of all organizations. */
-export async function organizationIds(read: Reader): Promise<readonly string[]> {
-  const rows = await read.all<{ id: string }>(sql`SELECT id FROM organizations ORDER BY id`);
-  return rows.map(({ id }) => id);
-}
-
 /** The organization as a caller has it who may see these locations alone; null: all of it. */
 export function boundTo(organization: Organization, locations: readonly number[] | null): Organization {
   return locations === null ? organization : { ...organization, locations };

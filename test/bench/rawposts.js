@@ -11,7 +11,7 @@ const target = openRaw(to);
 const NEW = {
   patients: 'SELECT * FROM patients WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id',
   patients_phones_number: `SELECT * FROM patients_phones_number WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id`,
-  stream_messages: 'SELECT * FROM stream_messages WHERE id > (SELECT MAX(id) FROM raw.stream_messages) ORDER BY id',
+  stream_messages: 'SELECT * FROM stream_messages WHERE seq > (SELECT MAX(seq) FROM raw.stream_messages) ORDER BY seq',
   audit_entries: 'SELECT * FROM audit_entries WHERE id > (SELECT MAX(id) FROM raw.audit_entries) ORDER BY id',
   idempotency_keys:
     'SELECT * FROM idempotency_keys WHERE rowid > (SELECT COALESCE(MAX(rowid), 0) FROM raw.idempotency_keys) ORDER BY rowid',
@@ -20,8 +20,7 @@ const NEW = {
 /** Counters that the server keeps: written once a transaction, as they are after its rows. */
 const HEADS = {
   sequences: `UPDATE sequences SET last_id = ? WHERE type = 'PatientV1'`,
-  stream: `UPDATE log_heads SET last_id = ? WHERE name = 'stream'`,
-  own: 'UPDATE stream_heads SET seq = ? WHERE org = ?',
+  stream: 'UPDATE stream_heads SET seq = ? WHERE org = ?',
   audit: `UPDATE log_heads SET last_id = ?, hash = ? WHERE name = 'audit'`,
 };
 
@@ -39,8 +38,7 @@ const write = target.transaction((first, end) => {
   }
   const [patient, message, entry] = ['patients', 'stream_messages', 'audit_entries'].map((table) => last(table, end));
   heads.sequences.run(patient[1]);
-  heads.stream.run(message[0]);
-  heads.own.run(message.at(-1), message[1]);
+  heads.stream.run(message[1], message[0]);
   heads.audit.run(entry[0], entry.at(-1));
 });
 

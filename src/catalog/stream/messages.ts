@@ -15,7 +15,7 @@ export const DEFAULT_EXCHANGE = 'molar.stream';
 
 /** One stream message, as it stands in `data:` of an event, on an NDJSON line and in the body of an AMQP message (D40). */
 export interface StreamMessage {
-  /** Increases in the order of commits; the position to resume from. */
+  /** Its number in the organization: increases in the order of commits, and is never given again. */
   readonly id: number;
   readonly routingKey: string;
   readonly organizationId: string;

@@ -91,11 +91,11 @@ export abstract class ListenCommand extends MolarCommand {
     const listener = options.name === undefined ? undefined : { name: options.name, url, organization };
     const saved = listener && (await lockPosition(listener, keys, hasHandler ? 0 : SAVE_PAUSE, context));
     if (saved?.known !== undefined) {
-      await this.note(`Resuming after message ${saved.known.position}.`);
+      await this.note(`Resuming after message ${String(saved.known.position).replace(/^.*-/, '')}.`);
       const other = otherKeysText(saved.known.keys, keys);
       if (other !== undefined) await this.note(other);
     }
-    const after = saved?.known?.position ?? options.from;
+    const after = saved?.known === undefined ? options.from : String(saved.known.position);
     return { source: new HttpSource(client, { keys, after, now: context.clock.now }), saved };
   }
 

@@ -1,7 +1,7 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { usageFailure } from '../../core/failure.ts';
 import { type Format, formatsFor, TERMINAL_FORMAT } from '../../core/output/formats.ts';
-import { checkListenerName } from '../../core/stream/positions.ts';
+import { checkListenerName, isPosition } from '../../core/stream/positions.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { namedFormat } from '../flags/output.ts';
@@ -25,8 +25,8 @@ export const listenFlags: FlagInput = {
     },
   ),
   from: messages.text(
-    'now|beginning|ID',
-    'Where to begin: now (the default), at the oldest stored message, or after the message with this id',
+    'now|beginning|POSITION',
+    'Where to begin: now (the default), at the oldest stored message, or at a position, such as the id of a message',
   ),
   limit: messages.text('N', 'Stop after N messages'),
   name: messages.text(
@@ -63,8 +63,8 @@ export const listenFlags: FlagInput = {
 /** The flags of `molar stream listen`, checked. */
 export interface ListenOptions {
   readonly keys: readonly string[];
-  /** 0: from the oldest stored message; undefined: from now on. */
-  readonly from: number | undefined;
+  /** A position; 0: from the oldest stored message; undefined: from now on. */
+  readonly from: string | undefined;
   readonly limit: number | undefined;
   readonly name: string | undefined;
   /** Undefined: messages are not printed. */
@@ -90,11 +90,11 @@ export function readListenOptions(flags: FlagValues, isTTY: boolean): ListenOpti
   };
 }
 
-function readFrom(text: string | undefined): number | undefined {
+function readFrom(text: string | undefined): string | undefined {
   if (text === undefined || text === 'now') return undefined;
-  if (text === 'beginning') return 0;
-  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw usageFailure('--from must be now, beginning or the id of a message.', { source: '--from' });
+  if (text === 'beginning') return '0';
+  if (isPosition(text)) return text;
+  throw usageFailure('--from must be now, beginning, a position or the id of a message.', { source: '--from' });
 }
 
 function readFormat(flags: FlagValues, isTTY: boolean): Format | undefined {

@@ -99,7 +99,7 @@ export class AmqpSource implements StreamSource {
       const read = readMessage(delivery.content.toString('utf8'));
       const handled = () => acknowledge(channel, delivery);
       if (read !== undefined && isRequested(routingKey)) {
-        yield { kind: 'message', ...read, handled };
+        yield { kind: 'message', ...read, position: String(read.message.id), handled };
       } else {
         if (read === undefined) onForeign(routingKey);
         handled();

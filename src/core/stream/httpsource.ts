@@ -9,14 +9,15 @@ import { type ApiClient, redirectTarget } from '../transport/client.ts';
 import { readEnvelope } from '../transport/envelope.ts';
 import { RETRYABLE_STATUSES, retryAfterOf } from '../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, isCertificateProblem } from '../transport/send.ts';
+import { isPosition } from './positions.ts';
 import { ConnectionLost, readMessage, type StreamItem, type StreamSource } from './source.ts';
 
 /** Options of a stream over HTTP. */
 export interface HttpStreamOptions {
   /** Routing key patterns; none for every message. */
   readonly keys: readonly string[];
-  /** Begin after this message; 0: with the oldest one stored; undefined: with new messages. */
-  readonly after: number | undefined;
+  /** Begin at this position, or after the message with this id; 0: with the oldest one stored; undefined: with new messages. */
+  readonly after: string | undefined;
   /** Milliseconds without a byte after which the connection counts as lost; heartbeats come every 15 s (D42). */
   readonly silence?: number;
   /** UTC milliseconds. */
@@ -30,13 +31,17 @@ const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 /** The stream of the API as Server-Sent Events (D42). Buffers no more than one chunk of the connection. */
 export class HttpSource implements StreamSource {
-  private position: number | undefined;
+  /** As the server gave it, which alone knows what it means. */
+  private position: string | undefined;
+  /** Id of the last handled message, -1 where it is not known. */
+  private lastId: number;
 
   constructor(
     private readonly client: Pick<ApiClient, 'open' | 'baseUrl'>,
     private readonly options: HttpStreamOptions,
   ) {
     this.position = options.after;
+    this.lastId = /^\d+$/.test(options.after ?? '') ? Number(options.after) : -1;
   }
 
   async *connect(signal: AbortSignal): AsyncGenerator<StreamItem, void> {
@@ -44,7 +49,7 @@ export class HttpSource implements StreamSource {
     try {
       const response = await this.open(link.signal);
       const header = response.headers[POSITION_HEADER.toLowerCase()] ?? '';
-      const start = /^\d{1,16}$/.test(header) ? Number(header) : undefined;
+      const start = isPosition(header) ? header : undefined;
       this.position ??= start;
       yield { kind: 'opened', position: start };
       yield* this.items(response, link.signal);
@@ -62,7 +67,7 @@ export class HttpSource implements StreamSource {
     const headers = {
       accept: EVENT_STREAM_TYPE,
       'cache-control': 'no-cache',
-      ...(position !== undefined && { 'last-event-id': String(position) }),
+      ...(position !== undefined && { 'last-event-id': position }),
     };
     const path = `${API_PREFIX}${STREAM_PATH}${query === '' ? '' : `?${query}`}`;
     const opening = client.open({ path, headers, signal });
@@ -100,17 +105,17 @@ export class HttpSource implements StreamSource {
   /** An item unless it is a duplicate: the server may send a message twice (D42: at least once). */
   private fresh(item: ReadItem): StreamItem | undefined {
     if ('seen' in item) {
-      if (item.seen > (this.position ?? -1)) this.position = item.seen;
+      this.position = item.seen ?? this.position;
       return { kind: 'seen', position: this.position };
     }
-    const { message, text } = item;
+    const { message, text, position } = item;
     // After a resync the ids may be lower: those of a server restored to an earlier state.
-    const isKnown = this.position !== undefined && message.id <= this.position && message.operation !== RESYNC;
-    if (isKnown) return undefined;
+    if (message.id <= this.lastId && message.operation !== RESYNC) return undefined;
     const handled = () => {
-      this.position = message.id;
+      this.position = position;
+      this.lastId = message.id;
     };
-    return { kind: 'message', message, text, handled };
+    return { kind: 'message', message, text, position, handled };
   }
 
   private waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -122,22 +127,25 @@ export class HttpSource implements StreamSource {
   }
 }
 
-type ReadItem = { readonly message: StreamMessage; readonly text: string } | { readonly seen: number };
+type ReadItem =
+  | { readonly message: StreamMessage; readonly text: string; readonly position: string }
+  | { readonly seen: string | undefined };
 
-/** Parses messages and heartbeats; a heartbeat has the position up to which everything was sent, or -1 without it. */
+/** Parses messages and heartbeats; a heartbeat may have the position up to which everything was sent. */
 function eventReader(): (bytes: Uint8Array) => readonly ReadItem[] {
   const decoder = new TextDecoder('utf-8');
   let items: ReadItem[] = [];
   const parser = createParser({
     maxBufferSize: MAX_EVENT_LENGTH,
-    onEvent: ({ data }) => {
+    onEvent: ({ id, data }) => {
       const read = readMessage(data);
       if (read === undefined) throw malformed('an event that is not a message');
-      items.push(read);
+      items.push({ ...read, position: id !== undefined && isPosition(id) ? id : String(read.message.id) });
     },
     onComment: (comment) => {
-      const [heartbeat, position] = /^\s*(?:heartbeat(?: (\d{1,16}))?)?\s*$/.exec(comment) ?? [];
-      if (heartbeat !== undefined) items.push({ seen: Number(position ?? -1) });
+      const [heartbeat, position] = /^\s*(?:heartbeat(?: (\S+))?)?\s*$/.exec(comment) ?? [];
+      if (heartbeat !== undefined)
+        items.push({ seen: position !== undefined && isPosition(position) ? position : undefined });
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw malformed('an event that is too long');

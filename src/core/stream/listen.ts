@@ -39,7 +39,7 @@ export async function listen(items: AsyncIterable<StreamItem>, options: ListenOp
       if (item.message.operation === RESYNC) await onResync(item.message);
       for (const handle of handlers) await handle(item.message, item.text);
       item.handled();
-      await positionSaver?.advance(item.message.id);
+      await positionSaver?.advance(item.position);
       if (++count === limit) break;
     }
   }

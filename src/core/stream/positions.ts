@@ -7,11 +7,16 @@ import { jsonOf } from '../jsontext.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
 import { isSavedName } from '../profiles/config.ts';
 
-/** Identifies a named position: message numbers are valid on one server and for one organization only. */
+/** Identifies a named position: it is valid on one server and for one organization only. */
 export interface PositionKey {
   readonly name: string;
   readonly url: string;
   readonly organization: string;
+}
+
+/** Whether a text may be a position: `EPOCH-NUMBER`, which only the server understands (D53), or the id of a message. */
+export function isPosition(text: string): boolean {
+  return /^(?:[\w.~]{1,64}-)?\d{1,16}$/.test(text);
 }
 
 /** Where a named listener resumes. */
@@ -19,8 +24,8 @@ export interface NamedPosition extends PositionKey {
   readonly version: 1;
   /** Routing key patterns it listened with. */
   readonly keys: readonly string[];
-  /** Id of the last handled message. */
-  readonly position: number;
+  /** Behind the last handled message; earlier versions saved its id. */
+  readonly position: string | number;
   /** UTC. */
   readonly movedAt: string;
 }
@@ -71,7 +76,7 @@ function isNamedPosition(value: unknown): value is NamedPosition {
   return (
     isPlainObject(value) &&
     value.version === 1 &&
-    Number.isSafeInteger(value.position) &&
+    ((typeof value.position === 'string' && isPosition(value.position)) || Number.isSafeInteger(value.position)) &&
     Array.isArray(value.keys) &&
     ['name', 'url', 'organization', 'movedAt'].every((name) => typeof value[name] === 'string')
   );
@@ -79,25 +84,25 @@ function isNamedPosition(value: unknown): value is NamedPosition {
 
 /** Saves how far a listener has come, at most every `pause` milliseconds, one save at a time and the newest last. */
 export class PositionSaver {
-  private position: number | undefined;
-  private saved: number | undefined;
+  private position: string | undefined;
+  private saved: string | undefined;
   private saving: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private problem: { readonly cause: unknown } | undefined;
 
   constructor(
-    private readonly save: (position: number) => Promise<void>,
+    private readonly save: (position: string) => Promise<void>,
     private readonly pause: number,
   ) {}
 
   /** The start of a listener without a position: saved immediately, since the next start would begin elsewhere. */
-  async start(position: number): Promise<void> {
+  async start(position: string): Promise<void> {
     this.position = position;
     await this.flush();
   }
 
-  /** Everything up to this message is handled. Rejects when this or an earlier save failed. */
-  async advance(position: number): Promise<void> {
+  /** Everything up to this position is handled. Rejects when this or an earlier save failed. */
+  async advance(position: string): Promise<void> {
     this.position = position;
     if (this.pause === 0) return this.flush();
     if (this.problem !== undefined) throw this.problem.cause;

@@ -6,17 +6,19 @@ import { jsonOf } from '../jsontext.ts';
 /** What a connection to a stream yields. */
 export type StreamItem =
   /** It is connected; messages after `position` follow, where that is known. */
-  | { readonly kind: 'opened'; readonly position: number | undefined }
+  | { readonly kind: 'opened'; readonly position: string | undefined }
   | {
       readonly kind: 'message';
       readonly message: StreamMessage;
       /** The message as received, JSON on one line. */
       readonly text: string;
+      /** Where to begin to get what follows it. */
+      readonly position: string;
       /** To be called once the message is handled: a later connection begins after it. */
       readonly handled: () => void;
     }
   /** A heartbeat: every requested message up to `position` was received, where that is known. */
-  | { readonly kind: 'seen'; readonly position: number | undefined };
+  | { readonly kind: 'seen'; readonly position: string | undefined };
 
 /** Where messages come from. */
 export interface StreamSource {

@@ -149,7 +149,7 @@ ${table(
 )}
 <ul>
 <li>Messages about transactions have their <code>ledgerType</code>. A correction is sent as the CREATE of the new row.</li>
-<li>To resume, send the <code>id</code> of the last message as <code>Last-Event-ID</code> or <code>lastEventId</code>: no message is skipped, though one may arrive twice. 0 starts with the oldest message stored; without an id the stream starts now.</li>
+<li>To resume, send the <code>id</code> of the last event as <code>Last-Event-ID</code> or <code>lastEventId</code> (from NDJSON, the <code>id</code> of the last message): no message is skipped, though one may arrive twice. 0 starts with the oldest message stored; without an id the stream starts now. After a restore or a failover the first message is a <code>resync</code>.</li>
 <li>Messages are stored for ${DEFAULT_RETENTION_DAYS} days by default. Resuming later than that gives a <code>resync</code> first.</li>
 <li>When nothing changes, a comment (in NDJSON an empty line) is sent every ${LISTENER_TIMES.heartbeatMs / 1000} seconds: a connection that is silent for much longer is dead. The stream requires the scope <code>model:read</code>, and ends when the token expires or is revoked.</li>
 <li>An async endpoint returns its first ten records at once. The stream delivers all of them as READ messages; their <code>correlationId</code> is the <code>${CORRELATION_HEADER}</code> of the response. Connect to the stream before you send the request.</li>

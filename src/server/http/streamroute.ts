@@ -15,6 +15,7 @@ import {
   serveListener,
 } from '../stream/listener.ts';
 import { formatFor } from '../stream/pages.ts';
+import { type Position, positionText, readPosition, type Start } from '../stream/positions.ts';
 import { type AuthContext, actorOf, type Caller, identify } from './identity.ts';
 
 const SCOPE = 'model:read';
@@ -45,8 +46,9 @@ export function mountStream(
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const caller = await identify(auth, request, SCOPE);
-      const { patterns, requested } = readQuery(request);
-      const start = await startOf(service, caller.organization.org, requested);
+      const { patterns, asked } = readQuery(request);
+      const start = await startOf(service, caller.organization.org, asked);
+      const position = positionText(start.epoch, start.after);
       service.budgets.answers.begin(caller.organization.org, reply.raw);
       const trail = new StreamTrail(service, caller.organization.org, actorOf(request, caller.grant));
       await trail.begin();
@@ -54,7 +56,7 @@ export function mountStream(
       open.add(closing);
       // Either may have happened while the token was looked up.
       if (ending || request.raw.destroyed) closing.abort();
-      const socket = openResponse(request, reply, closing, start.after);
+      const socket = openResponse(request, reply, closing, position);
       const listening: Listening = {
         stream: service.stream,
         organization: caller.organization,
@@ -67,7 +69,7 @@ export function mountStream(
         check: tokenCheck(auth, request, caller, times.checkMs),
       };
       service.stream.listeners++;
-      socket.write(listening.format.opening(start.after, unknownParameters(request)));
+      socket.write(listening.format.opening(position, unknownParameters(request)));
       try {
         await serveListener(listening, closing.signal, start);
         socket.end();
@@ -108,7 +110,7 @@ function openResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   closing: AbortController,
-  position: number,
+  position: string,
 ): ListenerSocket {
   reply.hijack();
   const response = reply.raw;
@@ -122,13 +124,13 @@ function openResponse(
     'content-type': format.type,
     // Proxies that buffer a response would delay messages.
     'x-accel-buffering': 'no',
-    [POSITION_HEADER]: String(position),
+    [POSITION_HEADER]: position,
   });
   response.flushHeaders();
   return new ListenerSocket(response);
 }
 
-function readQuery(request: FastifyRequest): { patterns: readonly string[]; requested: number | undefined } {
+function readQuery(request: FastifyRequest): { patterns: readonly string[]; asked: Position | undefined } {
   const query = request.query as Record<string, string | string[]>;
   const patterns = [query.routingKey ?? []].flat().filter((pattern) => pattern.trim() !== '');
   const problems: Problem[] = patterns.flatMap((pattern) => {
@@ -137,14 +139,15 @@ function readQuery(request: FastifyRequest): { patterns: readonly string[]; requ
   });
   const header = [request.headers['last-event-id']].flat()[0]?.trim() || undefined;
   const sent = header ?? ([query.lastEventId ?? []].flat().at(-1)?.trim() || undefined);
-  const requested = sent === undefined ? undefined : Number(sent);
-  if (sent !== undefined && !(/^\d{1,16}$/.test(sent) && Number.isSafeInteger(requested))) {
-    const description = 'The position must be the id of a message, or 0 for the oldest stored message.';
+  const asked = sent === undefined ? undefined : readPosition(sent);
+  if (sent !== undefined && asked === undefined) {
+    const description =
+      'The position must be one that the stream has given, the id of a message, or 0 for the oldest stored message.';
     const source = header === undefined ? 'lastEventId' : 'Last-Event-ID';
     problems.push({ code: 'stream.position', source, description });
   }
   if (problems.length > 0) throw new Refusal(problems);
-  return { patterns, requested };
+  return { patterns, asked };
 }
 
 const PARAMETERS = ['routingKey', 'lastEventId'];
@@ -159,15 +162,9 @@ function unknownParameters(request: FastifyRequest): string[] {
     );
 }
 
-/** Where a listener starts; `requested` is a position that the stream does not have, which the listener is told first. */
-async function startOf(
-  { stream }: Service,
-  org: number,
-  requested: number | undefined,
-): Promise<{ after: number; requested?: number }> {
-  const { newest, floor } = await stream.positionsOf(org);
-  if (requested === undefined) return { after: newest };
-  if (requested === 0) return { after: floor };
-  if (requested > newest) return { after: newest, requested };
-  return requested < floor ? { after: floor, requested } : { after: requested };
+/** Where a listener starts: now, with the oldest stored message, or where it asks to. */
+async function startOf({ stream }: Service, org: number, asked: Position | undefined): Promise<Start> {
+  if (asked !== undefined && !(asked.number === 0 && asked.epoch === undefined)) return stream.startAt(org, asked);
+  const { epoch, newest, floor } = await stream.positionsOf(org);
+  return { epoch, after: asked === undefined ? newest : floor };
 }

@@ -75,7 +75,7 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
 
 /** Every write of records is noted in the logs, and those of tokens and settings change their own tables. */
 const HOLD = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
-  LOCK TABLE organizations, log_heads, audit_entries, access_tokens, api_clients, settings IN EXCLUSIVE MODE NOWAIT`;
+  LOCK TABLE organizations, stream_heads, log_heads, audit_entries, access_tokens, api_clients, settings IN EXCLUSIVE MODE NOWAIT`;
 
 /** Somebody writes to what is to be copied. */
 export function isWrittenTo(name: string): StoreUnusable {

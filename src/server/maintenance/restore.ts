@@ -8,6 +8,7 @@ import type { Files } from '../files/files.ts';
 import { readSchema } from '../store/schema/introspection.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { StoreUnusable } from '../store/store.ts';
+import { beginEpoch } from '../store/streamheads.ts';
 import { FILE_LIST, hashFile, type Manifest, readFileList, readManifest } from './backup/manifest.ts';
 import { refuseLinks, refusePrograms } from './backup/planted.ts';
 import { checkPlace } from './check/check.ts';
@@ -136,6 +137,7 @@ async function copyRows<T>(snapshot: Snapshot, target: OpenTarget, files: () => 
     await copyDatabase(snapshot, opened, work);
     const moved = await files();
     await noteCopy(opened.store, 'server.restore', work);
+    await opened.store.write(beginEpoch);
     await completeCopy(opened);
     await signNow(opened.store, target.place, 'restore', work.now());
     return moved;
@@ -155,6 +157,7 @@ async function copyDatabaseFile(folder: string, place: DataLocation, work: Work)
   await noteCopy(store, 'server.restore', work);
   // The key of before stays where it was: from here on another one vouches for the log, as it was restored.
   await signNow(store, place, 'restore', work.now());
+  await store.write(beginEpoch);
   // Our backups hold none; one that somebody has put there must not sign links here.
   await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
   await store.tidy();

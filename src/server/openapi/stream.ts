@@ -7,9 +7,15 @@ import {
 } from '../../catalog/stream/domains.ts';
 import { EVENT_STREAM_TYPE, NDJSON_TYPE, POSITION_HEADER } from '../../catalog/stream/messages.ts';
 import { type Json, objectOf, ref } from './names.ts';
-import { POSITION_SCHEMA, parameter } from './parameters.ts';
+import { parameter } from './parameters.ts';
 import { COMMON_FAILURES, refusals } from './responses.ts';
 import { sampleId } from './samples.ts';
+
+/** A position as the stream gives it, the id of a message, or 0 (D53). */
+const POSITION_SCHEMA: Json = { type: 'string', pattern: '^([0-9a-f]{8}-)?[0-9]{1,16}$' };
+
+/** The epoch of the example. */
+const EPOCH = '9d3c51b7';
 
 const ORGANIZATION = '5f0c1e2d3a4b5c6d7e8f9a0b';
 
@@ -18,7 +24,11 @@ const OPERATIONS: readonly StreamOperation[] = [...CHANGE_OPERATIONS, ...DELIVER
 /** The envelope of a stream message (D40). */
 export const STREAM_MESSAGE = objectOf(
   {
-    id: { type: 'integer', format: 'int64', description: 'Increases in commit order; the position to resume from' },
+    id: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Number of the message in its organization; increases in commit order',
+    },
     routingKey: { type: 'string', description: 'organizationId.locationId.domainType.operation' },
     organizationId: { type: 'string', description: 'Organization' },
     locationId: { type: 'string', description: 'Location id as text; * where the record has none' },
@@ -58,7 +68,7 @@ Requires the scope \`model:read\`; the stream ends when the token expires or is 
 
 Server-Sent Events: \`id\` is the position, \`event\` the operation, \`data\` the message; a comment every 15 seconds keeps the connection open. With \`Accept: ${NDJSON_TYPE}\`: one message per line, and an empty line instead of the comment.
 
-Messages arrive in commit order, each at least once. To resume, send the \`id\` of the last message received. When messages after it have been deleted, the first message is a \`resync\`: read the records again.`;
+Messages arrive in commit order, each at least once. To resume, send the \`id\` of the last event received; from NDJSON, the \`id\` of the last message. When messages after it have been deleted, or the server's data was restored or lost its newest part since, the first message is a \`resync\`: read the records again.`;
 
 /** `GET /api/v1/stream` (D42). */
 export const streamItem: Json = {
@@ -82,7 +92,7 @@ export const streamItem: Json = {
       parameter(
         'lastEventId',
         'query',
-        'Start after this message; 0 for the oldest one stored. Without it the stream starts now. The Last-Event-ID header takes precedence.',
+        'Start at this position, the id of an event or of a message; 0 for the oldest message stored. Without it the stream starts now. The Last-Event-ID header takes precedence.',
         { schema: POSITION_SCHEMA },
       ),
       parameter('Last-Event-ID', 'header', 'The same as lastEventId, sent by browsers when they reconnect.', {
@@ -97,14 +107,14 @@ export const streamItem: Json = {
         headers: {
           'X-Request-ID': ref('headers', 'RequestId'),
           [POSITION_HEADER]: {
-            description: 'Id of the message after which the stream starts.',
+            description: 'The position at which the stream starts.',
             schema: POSITION_SCHEMA,
           },
         },
         content: {
           [EVENT_STREAM_TYPE]: {
             schema: { type: 'string' },
-            example: `id: ${EXAMPLE_MESSAGE.id}\nevent: ${EXAMPLE_MESSAGE.operation}\ndata: ${JSON.stringify(EXAMPLE_MESSAGE)}\n\n`,
+            example: `id: ${EPOCH}-${EXAMPLE_MESSAGE.id}\nevent: ${EXAMPLE_MESSAGE.operation}\ndata: ${JSON.stringify(EXAMPLE_MESSAGE)}\n\n`,
           },
           [NDJSON_TYPE]: { schema: ref('schemas', 'StreamMessage'), example: EXAMPLE_MESSAGE },
         },

@@ -1,10 +1,12 @@
+import sql from 'sql-template-tag';
 import type { Metric } from '../metrics/route.ts';
 import type { Service } from '../service.ts';
+import type { Reader } from '../store/store.ts';
 import { countDeliveries } from './deliverystore.ts';
 import type { Relay } from './relay/relay.ts';
 
 /** What GET /metrics tells of the stream. */
-export function streamMetrics({ stream }: Pick<Service, 'stream'>): Metric[] {
+export function streamMetrics({ stream, store }: Pick<Service, 'stream' | 'store'>): Metric[] {
   return [
     {
       name: 'molar_stream_listeners',
@@ -17,23 +19,34 @@ export function streamMetrics({ stream }: Pick<Service, 'stream'>): Metric[] {
       help: 'Messages written to the stream since the start.',
       kind: 'counter',
       read: async () => {
-        await stream.position();
+        await stream.refresh();
         return stream.written;
       },
     },
     {
       name: 'molar_stream_oldest_message',
-      help: 'Number of the oldest message that is kept; 0 when none is.',
+      help: 'Lowest number of a message that is kept, of those of any organization; 0 when none is.',
       kind: 'gauge',
-      read: async () => (await stream.oldest()) ?? 0,
+      read: () => oldestNumber(store.read),
     },
     {
       name: 'molar_stream_newest_message',
-      help: 'Number of the newest message; 0 when there never was one.',
+      help: 'Highest number that a message of any organization was given; 0 when there never was one.',
       kind: 'gauge',
-      read: () => stream.position(),
+      read: async () => {
+        await stream.refresh();
+        return [...stream.heads.values()].reduce((highest, { seq }) => Math.max(highest, seq), 0);
+      },
     },
   ];
+}
+
+async function oldestNumber(read: Reader): Promise<number> {
+  const row = await read.get<{ oldest: number | null }>(
+    sql`SELECT MIN(oldest) AS oldest FROM (SELECT (SELECT MIN(m.seq) FROM stream_messages m WHERE m.org = h.org) AS oldest
+      FROM stream_heads h) AS firsts`,
+  );
+  return row?.oldest ?? 0;
 }
 
 /** What GET /metrics tells of async deliveries. */

@@ -4,6 +4,7 @@ import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Organization } from '../organizations.ts';
 import { resyncMessage } from './outbox.ts';
 import type { StreamFormat, StreamPage, Told } from './pages.ts';
+import { positionText, resumedAfter, type Start } from './positions.ts';
 import type { Stream } from './stream.ts';
 
 /** Milliseconds of a listener's life. */
@@ -39,41 +40,40 @@ const RELEASE_MS = 250;
 
 /**
  * Serves one listener until `signal` is aborted or its socket stalls: pulls pages after its position, so that replay
- * and live are the same, sends what matches, and waits at the end. `after`: its position, `requested` what it asked
- * for when that is not it. Resolves when there is nothing more to send. Rejects with what `check` or the store rejects.
+ * and live are the same, sends what matches, and waits at the end. Resolves when there is nothing more to send. Rejects
+ * with what `check` or the store rejects.
  */
-export async function serveListener(
-  listening: Listening,
-  signal: AbortSignal,
-  start: { readonly after: number; readonly requested?: number },
-): Promise<void> {
+export async function serveListener(listening: Listening, signal: AbortSignal, start: Start): Promise<void> {
   const { stream, organization, socket, format, times } = listening;
-  let position = start.after;
+  let { after: position, epoch } = start;
   let quietSince = performance.now();
-  const missed = (requested: number, resumedAfter: number) =>
-    socket.write(format.message(resyncMessage(organization.id, { requested, resumedAfter }, listening.now())));
-  if (start.requested !== undefined) missed(start.requested, position);
+  const missed = (requested: number) => {
+    const message = resyncMessage(organization.id, { requested, resumedAfter: position }, listening.now());
+    socket.write(format.message(message, positionText(epoch, position)));
+  };
+  if (start.requested !== undefined) missed(start.requested);
   while (!signal.aborted) {
     await listening.check();
-    const { newest } = stream;
-    const page = await stream.page(organization, position, format);
-    const floor = stream.floorOf(organization.org);
-    if (position < floor) {
-      missed(position, floor);
-      position = floor;
-    } else if (page.length > 0) {
-      const sent = await sendPage(listening, page, signal);
+    const seen = stream.newestOf(organization.org);
+    const { frames, positions } = await stream.page(organization, epoch, position, format);
+    const resumed = resumedAfter(positions, { epoch, number: position });
+    if (resumed !== undefined) {
+      const requested = position;
+      [position, epoch] = [resumed, positions.epoch];
+      missed(requested);
+    } else if (frames.length > 0) {
+      const sent = await sendPage(listening, frames, signal);
       position = sent.position;
       if (sent.anything) quietSince = performance.now();
       // A long stretch with nothing to send must not block other requests.
       else await nextTurn();
     } else {
       const silence = Math.max(0, quietSince + times.heartbeatMs - performance.now());
-      if (silence > 0 && (await stream.beyond(newest, silence, signal))) continue;
+      if (silence > 0 && (await stream.beyond(organization.org, seen, silence, signal))) continue;
     }
     if (!signal.aborted && performance.now() - quietSince >= times.heartbeatMs) {
       await listening.check();
-      socket.write(format.heartbeat(position));
+      socket.write(format.heartbeat(positionText(epoch, position)));
       quietSince = performance.now();
     }
     if (!(await socket.drained(times.stallMs, signal))) return;
@@ -83,12 +83,12 @@ export async function serveListener(
 /** Writes what matches of a page, up to where the socket has no room for long. */
 async function sendPage(
   { matches, socket, sent }: Listening,
-  page: StreamPage,
+  frames: StreamPage['frames'],
   signal: AbortSignal,
 ): Promise<{ position: number; anything: boolean }> {
   let position = 0;
   let anything = false;
-  for (const frame of page) {
+  for (const frame of frames) {
     position = frame.last;
     const told = frame.matching(matches);
     if (told.messages === 0) continue;

@@ -1,4 +1,4 @@
-import sql, { empty, raw } from 'sql-template-tag';
+import sql, { empty } from 'sql-template-tag';
 import { NO_LOCATION, RESYNC } from '../../catalog/stream/domains.ts';
 import { formatRoutingKey, type RoutingKey } from '../../catalog/stream/routingkeys.ts';
 import type { Reach } from '../store/reach.ts';
@@ -37,8 +37,6 @@ export interface SentMessage {
 
 /** A message of the outbox. */
 export interface StoredMessage extends SentMessage, Whose {
-  /** Its number among the messages of all organizations, in the order of commits: nothing that is sent has it (D53). */
-  readonly id: number;
   /** Whoever reads does not see it: it is here for its number alone. */
   readonly hidden?: true;
 }
@@ -58,46 +56,33 @@ export function appendMessage(tx: Transaction, message: NewMessage): Promise<voi
 }
 
 /**
- * Messages after a position, ascending: at most `limit`, fewer when they are large; empty only when there are none. Read
- * by index range: what is within reach, after a `number` of its organization, when that is given, and all of all
- * organizations, after an `id`, otherwise.
+ * Messages within reach after a number, ascending: at most `limit`, fewer when they are large; empty only when there are
+ * none. Read by index range.
  */
 export async function readMessages(
   read: Reader,
+  { org, locations: seen }: Reach,
   after: number,
   limit: number,
-  reach?: Reach,
 ): Promise<readonly StoredMessage[]> {
   const messages: StoredMessage[] = [];
-  const [column, only] =
-    reach === undefined ? ([raw('id'), empty] as const) : ([raw('seq'), sql` AND org = ${reach.org}`] as const);
   let last = after;
-  const locations = reach?.locations && new Set(reach.locations);
+  const locations = seen && new Set(seen);
   const placed = locations === undefined ? empty : sql`, places, record`;
   for (let bytes = 0; messages.length < limit && bytes < PAGE_BYTES; ) {
     const rows =
-      await read.all<MessageRow>(sql`SELECT id, seq, org, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
-      FROM stream_messages WHERE ${column} > ${last}${only}
-      ORDER BY ${column} LIMIT ${Math.min(ROWS, limit - messages.length)}`);
+      await read.all<MessageRow>(sql`SELECT org, seq, routing_key, sent_at, correlation_id, payload, record_id, patient_id${placed}
+      FROM stream_messages WHERE org = ${org} AND seq > ${last}
+      ORDER BY seq LIMIT ${Math.min(ROWS, limit - messages.length)}`);
     for (const row of rows) {
       const message = await withWhose(read, row, toMessage(row, locations));
       bytes += message.text.length;
       messages.push(message);
-      last = reach === undefined ? message.id : message.number;
+      last = message.number;
     }
     if (rows.length < ROWS) break;
   }
   return messages;
-}
-
-/** The ids of the oldest and the newest message of all organizations; undefined when there are none. */
-export async function messageBounds(read: Reader): Promise<{ oldest: number; newest: number } | undefined> {
-  const row = await read.get<{ oldest: number | null; newest: number | null }>(
-    sql`SELECT (SELECT MIN(id) FROM stream_messages) AS oldest, (SELECT MAX(id) FROM stream_messages) AS newest`,
-  );
-  return row == null || row.oldest === null || row.newest === null
-    ? undefined
-    : { oldest: row.oldest, newest: row.newest };
 }
 
 /** A message with whose data it is, also when it was stored before that was. */
@@ -108,7 +93,6 @@ async function withWhose(read: Reader, row: MessageRow, message: StoredMessage):
 }
 
 interface MessageRow {
-  readonly id: number;
   readonly seq: number;
   readonly org: number;
   readonly routing_key: string;
@@ -123,19 +107,19 @@ interface MessageRow {
 
 /** `locations`: all that the reader sees. */
 function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined): StoredMessage {
-  const { id, seq: number, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
+  const { seq: number, sent_at: sendTime, correlation_id: correlationId, places = null, record = null } = row;
   const [organizationId = '', locationId = '', domainType = '', operation = ''] = row.routing_key.split('.');
   const stored = { key: { organizationId, locationId, domainType, operation }, payload: row.payload };
   const told = locations === undefined ? stored : toldIn(stored, { places, record }, locations);
   const whose = { recordId: row.record_id, patientId: row.patient_id };
   if (told === undefined)
-    return { id, number, routingKey: '', operation: '', text: '', hidden: true, recordId: null, patientId: null };
+    return { number, routingKey: '', operation: '', text: '', hidden: true, recordId: null, patientId: null };
   const { key, payload } = told;
   const routingKey = locations === undefined ? row.routing_key : formatRoutingKey(key);
   const head = { id: number, routingKey, ...key, sendTime, correlationId };
   // The payload is JSON text already, and becomes the last member.
   const text = `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}`;
-  return { id, number, routingKey, operation: key.operation, text, ...whose };
+  return { number, routingKey, operation: key.operation, text, ...whose };
 }
 
 /**

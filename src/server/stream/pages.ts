@@ -2,6 +2,7 @@ import { EVENT_STREAM_TYPE, NDJSON_TYPE } from '../../catalog/stream/messages.ts
 import type { RoutingKeyMatch } from '../../catalog/stream/patterns.ts';
 import type { Reach } from '../store/reach.ts';
 import type { SentMessage, StoredMessage } from './outbox.ts';
+import { type Positions, positionText } from './positions.ts';
 
 /** Maximum bytes of cached pages: listeners that replay together share them even when some lag behind. */
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
@@ -10,7 +11,16 @@ const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 const UNUSED_MS = 1000;
 
 /** Messages that listeners read at once, as they are written; none when there are no messages. */
-export type StreamPage = readonly Frame[];
+export interface StreamPage {
+  readonly frames: readonly Frame[];
+  /** What the organization had of the stream right after they were read. */
+  readonly positions: Positions;
+}
+
+/** Messages as they are read, and what their organization had of the stream right after. */
+export interface ReadPage extends Pick<StreamPage, 'positions'> {
+  readonly messages: readonly StoredMessage[];
+}
 
 interface CachedPage {
   readonly page: Promise<StreamPage>;
@@ -27,12 +37,15 @@ export class SharedPages {
   private cachedBytes = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
-  constructor(private readonly read: (reach: Reach, after: number) => Promise<readonly StoredMessage[]>) {}
+  constructor(private readonly read: (reach: Reach, after: number) => Promise<ReadPage>) {}
 
-  /** Messages within reach after a number; it may end before the newest one, and is empty only when there are none. */
-  page(reach: Reach, after: number, format: StreamFormat): Promise<StreamPage> {
-    const name = JSON.stringify([reach.org, after, format.type, reach.locations]);
-    const shared = this.pages.get(name) ?? this.started(name, reach, after, format);
+  /**
+   * Messages within reach after a number of an epoch; it may end before the newest one, and is empty only when there are
+   * none.
+   */
+  page(reach: Reach, epoch: string, after: number, format: StreamFormat): Promise<StreamPage> {
+    const name = JSON.stringify([reach.org, epoch, after, format.type, reach.locations]);
+    const shared = this.pages.get(name) ?? this.started(name, reach, epoch, after, format);
     this.pages.delete(name);
     this.pages.set(name, shared);
     shared.usedAt = performance.now();
@@ -45,11 +58,14 @@ export class SharedPages {
     for (const [name, { bytes }] of this.pages) if (bytes === 0) this.pages.delete(name);
   }
 
-  private started(name: string, reach: Reach, after: number, format: StreamFormat): CachedPage {
-    const page = this.read(reach, after).then((messages) => framesOf(messages, format));
+  private started(name: string, reach: Reach, epoch: string, after: number, format: StreamFormat): CachedPage {
+    const page = this.read(reach, after).then(({ messages, positions }) => ({
+      frames: framesOf(messages, format, epoch),
+      positions,
+    }));
     const shared: CachedPage = { page, bytes: 0, usedAt: 0 };
     page.then(
-      (frames) => {
+      ({ frames }) => {
         if (this.pages.get(name) !== shared) return;
         shared.bytes = frames.reduce((sum, { bytes }) => sum + bytes.length, 0);
         this.cachedBytes += shared.bytes;
@@ -157,13 +173,13 @@ function toldBy(bytes: Buffer, messages: readonly Head[]): Told {
 }
 
 /** Frames messages in a format. */
-export function framesOf(messages: readonly StoredMessage[], format: StreamFormat): Frame[] {
+export function framesOf(messages: readonly StoredMessage[], format: StreamFormat, epoch: string): Frame[] {
   const frames: Frame[] = [];
   let first = 0;
   let characters = 0;
   let framed: string[] = [];
   for (const [index, message] of messages.entries()) {
-    const text = message.hidden ? '' : format.message(message);
+    const text = message.hidden ? '' : format.message(message, positionText(epoch, message.number));
     framed.push(text);
     characters += text.length;
     if (characters < FRAME_CHARACTERS && index < messages.length - 1) continue;
@@ -177,12 +193,13 @@ export function framesOf(messages: readonly StoredMessage[], format: StreamForma
 export interface StreamFormat {
   readonly type: string;
   /** What comes before the first message: where the stream begins, and warnings where the format has room for them. */
-  readonly opening: (position: number, warnings: readonly string[]) => string;
-  readonly message: (message: SentMessage) => string;
+  readonly opening: (position: string, warnings: readonly string[]) => string;
+  /** `position`: of the message itself, to resume behind it. */
+  readonly message: (message: SentMessage, position: string) => string;
   /** How each message ends, and what is nowhere within one. */
   readonly messageEnd: string;
   /** Says that the connection lives, and up to which message the listener has seen all that it asked for. */
-  readonly heartbeat: (position: number) => string;
+  readonly heartbeat: (position: string) => string;
   /** What comes last when the server ends the stream and says why. */
   readonly ending: (why: string) => string;
 }
@@ -195,7 +212,7 @@ export const EVENTS: StreamFormat = {
   type: `${EVENT_STREAM_TYPE}; charset=utf-8`,
   opening: (position, warnings) =>
     `: from ${position}\n${warnings.map((warning) => `: warning: ${warning}\n`).join('')}retry: ${RETRY_MS}\n\n`,
-  message: ({ number, operation, text }) => `id: ${number}\nevent: ${operation}\ndata: ${text}\n\n`,
+  message: ({ operation, text }, position) => `id: ${position}\nevent: ${operation}\ndata: ${text}\n\n`,
   messageEnd: '\n\n',
   heartbeat: (position) => `: heartbeat ${position}\n\n`,
   ending: (why) => `: ${why}\n\n`,

@@ -2,27 +2,39 @@ import sql from 'sql-template-tag';
 import type { Clock } from '../clock.ts';
 import { HourlyTask } from '../scheduler.ts';
 import type { Reach } from '../store/reach.ts';
-import type { Reader, Store } from '../store/store.ts';
-import { messageBounds, readMessages, type StoredMessage } from './outbox.ts';
+import type { Store } from '../store/store.ts';
+import { readMessages } from './outbox.ts';
 import { OutboxHead } from './outboxhead.ts';
-import { SharedPages, type StreamFormat, type StreamPage } from './pages.ts';
-import { FLOOR, type Positions, readPositions } from './positions.ts';
+import { type ReadPage, SharedPages, type StreamFormat, type StreamPage } from './pages.ts';
+import {
+  type Head,
+  type Position,
+  type Positions,
+  readHeads,
+  readPositions,
+  type Start,
+  startAt,
+} from './positions.ts';
 
 /** Messages per page of a listener. */
 const PAGE_MESSAGES = 500;
 
 /**
- * The stream of an open store, for all its readers: listeners over HTTP and relays alike. A reader remembers the id of
- * the last message it has processed and pulls: `readMessages(after, limit)` until a page is empty, then `beyond(after)`
- * until there is more. Nothing is queued for a reader, so a slow one costs nothing. Readers of one organization count by
- * its own numbers (`page`, `positionsOf`); the others here, over all organizations, are never told to anybody (D53).
+ * The streams of the organizations of an open store, for all readers: listeners over HTTP and relays alike. A reader
+ * remembers the number of the last message it has processed and pulls: pages until one is empty, then `beyond` until
+ * there is more. Nothing is queued for a reader, so a slow one costs nothing, and nothing that one organization reads or
+ * writes waits for another.
  *
- *     let after = position;
+ *     let { after, epoch } = await stream.startAt(org, position);
  *     while (!signal.aborted) {
- *       const page = await stream.readMessages(after, 500);
- *       for (const message of page) await deal(message);
- *       after = page.at(-1)?.id ?? after;
- *       if (page.length === 0) await stream.beyond(after, 60_000, signal);
+ *       const seen = stream.newestOf(org);
+ *       const { messages, positions } = await stream.readMessages({ org }, after, 500);
+ *       // Messages are gone, or the store has another history: tell so, and go on where it says.
+ *       const resumed = resumedAfter(positions, { epoch, number: after });
+ *       …
+ *       for (const message of messages) await deal(message);
+ *       after = messages.at(-1)?.number ?? after;
+ *       if (messages.length === 0) await stream.beyond(org, seen, 60_000, signal);
  *     }
  */
 export class Stream {
@@ -30,10 +42,6 @@ export class Stream {
   listeners = 0;
   private readonly retentionMs: number;
   private readonly head: OutboxHead;
-  private deletedUpTo: number;
-  /** Floors of organizations, as last read. */
-  private readonly floors = new Map<number, number>();
-  private readonly began: number;
   private readonly pages: SharedPages;
   private readonly tidying: HourlyTask;
 
@@ -41,57 +49,43 @@ export class Stream {
     private readonly store: Store,
     private readonly clock: Clock,
     retentionDays: number,
-    floor: number,
-    newest: number,
+    heads: readonly Head[],
   ) {
     this.retentionMs = retentionDays * DAY_MS;
-    this.deletedUpTo = floor;
-    this.began = newest;
     this.tidying = new HourlyTask(store, 'stream', (signal) => this.tidy(signal));
-    this.head = new OutboxHead(store, newest);
-    this.pages = new SharedPages((reach, after) => this.pageAfter(after, PAGE_MESSAGES, reach));
+    this.head = new OutboxHead(store, heads);
+    this.pages = new SharedPages((reach, after) => this.readMessages(reach, after, PAGE_MESSAGES));
     this.head.onAdvance = () => this.pages.advance();
   }
 
   /** Opens the stream of a store. `retentionDays`: how long messages are retained. */
   static async open(store: Store, clock: Clock, retentionDays: number): Promise<Stream> {
-    const floor = await readFloor(store.read);
-    const newest = (await messageBounds(store.read))?.newest ?? floor;
-    return new Stream(store, clock, retentionDays, floor, newest);
+    return new Stream(store, clock, retentionDays, await readHeads(store.read));
   }
 
-  /** The highest number that was deleted: a reader below it has missed messages. */
-  get floor(): number {
-    return this.deletedUpTo;
-  }
-
-  /** Number of the newest message known; messages written since are at most a moment away (`beyond`). */
-  get newest(): number {
-    return Math.max(this.head.newest, this.deletedUpTo);
-  }
-
-  /** Messages written since this was opened, including those of other processes. */
+  /** Messages written since this was opened, including those of other processes, when heads were last refreshed. */
   get written(): number {
-    return this.newest - this.began;
+    return this.head.written;
   }
 
-  /** The current end of the stream: messages after this number come from commits after the call. */
-  async position(): Promise<number> {
-    await this.head.refresh();
-    return this.newest;
+  /** The heads of all organizations; messages written since are at most a moment away (`beyond`, `refresh`). */
+  get heads(): ReadonlyMap<number, Head> {
+    return this.head.known;
   }
 
-  /** Number of the oldest message; undefined when there is none. */
-  async oldest(): Promise<number | undefined> {
-    return (await messageBounds(this.store.read))?.oldest;
+  /** How often any head was found to have moved. */
+  get moves(): number {
+    return this.head.moves;
   }
 
-  /**
-   * Messages of all organizations after a number, in the order of commits: at most `limit`, and about 1 MiB; empty
-   * only when there are none. Compare `floor` afterwards: when it is above `after`, messages in between are gone.
-   */
-  readMessages(after: number, limit: number): Promise<readonly StoredMessage[]> {
-    return this.pageAfter(after, limit);
+  /** Reads the heads of all organizations. */
+  refresh(): Promise<void> {
+    return this.head.refresh();
+  }
+
+  /** The number of an organization's newest message known. */
+  newestOf(org: number): number {
+    return this.head.newestOf(org);
   }
 
   /** What an organization has of the stream now: its messages after `newest` come from commits after the call. */
@@ -99,34 +93,35 @@ export class Stream {
     return readPositions(this.store.read, org);
   }
 
-  /** As `floor`, of one organization and in its own numbers, when a page of it was last read. */
-  floorOf(org: number): number {
-    return this.floors.get(org) ?? 0;
+  /** Where a reader begins that asks for a position. */
+  startAt(org: number, position: Position): Promise<Start> {
+    return startAt(this.store.read, org, position);
   }
 
   /**
-   * As `readMessages`, within reach, after a number of its organization, and framed for writing; shared between all
-   * readers there at that position. Compare `floorOf` afterwards.
+   * As `readMessages`, framed for writing with positions of an epoch; shared between all readers there and within the
+   * same reach.
    */
-  page(reach: Reach, after: number, format: StreamFormat): Promise<StreamPage> {
-    return this.pages.page(reach, after, format);
-  }
-
-  private async pageAfter(after: number, limit: number, reach?: Reach): Promise<readonly StoredMessage[]> {
-    const page = await readMessages(this.store.read, after, limit, reach);
-    // Messages of this page may have been deleted, here or by another server on the same database.
-    if (reach === undefined) this.deletedUpTo = Math.max(this.deletedUpTo, await readFloor(this.store.read));
-    else this.floors.set(reach.org, Math.max(this.floorOf(reach.org), (await this.positionsOf(reach.org)).floor));
-    return page;
+  page(reach: Reach, epoch: string, after: number, format: StreamFormat): Promise<StreamPage> {
+    return this.pages.page(reach, epoch, after, format);
   }
 
   /**
-   * Waits for a message of any organization after `seen`. Resolves false after `milliseconds`, when
-   * `signal` is aborted, and when the stream is closed.
+   * Messages within reach after a number, in the order of commits: at most `limit`, and about 1 MiB; empty only when
+   * there are none. Messages may be deleted while they are read, here or by another server, or the database turn out to
+   * be another one: the positions read after them tell (`resumedAfter`).
    */
-  beyond(seen: number, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
-    if (this.newest > seen) return Promise.resolve(true);
-    return this.head.beyond(seen, milliseconds, signal);
+  async readMessages(reach: Reach, after: number, limit: number): Promise<ReadPage> {
+    const messages = await readMessages(this.store.read, reach, after, limit);
+    return { messages, positions: await this.positionsOf(reach.org) };
+  }
+
+  /**
+   * Waits until the newest message of an organization, or with undefined `moves`, is not `seen` any more. Resolves false
+   * after `milliseconds`, when `signal` is aborted, and when the stream is closed.
+   */
+  beyond(org: number | undefined, seen: number, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
+    return this.head.beyond(org, seen, milliseconds, signal);
   }
 
   /** Deletes what is older than the retention, now and every hour until this is closed. */
@@ -136,10 +131,7 @@ export class Stream {
 
   /** Deletes what is older than the retention. */
   tidy(signal?: AbortSignal): Promise<void> {
-    const onFloor = (floor: number) => {
-      this.deletedUpTo = floor;
-    };
-    return deleteOldMessages(this.store, this.clock, this.retentionMs, onFloor, signal);
+    return deleteOldMessages(this.store, new Date(this.clock() - this.retentionMs).toISOString(), signal);
   }
 
   /** Wakes all waiters and ends tidying; the store may be closed afterwards. */
@@ -157,35 +149,26 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 /** Messages deleted per write, so that other writes do not wait long. */
 const CHUNK = 1000;
 
-/** The highest number that may have been deleted: a reader below it has missed messages. */
-export async function readFloor(read: Reader): Promise<number> {
-  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${FLOOR}`);
-  return Number(row?.value ?? 0);
-}
-
 /**
- * Deletes messages older than `retentionMs`, oldest first. `onFloor` is called with each new floor before anything up to
- * it is deleted, so that no reader mistakes a gap for the end. Stops early when `signal` is aborted.
+ * Deletes messages sent before `cutoff`, oldest first. What was deleted is committed with the floor, so that no reader
+ * mistakes a gap for the end. Stops early when `signal` is aborted.
  */
-async function deleteOldMessages(
-  store: Store,
-  clock: Clock,
-  retentionMs: number,
-  onFloor: (floor: number) => void,
-  signal?: AbortSignal,
-): Promise<void> {
-  const cutoff = new Date(clock() - retentionMs).toISOString();
-  while (!signal?.aborted) {
-    const { old } = (await store.read.get<{ old: number | null }>(
-      sql`SELECT MAX(id) AS old FROM (SELECT id, sent_at FROM stream_messages ORDER BY id LIMIT ${CHUNK}) AS first
-        WHERE sent_at < ${cutoff}`,
-    )) as { old: number | null };
-    if (old === null) return;
-    onFloor(old);
-    await store.write(async (tx) => {
-      await tx.run(sql`INSERT INTO settings (name, value) VALUES (${FLOOR}, ${String(old)})
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
-      await tx.run(sql`DELETE FROM stream_messages WHERE id <= ${old}`);
-    });
+async function deleteOldMessages(store: Store, cutoff: string, signal?: AbortSignal): Promise<void> {
+  const behind = await store.read.all<{ org: number }>(
+    sql`SELECT org FROM stream_heads WHERE (SELECT m.sent_at FROM stream_messages m WHERE m.org = stream_heads.org
+      ORDER BY m.seq LIMIT 1) < ${cutoff}`,
+  );
+  for (const { org } of behind) {
+    while (!signal?.aborted) {
+      const { old } = (await store.read.get<{ old: number | null }>(
+        sql`SELECT MAX(seq) AS old FROM (SELECT seq, sent_at FROM stream_messages WHERE org = ${org}
+          ORDER BY seq LIMIT ${CHUNK}) AS first WHERE sent_at < ${cutoff}`,
+      )) as { old: number | null };
+      if (old === null) break;
+      await store.write(async (tx) => {
+        await tx.run(sql`UPDATE stream_heads SET floor = ${old} WHERE org = ${org}`);
+        await tx.run(sql`DELETE FROM stream_messages WHERE org = ${org} AND seq <= ${old}`);
+      });
+    }
   }
 }

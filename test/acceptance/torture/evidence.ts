@@ -57,7 +57,7 @@ async function read(query: Query): Promise<Evidence> {
     records.set(table, new Map(rows.map(({ id, json }) => [Number(id), json])));
   }
   const messages = await query<{ id: unknown; key: string; payload: string }>(
-    'SELECT id, routing_key AS key, payload FROM stream_messages ORDER BY id',
+    'SELECT seq AS id, routing_key AS key, payload FROM stream_messages ORDER BY org, seq',
   );
   const audit = await query<{ request: string | null; operation: string; ids: string }>(
     `SELECT request_id AS request, operation, ids FROM audit_entries WHERE via IS NULL AND (operation LIKE '%.create'

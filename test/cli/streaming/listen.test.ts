@@ -44,6 +44,7 @@ describe('stream listen', () => {
   it.each([
     [['--from', 'beginning'], '0'],
     [['--from', '40'], '40'],
+    [['--from', '0a1b2c3d-40'], '0a1b2c3d-40'],
     [['--from', 'now'], undefined],
     [[], undefined],
   ])('begins as %j says', async (argv, position) => {
@@ -67,7 +68,7 @@ describe('stream listen', () => {
     await listen(['--limit', '2', '--name', 'mirror'], { script: new Script(stream()) });
     const script = new Script(stream(2));
     const ran = await listen(['--limit', '1', '--name', 'mirror', '--from', 'beginning', '--key', '#'], { script });
-    expect(script.requests[0]?.headers['last-event-id']).toBe('42');
+    expect(script.requests[0]?.headers['last-event-id']).toBe('0a1b2c3d-42');
     expect(ran.stderr).toBe('Resuming after message 42.\n');
     const next = new Script(streamAnswer([eventOf(messageOf(44))]));
     const other = await listen(['--limit', '1', '--name', 'mirror', '--key', '#.READ'], { script: next });
@@ -86,7 +87,7 @@ describe('stream listen', () => {
     expect((await listen(['--name', 'mirror'], { script: new Script(streamAnswer([]), refused) })).exitCode).toBe(3);
     const script = new Script(stream());
     await listen(['--name', 'mirror', '--limit', '1'], { script });
-    expect(script.requests[0]?.headers['last-event-id']).toBe('40');
+    expect(script.requests[0]?.headers['last-event-id']).toBe('0a1b2c3d-40');
   });
 
   it('warns of a resync, also with --quiet, and prints it', async () => {
@@ -142,7 +143,7 @@ describe('stream listen', () => {
     });
     const script = new Script(stream());
     await listen(['--name', 'mirror', '--limit', '1'], { script });
-    expect(script.requests[0]?.headers['last-event-id']).toBe('40');
+    expect(script.requests[0]?.headers['last-event-id']).toBe('0a1b2c3d-40');
   });
 
   it.each([
@@ -200,6 +201,6 @@ describe('stream listen --forward-to', () => {
     expect(ran.stderr).toContain('Message 42 was not accepted in 2 attempts: localhost:3000 responded with HTTP 400.');
     const again = new Script(stream(1), answer(200, ''));
     await listen([...argv, '--limit', '1'], { script: again });
-    expect(again.requests[0]?.headers['last-event-id']).toBe('41');
+    expect(again.requests[0]?.headers['last-event-id']).toBe('0a1b2c3d-41');
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const opened: StreamItem = { kind: 'opened', position: 40 };
+const opened: StreamItem = { kind: 'opened', position: '40' };
 const placeless: StreamItem = { kind: 'opened', position: undefined };
 let next = 41;
 
@@ -101,7 +101,7 @@ describe('collect', () => {
       time += 400;
       return time;
     };
-    const alive = Array.from({ length: 9 }, (): StreamItem => ({ kind: 'seen', position: 41 }));
+    const alive = Array.from({ length: 9 }, (): StreamItem => ({ kind: 'seen', position: '41' }));
     expect(await run(itemsOf(opened, ...alive), now)).toMatchObject({ failure: { code: 'run.overtime', exitCode: 7 } });
   });
 });
@@ -122,8 +122,8 @@ describe('collecting over a connection that breaks', () => {
     expect(await run(items)).toEqual({ rows: rowsOf(7, 8, 9), asked: 1 });
     expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([
       undefined,
-      String(messages[1]?.id),
-      String(messages[1]?.id),
+      `0a1b2c3d-${messages[1]?.id}`,
+      `0a1b2c3d-${messages[1]?.id}`,
     ]);
   });
 });

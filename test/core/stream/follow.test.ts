@@ -5,7 +5,7 @@ import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { SleepLog } from '../transport/script.ts';
 import { lost, messageOf, readItem, ScriptedSource } from './messages.ts';
 
-const opened = { kind: 'opened', position: 40 } as const;
+const opened = { kind: 'opened', position: '40' } as const;
 const end = localFailure('response.malformed', 'The end.');
 
 function following(more: Partial<Omit<FollowOptions, 'clock'>> = {}) {
@@ -33,7 +33,7 @@ describe('follow', () => {
   });
 
   it('begins with a short pause after each connection that brought something', async () => {
-    const seen = { kind: 'seen', position: 41 } as const;
+    const seen = { kind: 'seen', position: '41' } as const;
     const source = new ScriptedSource(
       [lost()],
       [lost()],

@@ -37,7 +37,7 @@ describe('a connection to the stream', () => {
   it('asks for the keys as events, and begins where it is told', async () => {
     const script = new Script(streamAnswer([eventOf(messageOf(8))]));
     const keys = ['*.*.PatientV1.*', 'org-1.#'];
-    expect(await connect(sourceOf(script, { keys, after: 7 }))).toEqual(['from 40', '8']);
+    expect(await connect(sourceOf(script, { keys, after: '7' }))).toEqual(['from 0a1b2c3d-40', '8']);
     const [request] = script.requests;
     expect(request?.url).toBe('https://api.example.com/api/v1/stream?routingKey=*.*.PatientV1.*&routingKey=org-1.%23');
     expect(request?.headers).toMatchObject({
@@ -53,7 +53,7 @@ describe('a connection to the stream', () => {
     const source = sourceOf(script);
     await connect(source);
     await connect(source);
-    expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '40']);
+    expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '0a1b2c3d-40']);
   });
 
   it('goes on behind the last message that was handled', async () => {
@@ -65,19 +65,19 @@ describe('a connection to the stream', () => {
       if (item.message.id === 42) break;
       item.handled();
     }
-    expect(await connect(source)).toEqual(['from 40', '42']);
-    expect(script.requests[1]?.headers['last-event-id']).toBe('41');
+    expect(await connect(source)).toEqual(['from 0a1b2c3d-40', '42']);
+    expect(script.requests[1]?.headers['last-event-id']).toBe('0a1b2c3d-41');
   });
 
   it('goes on behind a heartbeat', async () => {
-    const script = new Script(streamAnswer([': heartbeat 57\n\n']), streamAnswer([]));
+    const script = new Script(streamAnswer([': heartbeat ffffffff-57\n\n']), streamAnswer([]));
     const source = sourceOf(script);
-    expect(await connect(source)).toEqual(['from 40', '~57']);
+    expect(await connect(source)).toEqual(['from 0a1b2c3d-40', '~ffffffff-57']);
     await connect(source);
-    expect(script.requests[1]?.headers['last-event-id']).toBe('57');
+    expect(script.requests[1]?.headers['last-event-id']).toBe('ffffffff-57');
   });
 
-  it('takes a heartbeat without a number as a sign of life, other comments as none', async () => {
+  it('takes a heartbeat without a position as a sign of life, other comments as none', async () => {
     const pieces = [
       ': from 40\nretry: 1000\n\n',
       ': heartbeat\n\n',
@@ -85,7 +85,12 @@ describe('a connection to the stream', () => {
       ': heartbeat 3\n\n',
       ': the token expired\n\n',
     ];
-    expect(await connect(sourceOf(new Script(streamAnswer(pieces))))).toEqual(['from 40', '~40', '~40', '~40']);
+    expect(await connect(sourceOf(new Script(streamAnswer(pieces))))).toEqual([
+      'from 0a1b2c3d-40',
+      '~0a1b2c3d-40',
+      '~0a1b2c3d-40',
+      '~3',
+    ]);
   });
 
   it('drops what it has had, but not a resync to an earlier place', async () => {
@@ -96,12 +101,15 @@ describe('a connection to the stream', () => {
     });
     const pieces = [41, 41, 40, 42].map((id) => eventOf(messageOf(id)));
     const script = new Script(streamAnswer([...pieces, eventOf(resync), eventOf(messageOf(31))]));
-    expect(await connect(sourceOf(script))).toEqual(['from 40', '41', '42', '30', '31']);
+    expect(await connect(sourceOf(script))).toEqual(['from 0a1b2c3d-40', '41', '42', '30', '31']);
   });
 
   it('drops an event that was cut off', async () => {
     const cut = eventOf(messageOf(42)).trimEnd();
-    expect(await connect(sourceOf(new Script(streamAnswer([eventOf(messageOf(41)), cut]))))).toEqual(['from 40', '41']);
+    expect(await connect(sourceOf(new Script(streamAnswer([eventOf(messageOf(41)), cut]))))).toEqual([
+      'from 0a1b2c3d-40',
+      '41',
+    ]);
   });
 
   it('reads the same however the bytes are cut', async () => {
@@ -126,7 +134,7 @@ describe('a connection to the stream', () => {
     const tokens = ['old', 'new'];
     const token = { token: () => Promise.resolve(tokens[0] ?? ''), renew: () => tokens.shift() !== undefined };
     const script = new Script(problem(401, 'auth.token_expired', null, 'Expired.'), streamAnswer([]));
-    expect(await connect(sourceOf(script, {}, { token }))).toEqual(['from 40']);
+    expect(await connect(sourceOf(script, {}, { token }))).toEqual(['from 0a1b2c3d-40']);
     expect(script.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
   });
 
@@ -172,7 +180,7 @@ describe('a connection to the stream', () => {
       for await (const item of sourceOf(script, { silence: 20 }).connect(never)) seen.push(shortly(item));
     };
     await expect(run()).rejects.toMatchObject({ name: 'ConnectionLost', message: 'The server was silent for 0.02 s.' });
-    expect(seen).toEqual(['from 40', '41']);
+    expect(seen).toEqual(['from 0a1b2c3d-40', '41']);
   });
 
   it.each<[string, Step, string]>([

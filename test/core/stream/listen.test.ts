@@ -4,8 +4,8 @@ import { PositionSaver } from '../../../src/core/stream/positions.ts';
 import type { StreamItem } from '../../../src/core/stream/source.ts';
 import { itemsOf, messageOf, readItem } from './messages.ts';
 
-const opened: StreamItem = { kind: 'opened', position: 40 };
-const seen: StreamItem = { kind: 'seen', position: 50 };
+const opened: StreamItem = { kind: 'opened', position: '40' };
+const seen: StreamItem = { kind: 'seen', position: '50' };
 
 /** Listens to items and writes down what happens, in its order. */
 async function log(items: (note: (id: number) => void) => StreamItem[], more: Partial<ListenOptions> = {}) {
@@ -29,12 +29,12 @@ async function log(items: (note: (id: number) => void) => StreamItem[], more: Pa
 describe('listen', () => {
   it('moves the position behind a message once everybody has taken it', async () => {
     const { lines, end } = await log((handled) => [opened, readItem(messageOf(41), handled), seen]);
-    expect(lines).toEqual(['opened', 'take 41', 'print true', 'handled 41', 'save 41', 'save 50']);
+    expect(lines).toEqual(['opened', 'take 41', 'print true', 'handled 41', 'save 0a1b2c3d-41', 'save 50']);
     expect(end).toBe(1);
   });
 
   it('keeps where a new listener begins, once', async () => {
-    const { lines } = await log(() => [opened, { kind: 'opened', position: 90 }], { isNew: true });
+    const { lines } = await log(() => [opened, { kind: 'opened', position: '90' }], { isNew: true });
     expect(lines).toEqual(['save 40', 'opened', 'opened']);
   });
 
@@ -51,13 +51,13 @@ describe('listen', () => {
       handlers: [],
     });
     expect(end).toBe(2);
-    expect(lines).toEqual(['handled 41', 'save 41', 'handled 42', 'save 42']);
+    expect(lines).toEqual(['handled 41', 'save 0a1b2c3d-41', 'handled 42', 'save 0a1b2c3d-42']);
   });
 
   it('tells a resync, and hands it on', async () => {
     const resync = messageOf(30, { operation: 'resync' });
     const { lines } = await log((handled) => [readItem(resync, handled)]);
-    expect(lines).toEqual(['resync 30', 'take 30', 'print true', 'handled 30', 'save 30']);
+    expect(lines).toEqual(['resync 30', 'take 30', 'print true', 'handled 30', 'save 0a1b2c3d-30']);
   });
 
   it('needs no position', async () => {

@@ -22,12 +22,16 @@ export function messageOf(id: number, more: Partial<StreamMessage> = {}): Stream
 }
 
 export function readItem(message: StreamMessage, handled: (id: number) => void = () => undefined): StreamItem {
-  return { kind: 'message', message, text: JSON.stringify(message), handled: () => handled(message.id) };
+  const text = JSON.stringify(message);
+  return { kind: 'message', message, text, position: positionOf(message), handled: () => handled(message.id) };
 }
+
+/** The position of a message, as the server gives it: nothing that a client could read. */
+export const positionOf = ({ id }: StreamMessage) => `0a1b2c3d-${id}`;
 
 /** An event as the server writes it. */
 export function eventOf(message: StreamMessage): string {
-  return `id: ${message.id}\nevent: ${message.operation}\ndata: ${JSON.stringify(message)}\n\n`;
+  return `id: ${positionOf(message)}\nevent: ${message.operation}\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
 /** An answer that is an event stream of these pieces, and ends after them; `hangs`: it never ends. */
@@ -37,7 +41,7 @@ export function streamAnswer(
 ): IncomingResponse {
   return {
     status: 200,
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-stream-position': '40', ...headers },
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-stream-position': '0a1b2c3d-40', ...headers },
     body: (async function* () {
       for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
       if (hangs) await new Promise(() => undefined);

@@ -3,30 +3,30 @@ import { PositionSaver } from '../../../src/core/stream/positions.ts';
 
 describe('PositionKeeper', () => {
   it('saves each position at once without a pause', async () => {
-    const saved: number[] = [];
+    const saved: string[] = [];
     const keeper = new PositionSaver(async (position) => void saved.push(position), 0);
-    for (const position of [5, 6, 6, 3]) await keeper.advance(position);
+    for (const position of ['5', '6', '6', '3']) await keeper.advance(position);
     await keeper.flush();
-    expect(saved).toEqual([5, 6, 3]);
+    expect(saved).toEqual(['5', '6', '3']);
   });
 
   it('saves where it begins at once, then the newest of a pause, and the rest at the end', async () => {
     vi.useFakeTimers();
     try {
-      const saved: number[] = [];
+      const saved: string[] = [];
       const keeper = new PositionSaver(async (position) => void saved.push(position), 250);
-      await keeper.start(4);
-      expect(saved).toEqual([4]);
-      for (const position of [5, 6, 7]) await keeper.advance(position);
-      expect(saved).toEqual([4]);
+      await keeper.start('4');
+      expect(saved).toEqual(['4']);
+      for (const position of ['5', '6', '7']) await keeper.advance(position);
+      expect(saved).toEqual(['4']);
       await vi.advanceTimersByTimeAsync(250);
-      expect(saved).toEqual([4, 7]);
-      await keeper.advance(8);
+      expect(saved).toEqual(['4', '7']);
+      await keeper.advance('8');
       await keeper.flush();
-      expect(saved).toEqual([4, 7, 8]);
+      expect(saved).toEqual(['4', '7', '8']);
       await vi.advanceTimersByTimeAsync(1000);
       await keeper.flush();
-      expect(saved).toEqual([4, 7, 8]);
+      expect(saved).toEqual(['4', '7', '8']);
     } finally {
       vi.useRealTimers();
     }
@@ -39,9 +39,9 @@ describe('PositionKeeper', () => {
       await new Promise(setImmediate);
       steps.push(`end ${position}`);
     }, 0);
-    await Promise.all([keeper.advance(1), keeper.advance(2)]);
+    await Promise.all([keeper.advance('1'), keeper.advance('2')]);
     expect(steps).toEqual(['begin 2', 'end 2']);
-    await Promise.all([keeper.advance(3).then(() => keeper.advance(4)), keeper.flush()]);
+    await Promise.all([keeper.advance('3').then(() => keeper.advance('4')), keeper.flush()]);
     expect(steps.slice(2)).toEqual(['begin 3', 'end 3', 'begin 4', 'end 4']);
   });
 
@@ -49,9 +49,9 @@ describe('PositionKeeper', () => {
     vi.useFakeTimers();
     try {
       const keeper = new PositionSaver(() => Promise.reject(new Error('disk full')), 250);
-      await keeper.advance(1);
+      await keeper.advance('1');
       await vi.advanceTimersByTimeAsync(250);
-      await expect(keeper.advance(2)).rejects.toThrow('disk full');
+      await expect(keeper.advance('2')).rejects.toThrow('disk full');
     } finally {
       vi.useRealTimers();
     }

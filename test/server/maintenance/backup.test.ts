@@ -102,7 +102,7 @@ describe('a backup', () => {
     const source = await copied(base, fresh());
     const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
     await rm(first);
-    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE id = 2'));
+    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
     const { problems } = await backUp({ data: source }, fresh(), OPTIONS);
     expect(problems).toEqual([
       `${first.slice(first.lastIndexOf('/') + 1)} is missing`,

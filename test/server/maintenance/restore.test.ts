@@ -119,7 +119,7 @@ describe('what was restored', () => {
 
   it('tells the problems that the data had', async () => {
     const source = await copied(base, fresh());
-    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE id = 2'));
+    inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
     const flawed = fresh();
     await backUp({ data: source }, flawed, { ...WORK, version: '1' });
     expect(await restore(flawed, { data: fresh() }, WORK)).toMatchObject({

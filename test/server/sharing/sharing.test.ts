@@ -5,6 +5,7 @@ import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
+import { ownOrg, ownPositions } from '../stream/told.ts';
 
 const RATE = 20;
 
@@ -84,24 +85,25 @@ describe('two servers on one database', () => {
   it('give ids and stream numbers in the order of commits, without gaps', async (context) => {
     const [first, second] = both(context);
     clock.advance(10_000);
-    const before = await first.service.stream.position();
+    const { newest: before } = await ownPositions(first);
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         (n % 2 === 0 ? first : second).call('POST', '/transactiontags', { body: tag(`tag ${n}`) }),
       ),
     );
-    const told = await second.service.stream.readMessages(before, 100);
-    expect(told.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, n) => before + 1 + n));
+    const { messages: told } = await second.service.stream.readMessages({ org: await ownOrg(second) }, before, 100);
     const numbers = told.map(({ text }) => (JSON.parse(text) as { id: number }).id);
-    expect(numbers).toEqual(numbers.map((_, n) => (numbers[0] ?? 0) + n));
+    expect(numbers).toEqual(Array.from({ length: 30 }, (_, n) => before + 1 + n));
     const ids = told.map(({ text }) => (JSON.parse(text) as { payload: { id: number } }).payload.id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
   it('wake each other: a listener of one hears of a write to the other', async (context) => {
     const [first, second] = both(context);
-    const before = await second.service.stream.position();
-    const heard = second.service.stream.beyond(before, 10_000);
+    const org = await ownOrg(second);
+    const { stream } = second.service;
+    await stream.refresh();
+    const heard = stream.beyond(org, stream.newestOf(org), 10_000);
     await first.call('POST', '/transactiontags', { body: tag('heard') });
     expect(await heard).toBe(true);
   });
@@ -109,11 +111,11 @@ describe('two servers on one database', () => {
   it('see what the other has deleted from the stream', async (context) => {
     const [first, second] = both(context);
     await first.call('POST', '/transactiontags', { body: tag('old') });
-    const old = await second.service.stream.position();
+    const { newest: old } = await ownPositions(second);
     clock.advance(30 * 86_400_000);
     await first.service.stream.tidy();
-    await second.service.stream.readMessages(0, 10);
-    expect(second.service.stream.floor).toBe(old);
+    const { messages, positions } = await second.service.stream.readMessages({ org: await ownOrg(second) }, 0, 10);
+    expect([messages, positions.floor]).toEqual([[], old]);
   });
 
   it('lose no change of one record that both are given at once', async (context) => {

@@ -8,7 +8,7 @@ import { bareRecords } from '../../support/practice.ts';
 import { patientFixture } from '../../support/resources/patients.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
-import { ownMessages, ownPositions } from './told.ts';
+import { allMessages, ownMessages, ownPositions } from './told.ts';
 
 const LIVE = 90;
 const STALLED = 10;
@@ -38,13 +38,13 @@ async function postPatients(count: number, from: number): Promise<void> {
 
 /** Messages of 20 MB in all: more than the buffers between a server and a reader that has stopped. */
 async function largeMessages(): Promise<void> {
-  const page = await service.service.stream.readMessages(0, 1);
+  const page = await allMessages(service);
   const organization = await service.service.store.read.get<{ org: number }>({
     sql: 'SELECT org FROM organizations WHERE id = ?',
     text: 'SELECT org FROM organizations WHERE id = $1',
     values: [ORGANIZATION],
   });
-  expect(page).toHaveLength(1);
+  expect(page).not.toEqual([]);
   const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
   const payload = JSON.stringify({ note: 'x'.repeat(100_000) });
   const message = {

@@ -16,7 +16,7 @@ afterEach(() => service.close());
 async function whose(after: number) {
   const { read } = service.service.store;
   const found = await read.get<{ org: number }>(sql`SELECT org FROM organizations WHERE id = ${ORGANIZATION}`);
-  const messages = await readMessages(read, after, 100, { org: found?.org ?? 0 });
+  const messages = await readMessages(read, { org: found?.org ?? 0 }, after, 100);
   return messages.map(({ routingKey, recordId, patientId }) => {
     return [routingKey.split('.').slice(2).join('.'), recordId, patientId];
   });

@@ -236,7 +236,7 @@ describe('a data folder', () => {
     await importRecords(offline.service, () => numberRecords(bareRecords()));
     await offline.close();
     const server = await openFolder(folder, { serving: true });
-    const page = await server.service.stream.readMessages(0, 100);
+    const page = await allMessages(server);
     await server.close();
     expect(page.map(({ routingKey }) => routingKey)).toContain(`${ORGANIZATION}.${east}.PatientV1.CREATE`);
   });
@@ -244,7 +244,7 @@ describe('a data folder', () => {
   it('that is filled with what is not to be told, as with demo data, begins its stream behind it', async () => {
     const server = await openFolder(folder, { serving: true });
     await importRecords(server.service, () => numberRecords(bareRecords()), { unpublished: true });
-    expect(await server.service.stream.readMessages(0, 100)).toEqual([]);
+    expect(await allMessages(server)).toEqual([]);
     await server.close();
   });
 });

@@ -22,7 +22,8 @@ export interface HeardEvent {
 /** A listener over a real socket; `close` is an abrupt end, as of a process that is killed. */
 export interface Listener {
   readonly response: IncomingMessage;
-  /** `X-Stream-Position` of the answer. */
+  /** `X-Stream-Position` of the answer: all of it, and the number in it. */
+  readonly begin: string;
   readonly position: number;
   readonly events: HeardEvent[];
   readonly comments: string[];
@@ -62,7 +63,8 @@ export async function listen(url: string, options: ListenOptions = {}): Promise<
   response.on('error', () => {});
   return {
     response,
-    position: Number(response.headers['x-stream-position']),
+    begin: String(response.headers['x-stream-position']),
+    position: numberIn(String(response.headers['x-stream-position'])),
     events,
     comments,
     async heard(count) {
@@ -72,6 +74,11 @@ export async function listen(url: string, options: ListenOptions = {}): Promise<
     ended,
     close: () => request.destroy(),
   };
+}
+
+/** The number in a position, behind the epoch; NaN where there is none. */
+export function numberIn(position: string | undefined): number {
+  return Number(/^[0-9a-f]{8}-(\d+)$/.exec(position ?? '')?.[1]);
 }
 
 /** A request of the stream whose answer nobody reads yet. */

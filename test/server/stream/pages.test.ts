@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StoredMessage } from '../../../src/server/stream/outbox.ts';
-import { EVENTS, type Frame, framesOf, LINES, SharedPages } from '../../../src/server/stream/pages.ts';
+import {
+  EVENTS,
+  type Frame,
+  framesOf,
+  LINES,
+  SharedPages,
+  type StreamFormat,
+} from '../../../src/server/stream/pages.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -10,10 +17,13 @@ afterEach(() => {
 function message(id: number, characters = 10): StoredMessage {
   const routingKey = `o.${id}.PatientV1.CREATE`;
   const text = 'é'.repeat(characters);
-  return { id, number: id, routingKey, operation: 'CREATE', text, recordId: id, patientId: null };
+  return { number: id, routingKey, operation: 'CREATE', text, recordId: id, patientId: null };
 }
 
 const read = (piece: Frame) => piece.bytes.toString();
+const EPOCH = '0a1b2c3d';
+const positions = { epoch: EPOCH, newest: 1000, floor: 0 };
+const written = (format: StreamFormat) => (one: StoredMessage) => format.message(one, `${EPOCH}-${one.number}`);
 
 describe('the pieces of a page', () => {
   it.each([
@@ -24,17 +34,17 @@ describe('the pieces of a page', () => {
     ['messages larger than a piece', [message(1, 100_000), message(2), message(3, 100_000)]],
   ])('are all of %s, as they are written', (_name, messages) => {
     for (const format of [EVENTS, LINES]) {
-      const pieces = framesOf(messages, format);
-      expect(pieces.map(read).join('')).toBe(messages.map((one) => format.message(one)).join(''));
+      const pieces = framesOf(messages, format, EPOCH);
+      expect(pieces.map(read).join('')).toBe(messages.map(written(format)).join(''));
       const known = pieces.map(({ last }) => last);
       expect(known).toEqual(known.toSorted((a, b) => a - b));
-      expect(known.at(-1)).toBe(messages.at(-1)?.id);
+      expect(known.at(-1)).toBe(messages.at(-1)?.number);
     }
   });
 
   it('are at most one message larger than 65,536 characters', () => {
     const messages = Array.from({ length: 300 }, (_, index) => message(index + 1, 500));
-    const sizes = framesOf(messages, LINES).map((piece) => read(piece).length);
+    const sizes = framesOf(messages, LINES, EPOCH).map((piece) => read(piece).length);
     expect(sizes.length).toBeGreaterThan(1);
     expect(Math.max(...sizes)).toBeLessThan(65_536 + 501);
   });
@@ -49,17 +59,17 @@ describe('what matches of a piece', () => {
       fc.property(texts, formats, fc.integer({ min: 0, max: 15 }), (payloads, format, wanted) => {
         const messages = payloads.map((text, id) => ({ ...message(id + 1), routingKey: `k${id % 4}`, text }));
         const matches = (routingKey: string) => (wanted & (1 << Number(routingKey.slice(1)))) !== 0;
-        const [piece] = framesOf(messages, format);
+        const [piece] = framesOf(messages, format, EPOCH);
         const some = messages.filter(({ routingKey }) => matches(routingKey));
         const found = piece?.matching(matches);
-        expect(found?.bytes.toString()).toBe(some.map((one) => format.message(one)).join(''));
+        expect(found?.bytes.toString()).toBe(some.map(written(format)).join(''));
         expect(found?.messages).toBe(some.length);
       }),
     );
   });
 
   it('is its own bytes when all of them do', () => {
-    const [piece] = framesOf([message(1), message(2)], EVENTS);
+    const [piece] = framesOf([message(1), message(2)], EVENTS, EPOCH);
     expect(piece?.matching(() => true).bytes).toBe(piece?.bytes);
   });
 });
@@ -69,11 +79,11 @@ function outbox(...messages: StoredMessage[]) {
   const reads: number[] = [];
   const pages = new SharedPages(async (_, after) => {
     reads.push(after);
-    return messages.filter(({ id }) => id > after);
+    return { messages: messages.filter(({ number }) => number > after), positions };
   });
   const idsAfter = async (after: number) =>
-    (await pages.page({ org: 1 }, after, EVENTS)).flatMap((piece) =>
-      Array.from(read(piece).matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id)),
+    (await pages.page({ org: 1 }, EPOCH, after, EVENTS)).frames.flatMap((piece) =>
+      Array.from(read(piece).matchAll(/^id: 0a1b2c3d-(\d+)$/gm), ([, id]) => Number(id)),
     );
   return { messages, reads, pages, idsAfter };
 }
@@ -81,16 +91,19 @@ function outbox(...messages: StoredMessage[]) {
 describe('shared pages', () => {
   it('are read once for all who stand at the same place and take the same format', async () => {
     const { reads, pages } = outbox(message(1), message(2));
-    const [first, second, other, lines] = await Promise.all([
-      pages.page({ org: 1 }, 0, EVENTS),
-      pages.page({ org: 1 }, 0, EVENTS),
-      pages.page({ org: 2 }, 0, EVENTS),
-      pages.page({ org: 1 }, 0, LINES),
+    const [first, second, other, lines, epoch] = await Promise.all([
+      pages.page({ org: 1 }, EPOCH, 0, EVENTS),
+      pages.page({ org: 1 }, EPOCH, 0, EVENTS),
+      pages.page({ org: 2 }, EPOCH, 0, EVENTS),
+      pages.page({ org: 1 }, EPOCH, 0, LINES),
+      pages.page({ org: 1 }, 'ffffffff', 0, EVENTS),
     ]);
     expect(second).toBe(first);
     expect(other).not.toBe(first);
-    expect(lines?.map(read)).toEqual([`${message(1).text}\n${message(2).text}\n`]);
-    expect(reads).toEqual([0, 0, 0]);
+    expect(lines?.frames.map(read)).toEqual([`${message(1).text}\n${message(2).text}\n`]);
+    // Numbers of one history are nothing to those who read another.
+    expect(epoch?.frames.map(read).join('')).toContain('id: ffffffff-1\n');
+    expect(reads).toEqual([0, 0, 0, 0]);
   });
 
   it('that had messages serve those who come later, too', async () => {
@@ -118,11 +131,11 @@ describe('shared pages', () => {
     let failing = true;
     const pages = new SharedPages(async () => {
       if (failing) throw new Error('away');
-      return [message(1)];
+      return { messages: [message(1)], positions };
     });
-    await expect(pages.page({ org: 1 }, 0, EVENTS)).rejects.toThrow('away');
+    await expect(pages.page({ org: 1 }, EPOCH, 0, EVENTS)).rejects.toThrow('away');
     failing = false;
-    expect((await pages.page({ org: 1 }, 0, LINES)).map(read)).toEqual([`${message(1).text}\n`]);
+    expect((await pages.page({ org: 1 }, EPOCH, 0, LINES)).frames.map(read)).toEqual([`${message(1).text}\n`]);
   });
 
   it('are at most 16 MiB: those asked for last', async () => {

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
 import { findOrganization } from '../../../src/server/organizations.ts';
 import type { Positions } from '../../../src/server/stream/positions.ts';
@@ -5,15 +6,24 @@ import type { WireRecord } from '../../support/calls.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** Every message of the store, oldest first. */
-export async function allMessages({ service }: TestService): Promise<StreamMessage[]> {
+/** Every message of the store, those of an organization oldest first. */
+export async function allMessages({ service }: Pick<TestService, 'service'>): Promise<StreamMessage[]> {
+  const orgs = await service.store.read.all<{ org: number }>(sql`SELECT org FROM stream_heads ORDER BY org`);
   const messages: StreamMessage[] = [];
-  for (let last = 0; ; ) {
-    const page = await service.stream.readMessages(last, 1000);
-    if (page.length === 0) return messages;
-    messages.push(...page.map(({ text }) => JSON.parse(text) as StreamMessage));
-    last = page.at(-1)?.id ?? last;
+  for (const { org } of orgs) {
+    for (let last = 0; ; ) {
+      const page = await service.stream.readMessages({ org }, last, 1000);
+      if (page.messages.length === 0) break;
+      messages.push(...page.messages.map(({ text }) => JSON.parse(text) as StreamMessage));
+      last = page.messages.at(-1)?.number ?? last;
+    }
   }
+  return messages;
+}
+
+/** The key in the store of the organization that calls are for. */
+export async function ownOrg({ service }: Pick<TestService, 'service'>): Promise<number> {
+  return (await findOrganization(service.store.read, ORGANIZATION))?.org ?? 0;
 }
 
 /** The messages of the organization that calls are for, oldest first. */
@@ -23,15 +33,15 @@ export async function ownMessages(service: TestService): Promise<StreamMessage[]
 
 /** What that organization has of the stream, in its own numbers. */
 export async function ownPositions({ service }: TestService): Promise<Positions> {
-  const organization = await findOrganization(service.store.read, ORGANIZATION);
-  return service.stream.positionsOf(organization?.org ?? 0);
+  return service.stream.positionsOf(await ownOrg({ service }));
 }
 
 /** The messages that come of some work, oldest first. */
 export async function messagesOf(service: TestService, work: () => Promise<unknown>): Promise<StreamMessage[]> {
-  const before = (await allMessages(service)).length;
+  const nameOf = ({ organizationId, id }: StreamMessage) => `${organizationId} ${id}`;
+  const before = new Set((await allMessages(service)).map(nameOf));
   await work();
-  return (await allMessages(service)).slice(before);
+  return (await allMessages(service)).filter((message) => !before.has(nameOf(message)));
 }
 
 /** A message in short: routing key without the organization, and payload. */

@@ -26,7 +26,7 @@ export async function marksOf({ service }: TestService): Promise<string> {
     ...RECORDS.map((table) => `(SELECT COUNT(*) || '/' || COALESCE(SUM(LENGTH(json)), 0) FROM ${table})`),
     ...OTHERS.map((table) => `(SELECT COUNT(*) FROM ${table})`),
     `(SELECT SUM(last_id) FROM sequences)`,
-    `(SELECT last_id FROM log_heads WHERE name = 'stream')`,
+    `(SELECT SUM(seq) FROM stream_heads)`,
     `(SELECT COUNT(*) FROM audit_entries WHERE operation LIKE '%.create' OR operation LIKE '%.update' OR operation LIKE '%.delete')`,
   ];
   const row = await service.store.read.get<{ marks: string }>(sql`SELECT ${raw(parts.join(` || ' ' || `))} AS marks`);

@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag';
 import { allOperations } from '../../../catalog/catalog.ts';
 import { verifyLog } from '../../audit/verify.ts';
-import { DAY_MS, readFloor } from '../../stream/stream.ts';
+import { isEpochBegin } from '../../store/streamheads.ts';
+import { type Head, readPosition } from '../../stream/positions.ts';
+import { DAY_MS } from '../../stream/stream.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
 
 const TABLE = 'stream_messages';
@@ -10,99 +12,81 @@ const TABLE = 'stream_messages';
 const ROWS = 2000;
 
 interface MessageRow {
-  readonly id: number;
   readonly seq: number;
-  readonly org: number;
   readonly routing_key: string;
   readonly sent_at: string;
 }
 
-interface Head {
-  readonly seq: number;
+interface StoredHead extends Head {
   readonly shared: number;
 }
 
 /**
- * Numbers of messages, and those of each organization, have no gaps between the floor, up to which they may have been deleted, and the head. Times may
- * go back a little, since an import sends the time at which it began, but not by more than a day.
+ * Numbers of an organization's messages have no gaps between the floor, up to which they were deleted, and the head: up
+ * to `shared` they were those of all organizations, and an epoch leaves some out. Times may go back a little, since an
+ * import sends the time at which it began, but not by more than a day.
  */
 export async function checkStream(context: CheckContext, book: CheckFindings): Promise<void> {
-  const findings = book.of('stream');
-  const report = (id: number | null, message: string, organization: string | null = null) =>
-    findings.report({ table: TABLE, organization, id, message });
-  const floor = await readFloor(context.read);
-  const head = await context.read.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'stream'`);
-  const heads = await context.read.all<Head & { org: number }>(
-    sql`SELECT org, seq, shared FROM stream_heads ORDER BY org`,
+  const heads = await context.read.all<StoredHead>(
+    sql`SELECT org, seq, floor, base, shared FROM stream_heads
+      UNION ALL SELECT DISTINCT org, 0, 0, 0, 0 FROM stream_messages
+        WHERE org NOT IN (SELECT org FROM stream_heads) ORDER BY org`,
   );
-  const headOf = new Map<number, Head>(heads.map((head) => [head.org, head]));
-  /** The last number of each organization. */
-  const lastOf = new Map<number, number>();
-  let missing = 0;
-  let last = floor;
+  for (const head of heads) await checkMessages(context, book, head);
+  await checkPositions(context, book);
+}
+
+async function checkMessages(context: CheckContext, book: CheckFindings, head: StoredHead): Promise<void> {
+  const findings = book.of('stream');
+  const organization = context.organization(head.org);
+  const report = (id: number, message: string) => findings.report({ table: TABLE, organization, id, message });
+  let last = head.floor;
   let latest = Number.NEGATIVE_INFINITY;
   for (let after = 0; ; ) {
     const rows = await context.read.all<MessageRow>(
-      sql`SELECT id, seq, org, routing_key, sent_at FROM stream_messages WHERE id > ${after} ORDER BY id LIMIT ${ROWS}`,
+      sql`SELECT seq, routing_key, sent_at FROM stream_messages WHERE org = ${head.org} AND seq > ${after}
+        ORDER BY seq LIMIT ${ROWS}`,
     );
-    for (const { id, seq, org, routing_key, sent_at } of rows) {
-      const organization = context.organization(org);
-      if (id <= floor) report(id, `should have been deleted: the floor is ${floor}`, organization);
-      else if (id > last + 1) {
-        report(last + 1, gap(last + 1, id - 1));
-        missing += id - last - 1;
-      }
-      last = Math.max(last, id);
-      const before = lastOf.get(org);
-      lastOf.set(org, seq);
-      // A gap in the numbers of all leaves one in those of an organization; which one is not known.
-      const most = Math.max(before ?? seq, headOf.get(org)?.shared ?? 0) + 1 + missing;
-      if (seq <= (before ?? 0) || seq > most) {
-        report(id, `is number ${seq} of its organization, after ${before ?? 0}`, organization);
-      }
+    for (const { seq, routing_key, sent_at } of rows) {
+      if (seq <= head.floor) report(seq, `should have been deleted: the floor is ${head.floor}`);
+      else if (seq > Math.max(last, head.shared) + 1 && !isEpochBegin(seq - 1))
+        report(last + 1, gap(last + 1, seq - 1));
+      last = Math.max(last, seq);
       const segments = routing_key.split('.');
       // Messages outlive their organization.
       if (segments.length !== 4 || (organization !== null && segments[0] !== organization)) {
-        report(id, 'its routing key does not agree with its organization', organization);
+        report(seq, 'its routing key does not agree with its organization');
       }
       const at = Date.parse(sent_at);
-      if (Number.isNaN(at)) report(id, 'its time cannot be read', organization);
-      else if (at < latest - DAY_MS) report(id, 'was sent more than a day before the one before it', organization);
+      if (Number.isNaN(at)) report(seq, 'its time cannot be read');
+      else if (at < latest - DAY_MS) report(seq, 'was sent more than a day before the one before it');
       latest = Number.isNaN(at) ? latest : at;
     }
     findings.counted(rows.length);
     await context.turn('stream messages', rows.length);
     if (rows.length < ROWS) break;
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1)?.seq ?? after;
   }
-  if (head === undefined) report(null, 'the log has no head');
-  else if (head.last_id < last) report(last, `is above the head, which is ${head.last_id}`);
-  else if (head.last_id > last) {
-    report(last + 1, gap(last + 1, head.last_id));
-    missing += head.last_id - last;
-  }
-  for (const [org, number] of lastOf) {
-    const { seq, shared } = headOf.get(org) ?? { seq: 0, shared: 0 };
-    if (seq >= number && seq <= Math.max(number, shared) + missing) continue;
-    const message = `is ${seq}, and the last message of the organization has ${number}`;
-    findings.report({ table: 'stream_heads', organization: context.organization(org), id: org, message });
-  }
-  await checkPositions(context, book, head?.last_id ?? last);
+  if (head.seq < last) report(last, `is above the head, which is ${head.seq}`);
+  else if (head.seq > Math.max(last, head.shared)) report(last + 1, gap(last + 1, head.seq));
 }
 
 function gap(first: number, last: number): string {
   return first === last ? 'is missing' : `and those up to ${last} are missing`;
 }
 
-/** What has been relayed is not beyond what there is. */
-async function checkPositions(context: CheckContext, book: CheckFindings, head: number): Promise<void> {
-  const rows = await context.read.all<{ name: string; value: string }>(
-    sql`SELECT name, value FROM settings WHERE name LIKE 'relay %' ORDER BY name`,
+/** What has been relayed is not beyond what there is; where it is of another epoch, that is told to the broker. */
+async function checkPositions(context: CheckContext, book: CheckFindings): Promise<void> {
+  const rows = await context.read.all<{ org: number; target: string; position: string; seq: number | null }>(
+    sql`SELECT p.org, p.target, p.position, h.seq FROM relay_positions p LEFT JOIN stream_heads h ON h.org = p.org
+      ORDER BY p.target, p.org`,
   );
-  for (const { name, value } of rows) {
-    if (/^\d+$/.test(value) && Number(value) <= head) continue;
-    const message = `is beyond the last message, ${head}`;
-    book.of('stream').report({ table: 'settings', organization: null, id: name, message });
+  for (const { org, target, position, seq } of rows) {
+    const number = readPosition(position)?.number;
+    if (number !== undefined && number <= (seq ?? 0)) continue;
+    const message = `is beyond the last message, ${seq ?? 0}`;
+    const organization = context.organization(org);
+    book.of('stream').report({ table: 'relay_positions', organization, id: target, message });
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Migration, textFor } from './dialects.ts';
+import { EPOCHS } from './epochs.ts';
 
 const FIRST: Migration = {
   name: 'first',
@@ -250,4 +251,5 @@ export const MIGRATIONS: readonly Migration[] = [
   WHOSE,
   POSITIONS,
   SEQUENCED,
+  EPOCHS,
 ];

@@ -7,18 +7,51 @@ import { connectionOptions } from './driver.ts';
 /** Pauses before another try to connect. */
 const PAUSE_MS = 1000;
 
+/** The database's process of a connection, which the driver's types leave out. */
+function ownProcess(client: pg.Client): number {
+  return (client as unknown as { readonly processID: number }).processID;
+}
+
 /**
- * Listens for the commits of other processes, on a connection of its own that is made again when it breaks. Whoever has to
- * know of all of them also polls.
+ * Listens for the commits of other processes, and tells them of those of this one, on a connection of its own that is made
+ * again when it breaks. Whoever has to know of all of them also polls.
  */
 export class NoticeListener {
   /** Whether commits of other processes are reported now. */
   isListening = false;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
+  private client: pg.Client | undefined;
+  private telling = false;
+  private untold = false;
 
-  constructor(driver: typeof pg, address: DatabaseAddress, channel: string, heard: () => void) {
-    this.running = this.run(driver, address, channel, heard);
+  constructor(
+    driver: typeof pg,
+    address: DatabaseAddress,
+    private readonly channel: string,
+    heard: () => void,
+  ) {
+    this.running = this.run(driver, address, heard);
+  }
+
+  /**
+   * Tells other processes of commits. At most one statement is under way, and what is committed meanwhile shares the next:
+   * transactions that notify are committed one after another in the whole database. What cannot be told is found by those
+   * who poll.
+   */
+  tell(): void {
+    const { client } = this;
+    this.untold = client !== undefined;
+    if (client === undefined || this.telling) return;
+    this.telling = true;
+    this.untold = false;
+    client
+      .query(`NOTIFY ${this.channel}`)
+      .catch(() => {})
+      .finally(() => {
+        this.telling = false;
+        if (this.untold) this.tell();
+      });
   }
 
   stop(): Promise<void> {
@@ -26,7 +59,7 @@ export class NoticeListener {
     return this.running;
   }
 
-  private async run(driver: typeof pg, address: DatabaseAddress, channel: string, heard: () => void): Promise<void> {
+  private async run(driver: typeof pg, address: DatabaseAddress, heard: () => void): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const socket = new Socket();
@@ -35,19 +68,22 @@ export class NoticeListener {
       signal.addEventListener('abort', cut);
       const client = new driver.Client({ ...connectionOptions(driver, address), stream: () => socket });
       client.on('error', () => {});
-      client.on('notification', heard);
+      // Not of this process's own commits.
+      client.on('notification', ({ processId }) => processId !== ownProcess(client) && heard());
       const closed = new Promise((resolve) => socket.once('close', resolve));
       try {
         await client.connect();
-        await client.query(`LISTEN ${channel}`);
+        await client.query(`LISTEN ${this.channel}`);
         // For what was committed before the database began to report.
         heard();
         this.isListening = true;
+        this.client = client;
         await closed;
       } catch {
         socket.destroy();
       }
       this.isListening = false;
+      this.client = undefined;
       signal.removeEventListener('abort', cut);
       if (!signal.aborted) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     }

@@ -48,12 +48,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     await Promise.all(pools.map((pool) => pool.end()));
     throw error;
   }
-  const notice = sessions ? `NOTIFY ${CHANNEL}` : '';
-  const writer = new LaneWriter(writing, {
-    ...{ sessions, timeoutMs, notice, committed: notify },
-    queued: () => sequencer.wake(),
-  });
   const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
+  const committed = () => {
+    notify();
+    notices?.tell();
+  };
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, committed, queued: () => sequencer.wake() });
   const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
   const connections = new FairConnections(address.readers);
   const readFor = (owner: unknown) =>

@@ -33,8 +33,6 @@ export interface WriterOptions {
   readonly sessions: boolean;
   /** Milliseconds a statement may take, waiting for locks included; 0 for as long as it takes. */
   readonly timeoutMs: number;
-  /** The statement that notifies other processes of a commit, inside its transaction; empty for none. */
-  readonly notice: string;
   readonly committed: () => void;
   /** Entries of the audit log were committed that wait for their place. */
   readonly queued: () => void;
@@ -136,10 +134,10 @@ export class LaneWriter {
     const answers: (() => void)[] = [];
     const rows: LogRow[] = [];
     try {
-      // Delivered to others when it is committed, and not otherwise.
-      const told = this.options.notice !== '' && group.some((job) => !job.quiet);
-      await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
-      for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
+      // The first statement follows without waiting: where this fails, so does everything up to the end.
+      const begun = sent(connection.command(this.beginning(org, alone)));
+      for (const job of group) answers.push(await this.runJob(connection, begun, job, rows, group.length > 1, alone));
+      await begun;
       if (rows.length > 0) await writeAppended(connection, rows);
       committing = true;
       const done = await connection.command('COMMIT');
@@ -171,13 +169,14 @@ export class LaneWriter {
 
   private async runJob(
     connection: Connection,
+    begun: Promise<unknown>,
     job: Job,
     rows: LogRow[],
     shared: boolean,
     alone: boolean,
   ): Promise<() => void> {
     const tx = new PostgresTransaction(connection, alone);
-    if (shared) await connection.command('SAVEPOINT request');
+    if (shared) sent(connection.command('SAVEPOINT request'));
     let value: unknown;
     try {
       value = await job.work(tx);
@@ -185,6 +184,8 @@ export class LaneWriter {
       if (shared) await connection.command('RELEASE SAVEPOINT request');
     } catch (error) {
       if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
+      // Says why, if the transaction did not even begin.
+      await begun;
       // These end the whole transaction, or make it run again.
       if (!shared || isLost(error) || isTransient(error)) throw error;
       await connection.command('ROLLBACK TO SAVEPOINT request; RELEASE SAVEPOINT request');
@@ -208,6 +209,12 @@ export class LaneWriter {
     for (const answer of answers) answer();
     if (loud.length > 0) this.options.committed();
   }
+}
+
+/** A command that is not waited for yet: what fails is thrown to whoever does, and no statement after it succeeds. */
+function sent<T>(command: Promise<T>): Promise<T> {
+  command.catch(() => {});
+  return command;
 }
 
 async function rolledBack(connection: Connection): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
 import { isAbove, molarVersion } from '../../version.ts';
 import type { Layout } from '../layout.ts';
@@ -247,12 +248,12 @@ async function lockTables(tx: Transaction, tables: readonly string[], dialect: D
   await tx.run(sql`LOCK TABLE ${raw(tables.join(', '))} IN SHARE ROW EXCLUSIVE MODE`);
 }
 
-/** The numbers of the newest row of each log, as text. In PostgreSQL no server can commit a change until this transaction ends. */
+/** A digest of the newest numbers of all logs. In PostgreSQL no server can commit a change until this transaction ends. */
 async function lockLogHeads(tx: Transaction, dialect: Dialect): Promise<string> {
-  // That of the stream first, as whoever writes does.
+  // Those of the stream first, as whoever writes does.
+  await lockTables(tx, ['stream_heads'], dialect);
+  const streams = await tx.all<{ org: number; seq: number }>(sql`SELECT org, seq FROM stream_heads ORDER BY org`);
   const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
-  const heads = await tx.all<{ name: string; last_id: number }>(
-    sql`SELECT name, last_id FROM log_heads WHERE name IN ('stream', 'audit') ORDER BY name DESC${locked}`,
-  );
-  return heads.map(({ name, last_id }) => `${name} ${last_id}`).join(', ');
+  const audit = await tx.get<{ last_id: number }>(sql`SELECT last_id FROM log_heads WHERE name = 'audit'${locked}`);
+  return hash('sha256', JSON.stringify([streams.map(({ org, seq }) => [org, seq]), audit?.last_id]), 'hex');
 }

@@ -1,7 +1,8 @@
 import type { Sql } from 'sql-template-tag';
 import { appendEntries } from '../auditlog.ts';
-import { writeLogs, writeSelected } from '../logs.ts';
+import { writeLogs } from '../logs.ts';
 import type { LogRow, Transaction } from '../store.ts';
+import { writeSelected } from '../streamheads.ts';
 
 /** Maximum buffered rows. */
 const MAX_BUFFERED_ROWS = 200;

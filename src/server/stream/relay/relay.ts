@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import sql from 'sql-template-tag';
 import { Lease } from '../../scheduler.ts';
-import type { Reader, Store } from '../../store/store.ts';
-import { readFloor } from '../stream.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';
+import { Cursors } from './cursors.ts';
 import { type Relayed, Session } from './session.ts';
 
-/** Milliseconds between two saves of the position, which bounds what is sent again after a kill. */
+/** Milliseconds between two saves of the positions, which bounds what is sent again after a kill. */
 const SAVE_MS = 250;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 15_000;
@@ -24,10 +22,11 @@ interface RelayEvents {
 }
 
 /**
- * Publishes every message of the stream to a topic exchange, in order and at least once (D42): it pulls like any reader,
- * keeps several hundred messages in flight, and saves the position up to which all are confirmed. While the broker is
- * unavailable, messages stay in the outbox; those that expire there are replaced by a resync message. Of several
- * servers on one database one relays at a time; when it dies, another resumes from the saved position.
+ * Publishes every message to a topic exchange, those of an organization in order and at least once (D42): it pulls like
+ * any reader, keeps several hundred messages in flight, and saves for each organization the position up to which all are
+ * confirmed. While the broker is unavailable, messages stay in the outbox; those that expire there are replaced by a
+ * resync message, as are those of a history that a restore or a failover has ended (D53). Of several servers on one
+ * database one relays at a time; when it dies, another resumes from the saved positions.
  */
 export class Relay {
   /** Messages that the broker has confirmed since the start. */
@@ -39,8 +38,8 @@ export class Relay {
   private readonly stopping = new AbortController();
   /** Aborts the connection. */
   private readonly cutting = new AbortController();
-  private readonly running: Promise<void>;
-  private savedPosition: number;
+  private running: Promise<void> = Promise.resolve();
+  private readonly cursors: Cursors;
   private saving: Promise<void> = Promise.resolve();
   private savedAt = 0;
 
@@ -49,11 +48,9 @@ export class Relay {
     private readonly target: RelayTarget,
     private readonly events: RelayEvents,
     private readonly open: OpenBroker,
-    private position: number,
   ) {
-    this.savedPosition = position;
+    this.cursors = new Cursors(service.store, nameOf(target));
     this.lease = new Lease(service.store, nameOf(target), LEASE_MS);
-    this.running = this.run();
   }
 
   /** Starts relaying; a new broker gets every message in the outbox. */
@@ -63,14 +60,15 @@ export class Relay {
     events: RelayEvents,
     open: OpenBroker = openBroker,
   ): Promise<Relay> {
-    const position = await readPosition(service.store.read, target);
-    if (service.store.shared !== undefined) await saveFirstPosition(service.store, target, position);
-    return new Relay(service, target, events, open, position);
+    const relay = new Relay(service, target, events, open);
+    await relay.cursors.load();
+    relay.running = relay.run();
+    return relay;
   }
 
-  /** Messages not yet published or confirmed, by their numbers. */
+  /** Messages not yet published or confirmed. */
   get lag(): number {
-    return Math.max(0, this.service.stream.newest - this.position);
+    return this.cursors.lag(this.service.stream.heads.values());
   }
 
   /** Waits briefly for messages in flight to be confirmed, then ends; the next start resumes after them. */
@@ -87,28 +85,28 @@ export class Relay {
         await wait(TAKEOVER_MS, this.stopping.signal);
         continue;
       }
-      const before = this.position;
+      const before = this.relayed;
       await this.session().catch((cause: unknown) => {
         if (this.stopping.signal.aborted) return;
         this.failures++;
         this.events.failed(this.target.name, reasonOf(cause));
       });
       this.connected = false;
-      if (this.position > before) delay = FIRST_DELAY_MS;
+      if (this.relayed > before) delay = FIRST_DELAY_MS;
       await wait(delay, this.stopping.signal);
     }
     await this.saving;
-    await this.savePosition();
+    await this.cursors.save();
     await this.lease.release().catch(() => undefined);
   }
 
-  /** Whether this server holds the lease; the position that another server may have saved is read again. */
+  /** Whether this server holds the lease; the positions that another server may have saved are read again. */
   private async acquireLease(): Promise<boolean> {
     if (!this.lease.isShared) return true;
     try {
       const isOurs = await this.lease.take();
-      this.position = await readPosition(this.service.store.read, this.target);
-      this.savedPosition = this.position;
+      await this.saving;
+      await this.cursors.load();
       return isOurs;
     } catch {
       // The store is unavailable: who holds the lease shows when it is back.
@@ -138,10 +136,11 @@ export class Relay {
       this.events.connected(this.target.name);
       void this.renewLease(lost, over.signal);
       const ending = AbortSignal.any([this.stopping.signal, lost.signal]);
-      await new Session(this.service, broker, this.position, ending, (confirmed) => {
-        this.relayed += confirmed.messages;
-        this.position = confirmed.upTo;
-        this.savePositionSoon();
+      const confirmedOf = (org: number) => this.cursors.of(org);
+      await new Session(this.service, broker, confirmedOf, ending, (confirmed) => {
+        this.relayed += confirmed.length;
+        for (const { org, position } of confirmed) this.cursors.reach(org, position);
+        this.saveSoon();
       }).pump();
     } finally {
       over.abort();
@@ -149,23 +148,11 @@ export class Relay {
     }
   }
 
-  private savePositionSoon(): void {
+  private saveSoon(): void {
     const now = performance.now();
     if (now - this.savedAt < SAVE_MS) return;
     this.savedAt = now;
-    this.saving = this.saving.then(() => this.savePosition());
-  }
-
-  /** A save that fails is made up for by the next one. */
-  private async savePosition(): Promise<void> {
-    if (this.position === this.savedPosition) return;
-    const { position } = this;
-    await savePosition(this.service.store, this.target, position).then(
-      () => {
-        this.savedPosition = position;
-      },
-      () => undefined,
-    );
+    this.saving = this.saving.then(() => this.cursors.save());
   }
 }
 
@@ -179,31 +166,6 @@ function reasonOf(cause: unknown): string {
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
-}
-
-/** Up to where a target has every message; if none was saved, right before the oldest message. */
-async function readPosition(read: Reader, target: RelayTarget): Promise<number> {
-  const row = await read.get<{ value: string }>(sql`SELECT value FROM settings WHERE name = ${nameOf(target)}`);
-  return row == null ? readFloor(read) : Number(row.value);
-}
-
-/**
- * Saves the position of a target unless one is saved: servers that take over from each other must not begin with the
- * oldest message at that time, or messages deleted in between would go unreported.
- */
-async function saveFirstPosition(store: Store, target: RelayTarget, position: number): Promise<void> {
-  await store.write((tx) =>
-    tx.run(
-      sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)}) ON CONFLICT DO NOTHING`,
-    ),
-  );
-}
-
-async function savePosition(store: Store, target: RelayTarget, position: number): Promise<void> {
-  await store.write((tx) =>
-    tx.run(sql`INSERT INTO settings (name, value) VALUES (${nameOf(target)}, ${String(position)})
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
-  );
 }
 
 /** The name of a target in the store. */

@@ -1,8 +1,9 @@
 import { nowOf } from '../../clock.ts';
-import { findOrganization, organizationIds } from '../../organizations.ts';
+import { findOrganizationByKey } from '../../organizations.ts';
 import type { Service } from '../../service.ts';
 import { traced } from '../../tracing/tracing.ts';
-import { resyncMessage, type SentMessage, type StoredMessage } from '../outbox.ts';
+import { resyncMessage, type SentMessage } from '../outbox.ts';
+import { type Head, type Position, resumedAfter } from '../positions.ts';
 import type { Broker } from './broker.ts';
 import { ConfirmWindow } from './window.ts';
 
@@ -17,15 +18,17 @@ const POLL_MS = 60_000;
 /** How long to wait for confirms when the server stops. */
 const LAST_CONFIRMS_MS = 2000;
 
-/** Up to where a broker has every message, and how many messages were newly confirmed. */
-interface Confirmed {
-  readonly upTo: number;
-  readonly messages: number;
+/** The broker has every message of an organization up to this one. */
+export interface Confirmed {
+  readonly org: number;
+  readonly position: Position;
 }
 
-/** One connection of a relay: sends from a position on, and reports what has been confirmed without a gap. */
+/** One connection of a relay: sends what a broker lacks, and reports what has been confirmed without a gap. */
 export class Session {
-  private readonly window: ConfirmWindow;
+  private readonly window = new ConfirmWindow<Confirmed>();
+  /** Up to where messages of each organization were sent on this connection. */
+  private readonly sent = new Map<number, Position>();
   /** The connection broke, the broker refused a message, or the relay stops. */
   private readonly ending: AbortSignal;
   private readonly refusing = new AbortController();
@@ -34,11 +37,12 @@ export class Session {
   constructor(
     private readonly service: Relayed,
     private readonly broker: Broker,
-    after: number,
+    /** Up to where the broker has the messages of an organization. */
+    private readonly confirmedOf: (org: number) => Position | undefined,
     private readonly stopping: AbortSignal,
-    private readonly onConfirmed: (confirmed: Confirmed) => void,
+    /** Callback with what was newly confirmed, an item a message. */
+    private readonly onConfirmed: (confirmed: readonly Confirmed[]) => void,
   ) {
-    this.window = new ConfirmWindow(after);
     this.ending = AbortSignal.any([stopping, broker.broken, this.refusing.signal]);
     this.ending.addEventListener('abort', () => this.wake(), { once: true });
   }
@@ -46,58 +50,69 @@ export class Session {
   /** Sends until the relay stops. Rejects when the connection breaks or the broker refuses a message. */
   async pump(): Promise<void> {
     const { stream } = this.service;
-    for (let after = this.window.confirmed; !this.ending.aborted; ) {
-      const page = await stream.readMessages(after, PAGE);
-      if (after < stream.floor) {
-        const { floor } = stream;
-        await this.sendResync(floor);
-        after = floor;
-        continue;
-      }
-      if (page.length === 0) await stream.beyond(after, POLL_MS, this.ending);
-      else after = await this.sendPage(page, after);
+    await stream.refresh();
+    while (!this.ending.aborted) {
+      const { moves } = stream;
+      let behind = false;
+      // A page of each in turn, so that one with much to send does not hold up the others.
+      for (const head of stream.heads.values()) behind = (await this.sendPage(head)) || behind;
+      if (!behind) await stream.beyond(undefined, moves, POLL_MS, this.ending);
     }
     if (this.stopping.aborted) return this.lastConfirms();
     throw this.ending.reason;
   }
 
-  /** Sends messages until the session ends; the number of the last one that was sent. */
-  private sendPage(page: readonly StoredMessage[], after: number): Promise<number> {
-    const attributes = { 'messaging.system': 'rabbitmq', 'messaging.batch.message_count': page.length };
-    return traced({ name: 'relay messages', kind: 'producer', attributes, isRoot: true }, async () => {
-      let last = after;
-      for (const message of page) {
-        if (!(await this.send(message, message.id))) break;
-        last = message.id;
-      }
-      return last;
-    });
+  /** Sends the next messages of an organization; false when there were none. */
+  private async sendPage({ org, seq }: Head): Promise<boolean> {
+    const { stream } = this.service;
+    const before = this.sent.get(org);
+    if (before?.number === seq || this.ending.aborted) return false;
+    const { epoch, ...at } = before === undefined ? await this.startOf(org) : before;
+    const { messages, positions } = await stream.readMessages({ org }, at.number, PAGE);
+    const resumed = resumedAfter(positions, { epoch, number: at.number });
+    if (resumed !== undefined) await this.sendResync(org, { epoch: positions.epoch, number: resumed });
+    else if (messages.length > 0) {
+      const attributes = { 'messaging.system': 'rabbitmq', 'messaging.batch.message_count': messages.length };
+      await traced({ name: 'relay messages', kind: 'producer', attributes, isRoot: true }, async () => {
+        for (const message of messages) await this.send(message, org, { epoch, number: message.number });
+      });
+    }
+    return resumed !== undefined || messages.length > 0;
+  }
+
+  /** Where this connection begins with an organization. */
+  private async startOf(org: number): Promise<Position> {
+    const { epoch, after, requested } = await this.service.stream.startAt(
+      org,
+      this.confirmedOf(org) ?? { epoch: undefined, number: 0 },
+    );
+    const at = { epoch, number: after };
+    if (requested !== undefined) await this.sendResync(org, at);
+    this.sent.set(org, at);
+    return at;
   }
 
   /**
-   * Messages up to the floor are gone: sends a resync message to every organization that has lost any. Which of them the
-   * broker had is not known, so `requested` is 0.
+   * Messages up to a position are gone, or the broker has had others: says so. Which of them it had is not known, so
+   * `requested` is 0.
    */
-  private async sendResync(floor: number): Promise<void> {
-    const sendTime = nowOf(this.service);
-    const { read } = this.service.store;
-    for (const id of await organizationIds(read)) {
-      const { org } = (await findOrganization(read, id)) ?? {};
-      if (org === undefined) continue;
-      const { floor: resumedAfter } = await this.service.stream.positionsOf(org);
-      if (resumedAfter === 0) continue;
-      if (!(await this.send(resyncMessage(id, { requested: 0, resumedAfter }, sendTime), floor))) return;
-    }
+  private async sendResync(org: number, at: Position): Promise<void> {
+    const organization = await findOrganizationByKey(this.service.store.read, org);
+    this.sent.set(org, at);
+    // Messages outlive their organization.
+    if (organization === undefined) return;
+    const numbers = { requested: 0, resumedAfter: at.number };
+    await this.send(resyncMessage(organization.id, numbers, nowOf(this.service)), org, at);
   }
 
-  /** Sends a message once there is room for it; false when the session ends. With it the relay has reached `id`. */
-  private async send(message: SentMessage, id: number): Promise<boolean> {
+  /** Sends a message, with which the relay reaches a position, once there is room for it; not when the session ends. */
+  private async send(message: SentMessage, org: number, position: Position): Promise<void> {
     while (this.window.size >= IN_FLIGHT && !this.ending.aborted) await this.settledOne();
-    if (this.ending.aborted) return false;
-    const index = this.window.add(id);
+    if (this.ending.aborted) return;
+    this.sent.set(org, position);
+    const index = this.window.add({ org, position });
     const roomy = this.broker.publish(message, (taken) => this.settled(index, taken));
     if (!roomy) await this.broker.drained();
-    return true;
   }
 
   private settled(index: number, taken: boolean): void {
@@ -107,10 +122,8 @@ export class Session {
       this.refusing.abort(new Error('The broker refused a message.'));
       return;
     }
-    const { size } = this.window;
-    this.window.confirm(index);
-    const messages = size - this.window.size;
-    if (messages > 0) this.onConfirmed({ upTo: this.window.confirmed, messages });
+    const confirmed = this.window.confirm(index);
+    if (confirmed.length > 0) this.onConfirmed(confirmed);
     this.wake();
   }
 

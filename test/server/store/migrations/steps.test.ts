@@ -8,6 +8,7 @@ import { downgradeScript } from '../../../support/downgrade.ts';
 import { PATIENTS } from '../../../support/ids.ts';
 import { bareRecords } from '../../../support/practice.ts';
 import { testService } from '../../../support/service.ts';
+import { allMessages } from '../../stream/told.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -26,10 +27,10 @@ it('a data folder of the first release gets a stream, and keeps its records', as
   await (await testService(bareRecords(), { data: folder })).close();
   downgrade();
   const service = await testService([], { data: folder });
-  expect(await service.service.stream.readMessages(0, 10)).toEqual([]);
+  expect(await allMessages(service)).toEqual([]);
   const body = { tagText: 'New', tagType: 'PAYMENT_TAG', isPredefined: false };
   expect((await service.call('POST', '/transactiontags', { body })).status).toBe(201);
-  expect(await service.service.stream.readMessages(0, 10)).toHaveLength(1);
+  expect(await allMessages(service)).toHaveLength(1);
   expect(idsOf(await service.call('GET', '/patients', { query: { lastId: 0 } }))).toEqual(Object.values(PATIENTS));
   await service.close();
 });

@@ -149,7 +149,11 @@ describe('what PostgreSQL does another way than SQLite', () => {
     const store = await openPostgresStore(url);
     const text = '2026-03-02T12:00:00.000Z';
     await store.write((tx) => tx.run(sql`INSERT INTO settings (name, value) VALUES ('then', ${text})`));
-    expect(await store.read.get(sql`SELECT value, current_setting('TimeZone') AS zone FROM settings`)).toEqual({
+    expect(
+      await store.read.get(
+        sql`SELECT value, current_setting('TimeZone') AS zone FROM settings WHERE value LIKE '2026%'`,
+      ),
+    ).toEqual({
       value: text,
       zone: 'Pacific/Kiritimati',
     });
@@ -178,12 +182,15 @@ describe('what PostgreSQL does another way than SQLite', () => {
           },
           1 + (n % 5),
         );
-      const seen: number[] = [];
+      const seen = [1, 2, 3, 4, 5].map((org) => ({ org, numbers: [] as number[] }));
       let writing = true;
       const reading = (async () => {
         for (let last = false; !last; ) {
           last = !writing;
-          for (const { id } of await readMessages(one.read, seen.at(-1) ?? 0, 500)) seen.push(id);
+          for (const { org, numbers } of seen) {
+            const page = await readMessages(one.read, { org }, numbers.at(-1) ?? 0, 500);
+            numbers.push(...page.map(({ number }) => number));
+          }
         }
       })();
       const numbers = Array.from({ length: 300 }, (_, n) => n);
@@ -191,15 +198,12 @@ describe('what PostgreSQL does another way than SQLite', () => {
       writing = false;
       await reading;
       const kept = numbers.filter((n) => n % 7 !== 0).length;
-      expect(seen).toEqual(Array.from({ length: kept }, (_, index) => index + 1));
-      // Each organization counts its own, from 1 on, in that same order.
-      for (let org = 1; org <= 5; org++) {
-        const own = await one.read.all<{ seq: number }>(
-          sql`SELECT seq FROM stream_messages WHERE org = ${org} ORDER BY id`,
-        );
+      // Each organization counts its own, from 1 on.
+      for (const { numbers: own } of seen) {
         expect(own.length).toBeGreaterThan(30);
-        expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1));
+        expect(own).toEqual(own.map((_, index) => index + 1));
       }
+      expect(seen.flatMap(({ numbers: own }) => own)).toHaveLength(kept);
       await Promise.all([one.close(), other.close()]);
     },
   );
@@ -246,7 +250,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     opened(database, async (store) => {
       const values = Array.from({ length: 32_766 }, (_, index) => index);
       const row = await store.read.get(
-        sql`SELECT COUNT(*) AS found FROM settings WHERE LENGTH(name) IN (${join(values)})`,
+        sql`SELECT COUNT(*) AS found FROM settings WHERE name NOT LIKE 'stream_%' AND LENGTH(name) IN (${join(values)})`,
       );
       expect(row).toEqual({ found: 0 });
     }),

@@ -15,12 +15,7 @@ const term = (name: string, operator: '==' | '~=', value: string) => {
 const CASES: readonly [string, Statement, RegExp][] = [
   [
     'messages of one organization',
-    sql`SELECT id, payload FROM stream_messages WHERE seq > ${15_000} AND org = ${2} ORDER BY seq LIMIT 50`,
-    /stream_messages_by_organization/,
-  ],
-  [
-    'messages of all',
-    sql`SELECT id, payload FROM stream_messages WHERE id > ${15_000} ORDER BY id LIMIT 50`,
+    sql`SELECT payload FROM stream_messages WHERE seq > ${15_000} AND org = ${2} ORDER BY seq LIMIT 50`,
     /stream_messages_pkey/,
   ],
   [
@@ -46,8 +41,8 @@ describe('plans of PostgreSQL', () => {
   postgresTest('find by index what a large table has little of, and sort nothing large', async (database) => {
     const store = await openPostgresStore(database.url);
     await store.write(async (tx) => {
-      await tx.run(sql`INSERT INTO stream_messages (id, org, routing_key, sent_at, payload, seq)
-        SELECT n, 1 + n % 1000, 'key', 'now', '{}', n FROM generate_series(1, 20000) n`);
+      await tx.run(sql`INSERT INTO stream_messages (org, routing_key, sent_at, payload, seq)
+        SELECT 1 + n % 1000, 'key', 'now', '{}', n FROM generate_series(1, 20000) n`);
       await tx.run(sql`INSERT INTO patients (org, id, last_name, last_name_fold, json)
         SELECT 1, n, 'N' || n, 'n' || n, '{}' FROM generate_series(1, 20000) n`);
       await tx.run(sql`INSERT INTO patients_phones_number (org, value, id)

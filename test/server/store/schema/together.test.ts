@@ -54,7 +54,7 @@ describe('an upgrade among others', () => {
     // A server that writes: it has the organization's row when the upgrade begins a transaction, and the others after it.
     const locking = 'BEGIN; SELECT org FROM organizations WHERE org = 1 FOR UPDATE';
     const writing = `UPDATE patients SET json = '${written}' WHERE org = 1 AND id = 2;
-      UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'; COMMIT`;
+      INSERT INTO stream_heads (org, seq, shared) VALUES (1, 1, 0) ON CONFLICT (org) DO UPDATE SET seq = stream_heads.seq + 1; COMMIT`;
     let [transactions, attempts] = [0, 0];
     await onPostgres(async (client) => {
       await upgrade({

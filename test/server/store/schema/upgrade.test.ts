@@ -49,7 +49,7 @@ describe('a practice of an earlier molar', () => {
       referredPatients: [],
       lastModified: null,
     });
-    expect(await store.read.all(sql`SELECT id FROM stream_messages`)).toEqual([]);
+    expect(await store.read.all(sql`SELECT seq FROM stream_messages`)).toEqual([]);
     await store.close();
   });
 
@@ -215,7 +215,7 @@ describe('an upgrade that was interrupted', () => {
     await home.script(MEND);
     const written = JSON.stringify({ ...olderPatient(2), lastName: 'Changed' });
     const text = `UPDATE patients SET json = '${written}' WHERE org = 1 AND id = 2;
-      UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'`;
+      INSERT INTO stream_heads (org, seq, shared) VALUES (1, 1, 0) ON CONFLICT (org) DO UPDATE SET seq = stream_heads.seq + 1`;
     await home.script({ sqlite: text, postgres: text });
     const store = await home.open({ pageRows: 5 });
     expect(await found(store, 'lastName==Changed')).toEqual([2]);
@@ -238,7 +238,8 @@ describe('an upgrade that was interrupted', () => {
 
   onBothStores('comes to its end while others write all the time', async (home) => {
     await makeOlder(home);
-    const write = "UPDATE log_heads SET last_id = last_id + 1 WHERE name = 'stream'";
+    const write =
+      'INSERT INTO stream_heads (org, seq, shared) VALUES (1, 1, 0) ON CONFLICT (org) DO UPDATE SET seq = stream_heads.seq + 1';
     await home.script({
       sqlite: `CREATE TRIGGER busy AFTER INSERT ON schema_backfills BEGIN ${write}; END`,
       postgres: `CREATE FUNCTION busy() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN ${write}; RETURN NEW; END $$;

@@ -80,7 +80,7 @@ describe('Relay to RabbitMQ', () => {
       await write(quarter);
       cable.cut();
       const { stream } = service.service;
-      await stream.position();
+      await stream.refresh();
       while (relay.lag > 0) await new Promise((resolve) => setTimeout(resolve, 50));
       await relay.stop();
       const expected = await allMessages(stream);
@@ -130,14 +130,16 @@ async function bindQueue(url: string, exchange: string): Promise<void> {
 /** Every message by the name that the broker has of it: its organization, and its number there. */
 async function allMessages(stream: Stream): Promise<{ id: string; text: string }[]> {
   const all: { id: string; text: string }[] = [];
-  let after = 0;
-  for (let page = await stream.readMessages(0, 500); page.length > 0; ) {
-    for (const { text } of page) {
-      const { organizationId, id } = JSON.parse(text) as { organizationId: string; id: number };
-      all.push({ id: `${organizationId}.${id}`, text });
+  for (const { org } of stream.heads.values()) {
+    for (let after = 0; ; ) {
+      const { messages } = await stream.readMessages({ org }, after, 500);
+      for (const { text } of messages) {
+        const { organizationId, id } = JSON.parse(text) as { organizationId: string; id: number };
+        all.push({ id: `${organizationId}.${id}`, text });
+      }
+      if (messages.length === 0) break;
+      after = messages.at(-1)?.number ?? after;
     }
-    after = page.at(-1)?.id ?? after;
-    page = await stream.readMessages(after, 500);
   }
   return all;
 }
