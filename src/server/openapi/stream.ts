@@ -24,7 +24,11 @@ const OPERATIONS: readonly StreamOperation[] = [...CHANGE_OPERATIONS, ...DELIVER
 /** The envelope of a stream message (D40). */
 export const STREAM_MESSAGE = objectOf(
   {
-    id: { type: 'integer', format: 'int64', description: 'Number of the message in its organization; increases in commit order' },
+    id: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Number of the message in its organization; increases in commit order',
+    },
     routingKey: { type: 'string', description: 'organizationId.locationId.domainType.operation' },
     organizationId: { type: 'string', description: 'Organization' },
     locationId: { type: 'string', description: 'Location id as text; * where the record has none' },
