@@ -7,6 +7,9 @@ import { connectionOptions } from './driver.ts';
 /** Pauses before another try to connect. */
 const PAUSE_MS = 1000;
 
+/** Time for the last statement when the store is closed. */
+const LAST_MS = 1000;
+
 /** The database's process of a connection, which the driver's types leave out. */
 function ownProcess(client: pg.Client): number {
   return (client as unknown as { readonly processID: number }).processID;
@@ -22,7 +25,8 @@ export class NoticeListener {
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
   private client: pg.Client | undefined;
-  private telling = false;
+  /** The statement under way. */
+  private telling: Promise<unknown> | undefined;
   private untold = false;
 
   constructor(
@@ -42,21 +46,25 @@ export class NoticeListener {
   tell(): void {
     const { client } = this;
     this.untold = client !== undefined;
-    if (client === undefined || this.telling) return;
-    this.telling = true;
+    if (client === undefined || this.telling !== undefined) return;
     this.untold = false;
-    client
+    this.telling = client
       .query(`NOTIFY ${this.channel}`)
       .catch(() => {})
       .finally(() => {
-        this.telling = false;
+        this.telling = undefined;
         if (this.untold) this.tell();
       });
   }
 
-  stop(): Promise<void> {
+  /** Tells what is untold, if that does not take long, and ends. */
+  async stop(): Promise<void> {
+    while (
+      this.telling !== undefined &&
+      (await Promise.race([this.telling, sleep(LAST_MS, 'late', { ref: false })])) !== 'late'
+    );
     this.stopping.abort();
-    return this.running;
+    await this.running;
   }
 
   private async run(driver: typeof pg, address: DatabaseAddress, heard: () => void): Promise<void> {
