@@ -14,7 +14,8 @@ interface Prepared extends TestDatabase {
 const MOST_HELD = 20_000;
 
 const RESTART_SEQUENCES = `
-  SELECT setval(oid, 1, false) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
+  SELECT setval(seqrelid, seqstart, false) FROM pg_sequence JOIN pg_class ON oid = seqrelid
+    WHERE relnamespace = current_schema()::regnamespace`;
 
 /** Schemas that services are done with. To make one takes longer than most tests; to empty it, a tenth of that. */
 const free: Prepared[] = [];
