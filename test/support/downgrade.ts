@@ -52,34 +52,40 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
 
 const MESSAGE = `org, seq, routing_key, sent_at, correlation_id, payload, places, record, record_id, patient_id`;
 
-/** The number of a message among all: SQLite keeps the order in which they were written, PostgreSQL does in a small table. */
-const NUMBERED = {
-  sqlite: [
-    'ALTER TABLE stream_messages RENAME TO later_messages',
-    `CREATE TABLE stream_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, org INTEGER NOT NULL, routing_key TEXT NOT NULL,
-      sent_at TEXT NOT NULL, correlation_id TEXT, payload TEXT NOT NULL, places TEXT, record TEXT, record_id INTEGER,
-      patient_id INTEGER, seq INTEGER NOT NULL DEFAULT 0)`,
-    `INSERT INTO stream_messages (${MESSAGE}) SELECT ${MESSAGE} FROM later_messages ORDER BY rowid`,
-    'DROP TABLE later_messages',
-  ],
-  postgres: [
-    'ALTER TABLE stream_messages DROP CONSTRAINT stream_messages_pkey',
-    'ALTER TABLE stream_messages ADD COLUMN id BIGINT',
-    `UPDATE stream_messages SET id = n FROM (SELECT ctid AS place, row_number() OVER (ORDER BY ctid) AS n FROM stream_messages)
-      AS numbered WHERE ctid = place`,
-    'ALTER TABLE stream_messages ADD CONSTRAINT stream_messages_pkey PRIMARY KEY (id)',
-    'DROP FUNCTION stream_epoch',
-  ],
+/**
+ * What a step needs beside that on one kind of store. The number of a message among all: SQLite keeps the order in which
+ * they were written, PostgreSQL does in a small table.
+ */
+const FIRST_UNDO: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<number, readonly string[]>>>> = {
+  sqlite: {
+    15: [
+      'ALTER TABLE stream_messages RENAME TO later_messages',
+      `CREATE TABLE stream_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, org INTEGER NOT NULL, routing_key TEXT NOT NULL,
+        sent_at TEXT NOT NULL, correlation_id TEXT, payload TEXT NOT NULL, places TEXT, record TEXT, record_id INTEGER,
+        patient_id INTEGER, seq INTEGER NOT NULL DEFAULT 0)`,
+      `INSERT INTO stream_messages (${MESSAGE}) SELECT ${MESSAGE} FROM later_messages ORDER BY rowid`,
+      'DROP TABLE later_messages',
+    ],
+  },
+  postgres: {
+    14: ['ALTER TABLE audit_entries ALTER COLUMN id DROP IDENTITY'],
+    15: [
+      'ALTER TABLE stream_messages DROP CONSTRAINT stream_messages_pkey',
+      'ALTER TABLE stream_messages ADD COLUMN id BIGINT',
+      `UPDATE stream_messages SET id = n FROM (SELECT ctid AS place, row_number() OVER (ORDER BY ctid) AS n FROM stream_messages)
+        AS numbered WHERE ctid = place`,
+      'ALTER TABLE stream_messages ADD CONSTRAINT stream_messages_pkey PRIMARY KEY (id)',
+      'DROP FUNCTION stream_epoch',
+    ],
+  },
 };
 
-const LATER = 15;
-
-/** A script that makes a database one of an earlier schema; one of PostgreSQL at most to before `LATER`. */
+/** A script that makes a database one of an earlier schema; one of PostgreSQL at most to before step 13. */
 export function downgradeScript(version: number, dialect: 'sqlite' | 'postgres' = 'sqlite'): string {
   const later = Object.keys(UNDO)
     .map(Number)
     .filter((step) => step > version)
     .sort((a, b) => b - a);
-  const undone = later.flatMap((step) => [...(step === LATER ? NUMBERED[dialect] : []), ...(UNDO[step] ?? [])]);
+  const undone = later.flatMap((step) => [...(FIRST_UNDO[dialect][step] ?? []), ...(UNDO[step] ?? [])]);
   return [...undone, `DELETE FROM schema_migrations WHERE version > ${version}`].join(';\n');
 }
