@@ -1,10 +1,17 @@
 // What a hostile tenant does to a server, in a process of its own: many connections, each with its next request as soon
 // as the last one is answered, whatever the answer is; some never read theirs. Its argument is JSON: `{ port, requests:
-// [{ text, connections, reads }] }`. It says `ready` when all are connected, and goes on until it is killed; each line
+// [{ text, connections, reads }] }`. It says `ready` a little after all are connected, and goes on until it is killed; each line
 // of its standard input asks for a line with how many answers had which status since the last one.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Milliseconds in which a server takes up the connections: one in a turn of its event loop, so that whoever comes behind a
+ * few hundred waits for them all. What is measured is the time after that.
+ */
+const SETTLING = 1500;
 
 const { port, requests } = JSON.parse(process.argv[2]);
 let statuses = {};
@@ -43,6 +50,7 @@ await Promise.all(
     Array.from({ length: connections }, () => ask(text, reads)),
   ),
 );
+await sleep(SETTLING);
 process.stdout.write('ready\n');
 for await (const _ of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(statuses)}\n`);
