@@ -1,8 +1,9 @@
 // What requests cost as a practice grows from a thousand patients to a million: one server a size, asked in turn.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { Client } from 'undici';
-import { enlarge } from './enlarge.js';
+import { enlarge, takeOver } from './enlarge.js';
 import { ownFolders } from './import.js';
 import { FIRST, LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { finish, withServer } from './processes.js';
@@ -18,6 +19,8 @@ const filtered = (path, filter, rest = '') => `${path}?filter=${encodeURICompone
 const anyone = (patients) => FIRST.patient + below(patients);
 const lastPage = (patients) => `patients?pageSize=100&lastId=${FIRST.patient + patients - 101}`;
 
+const changes = (filter, rest = '&lastId=0') => filtered('patients', filter, rest);
+
 /** Requests that answer equally many records at every size; those that pick one pick it from all there are. */
 const SAME_ANSWER = {
   'first page, 100 patients': () => 'patients?pageSize=100&lastId=0',
@@ -32,6 +35,14 @@ const SAME_ANSWER = {
     filtered('transactions', `patient.id==${anyone(patients)},transactionDate>=0001-01-01`),
   'list by change date, 100 patients of many': () =>
     filtered('patients', 'lastModified>=2025-07-01T00:00:00Z', '&pageSize=100&lastId=0'),
+  'changes since a time, none': () => changes('lastModified>=2030-01-01T00:00:00Z'),
+  'changes since a time, 100 patients': (_, { since }) => changes(`lastModified>=${since}`, '&pageSize=100&lastId=0'),
+  'changes since a time, 20 of nearly all patients': () =>
+    changes('lastModified>=2016-01-01T00:00:00Z', '&pageSize=20&lastId=0'),
+  'changes before a time, 20 of the last 2 % of the patients': () =>
+    changes('lastModified<2016-01-01T00:00:00Z', '&pageSize=20&lastId=0'),
+  'changes at a location since a time, none': () =>
+    changes(`preferredLocation.id==${LOCATIONS[0].id},lastModified>=2030-01-01T00:00:00Z`),
   'count by guarantor, 3': (patients) =>
     filtered(
       'patients/totalcount',
@@ -49,6 +60,10 @@ const GROWING = {
   'count of all patients, after a write': () => 'patients/totalcount',
   'count of a third of them, after a write': () =>
     filtered('patients/totalcount', `preferredLocation.id==${LOCATIONS[0].id}`),
+  'count of changes since a time, 100, after a write': (_, { since }) =>
+    filtered('patients/totalcount', `lastModified>=${since},lastModified<2026-01-15T00:00:00Z`),
+  'count of changes since a time, nearly all, after a write': () =>
+    filtered('patients/totalcount', 'lastModified>=2016-01-01T00:00:00Z'),
   'aging page, after a guarantor has changed': () => filtered('agingbalances/report', 'location.id==ALL,page==1'),
 };
 
@@ -87,6 +102,23 @@ async function makePractices(folder, sizes, signal) {
     cpSync(first.data, size.data, { recursive: true });
     enlarge(size.data, BASE, size.times);
   }
+  for (const size of sizes) {
+    takeOver(size.data, size.patients / 50);
+    size.since = hundredth(size.data);
+  }
+}
+
+/** Since when 100 patients have changed. */
+function hundredth(data) {
+  const database = new Database(join(data, 'molar.sqlite'), { readonly: true });
+  try {
+    return database
+      .prepare('SELECT last_modified FROM patients ORDER BY last_modified DESC LIMIT 1 OFFSET 99')
+      .pluck()
+      .get();
+  } finally {
+    database.close();
+  }
 }
 
 /** Starts a server for each size within the one before, and does the work when all listen. */
@@ -111,7 +143,7 @@ async function measureGrowing(report, sizes, rounds, signal) {
   for (const [what, path] of Object.entries(GROWING)) {
     const once = async (size, round) => {
       await change(size, round);
-      return timed(() => ask(size, 'GET', path(size.patients)));
+      return timed(() => ask(size, 'GET', path(size.patients, size)));
     };
     rows(report, what, sizes, await inTurn(sizes, rounds, once, signal), undefined);
   }

@@ -78,7 +78,7 @@ const HOUSEHOLD = 3;
 const DAY = 86_400_000;
 /** The day after the last one of the ledger: fixed, so that the file is the same on every day. */
 export const TODAY = Date.UTC(2026, 0, 15);
-const LEDGER_DAYS = 730;
+export const LEDGER_DAYS = 730;
 
 /** Writes the practice to a file, as fast as the disk takes it; answers its records by type and its bytes. */
 export async function writePractice(file, patients, transactions, signal) {

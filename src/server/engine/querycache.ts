@@ -1,18 +1,9 @@
-import type { Resource } from '../../catalog/define.ts';
-import type { Term } from '../../catalog/filter/check.ts';
 import { fairTurn } from '../fairscheduling.ts';
 import type { OperationResponse } from '../service.ts';
 import { tableOf } from '../store/layout.ts';
-import type { Reach } from '../store/reach.ts';
 import { countRecords, type Slice } from '../store/records.ts';
+import type { RecordQuery } from '../store/roads.ts';
 import type { Store } from '../store/store.ts';
-
-/** A query over stored records, the same for all its pages: the records within reach that a filter selects. */
-interface RecordQuery {
-  readonly reach: Reach;
-  readonly resource: Resource;
-  readonly terms: readonly Term[];
-}
 
 /** A page as JSON, and the id of its last record; undefined for an empty one. */
 export interface JsonPage {
@@ -25,6 +16,9 @@ export interface JsonPage {
 /** Maximum cached counts and page ends of a table. */
 const MAX_CACHED = 200;
 
+/** How often records are counted that are written meanwhile. */
+const MAX_COUNTED = 3;
+
 /** How many records a query selects: counted once for all pages that are read while no such record is written. */
 export async function cachedCount(store: Store, query: RecordQuery): Promise<number> {
   const cache = currentCache(store, query);
@@ -34,9 +28,15 @@ export async function cachedCount(store: Store, query: RecordQuery): Promise<num
   return total;
 }
 
-async function countNow({ read }: Store, { reach, resource, terms }: RecordQuery): Promise<number> {
-  await fairTurn(reach.org);
-  return countRecords(read, reach, resource, terms);
+/** Counted in parts, and again where something was written between them: the last time as it comes. */
+async function countNow(store: Store, query: RecordQuery): Promise<number> {
+  const { reach, resource, terms } = query;
+  for (let tries = 1; ; tries++) {
+    await fairTurn(reach.org);
+    const cache = currentCache(store, query);
+    const total = await countRecords(store.read, reach, resource, terms);
+    if (tries === MAX_COUNTED || currentCache(store, query) === cache) return total;
+  }
 }
 
 /** Reads a page by number, from the end of the page before it if that is cached; pages in another order are not cached. */

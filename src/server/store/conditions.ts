@@ -12,12 +12,20 @@ const LAST = '\u{10FFFF}';
 /** Operators that select a range of values rather than some of them. */
 const RANGES: readonly Operator[] = ['>', '>=', '<', '<=', '~='];
 
-/** How a filter finds records: by the indexes of its columns, or by scanning the ids and checking each record. */
-export type AccessPath = 'indexes' | 'ids';
+/**
+ * How a filter finds records: by the indexes of its columns; `onwards` from a place in the index of a range; by scanning
+ * the ids, or those of an exact value, and checking each record; or by nothing, as the `rows` are found otherwise.
+ */
+export type AccessPath = 'indexes' | 'onwards' | 'ids' | 'rows';
 
-/** Terms that an index serves only out of id order. */
-export function rangeTerms(terms: readonly Term[]): Term[] {
-  return terms.filter((term) => RANGES.includes(term.operator));
+/** Whether an index serves a term only out of id order. */
+export function isRange({ operator }: Term): boolean {
+  return RANGES.includes(operator);
+}
+
+/** The column that the ranges of a key are compared with: text is compared in its folded form. */
+export function rangedColumn({ key, value }: Term['key']): string {
+  return value.match === 'text' ? foldColumn(key) : columnName(key);
 }
 
 /** The WHERE clause of a checked filter and of what the reader sees, ANDed; `r` is the alias of the resource's table. */
@@ -33,8 +41,8 @@ export function conditionsOf(
 }
 
 function conditionOf(org: number, resource: Resource, term: Term, way: AccessPath): Sql {
-  if (term.key.value.match === 'many') return sideCondition(org, resource, term);
-  const column = raw(`r.${columnName(term.key.key)}`);
+  if (term.key.value.match === 'many') return sideCondition(org, resource, term, way);
+  const column = hidden(`r.${columnName(term.key.key)}`, way === 'rows');
   const [value] = term.values.map(columnValue);
   switch (term.operator) {
     case '.absent':
@@ -42,34 +50,39 @@ function conditionOf(org: number, resource: Resource, term: Term, way: AccessPat
     case '.present':
       return sql`${column} IS NOT NULL`;
     case '==':
-      return equals(term, column);
+      return equals(term, column, way);
     case '!=':
       // The exact complement of ==: a record without a value satisfies it (D11).
       return sql`${column} IS DISTINCT FROM ${value}`;
     case '->':
       return sql`${column} IN (${join([...new Set(term.values.map(columnValue))])})`;
     case '~=':
-      return startsWith(ranged(`r.${foldColumn(term.key.key)}`, way), folded(term));
+      return startsWith(`r.${foldColumn(term.key.key)}`, folded(term), way);
     case '<>=':
       return sql`INSTR(${raw(`r.${foldColumn(term.key.key)}`)}, ${folded(term)}) > 0`;
     default:
-      return sql`${ranged(`r.${columnName(term.key.key)}`, way)} ${raw(term.operator)} ${value}`;
+      return sql`${ranged(`r.${columnName(term.key.key)}`, term.operator, way)} ${raw(term.operator)} ${value}`;
   }
 }
 
+/** A column that is compared with an end of a range; onwards from a place in its index only the upper end is to be found. */
+function ranged(column: string, operator: Operator, way: AccessPath): Sql {
+  return hidden(column, way === 'ids' || way === 'rows' || (way === 'onwards' && operator.startsWith('>')));
+}
+
 /**
- * A column that is compared with a range. Along the ids it is in a form that SQLite, which has no figures of its own to
- * go by, takes no index for; PostgreSQL takes it for the column itself, and knows better.
+ * A column in a form that SQLite, which has no figures of its own to go by, takes no index for; PostgreSQL takes it for the
+ * column itself, and knows better.
  */
-function ranged(column: string, way: AccessPath): Sql {
-  return raw(way === 'indexes' ? column : `(CASE WHEN true THEN ${column} END)`);
+function hidden(column: string, isHidden: boolean): Sql {
+  return raw(isHidden ? `(CASE WHEN true THEN ${column} END)` : column);
 }
 
 /** Text is indexed by its folded form only: the exact comparison picks from what the index finds. */
-function equals(term: Term, column: Sql): Sql {
+function equals(term: Term, column: Sql, way: AccessPath): Sql {
   const [value] = term.values.map(columnValue);
   if (term.key.value.match !== 'text') return sql`${column} = ${value}`;
-  return sql`${column} = ${value} AND ${raw(`r.${foldColumn(term.key.key)}`)} = ${folded(term)}`;
+  return sql`${column} = ${value} AND ${hidden(`r.${foldColumn(term.key.key)}`, way === 'rows')} = ${folded(term)}`;
 }
 
 function columnValue(value: FilterScalar): FilterScalar {
@@ -80,13 +93,14 @@ function folded(term: Term): string {
   return columnText(foldText(String(term.values[0])));
 }
 
-function startsWith(column: Sql, prefix: string): Sql {
-  return sql`${column} >= ${prefix} AND ${column} < ${prefix + LAST}`;
+function startsWith(column: string, prefix: string, way: AccessPath): Sql {
+  return sql`${ranged(column, '>=', way)} >= ${prefix} AND ${ranged(column, '<', way)} < ${prefix + LAST}`;
 }
 
-/** Not bound to the record by more than its id, so that no store looks once for each record. */
-function sideCondition(org: number, resource: Resource, term: Term): Sql {
+/** Not bound to the record by more than its id, so that no store looks once for each record, unless they are found otherwise. */
+function sideCondition(org: number, resource: Resource, term: Term, way: AccessPath): Sql {
   const values = join([...new Set(term.values)]);
   const matching = sql`SELECT s.id FROM ${raw(sideTable(resource, term.key.key))} s WHERE s.org = ${org} AND s.value IN (${values})`;
-  return term.operator === '!=' ? sql`NOT EXISTS (${matching} AND s.id = r.id)` : sql`r.id IN (${matching})`;
+  if (term.operator === '!=') return sql`NOT EXISTS (${matching} AND s.id = r.id)`;
+  return way === 'rows' ? sql`EXISTS (${matching} AND s.id = r.id)` : sql`r.id IN (${matching})`;
 }

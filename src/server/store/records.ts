@@ -1,10 +1,12 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
-import { type AccessPath, conditionsOf, rangeTerms } from './conditions.ts';
+import { conditionsOf, isRange } from './conditions.ts';
+import { countAlong, isCountedAtOnce } from './counting.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { patientColumn } from './patientof.ts';
 import { type Reach, seenBy } from './reach.ts';
+import { alongIds, among, fewOf, firstIds, isFoundAtOnce, PACES, type Paces, type RecordQuery } from './roads.ts';
 import { bound, manyRows, type Texts } from './statement.ts';
 import type { Reader, Transaction } from './store.ts';
 
@@ -25,9 +27,6 @@ export interface Slice {
   readonly order?: 'descending' | { readonly newestBy: string };
 }
 
-/** Maximum rows that are found by an index and then sorted by id; more are found by scanning the ids. */
-const MAX_SORTED_ROWS = 1000;
-
 export async function listRecords<T extends StoredRecord>(
   read: Reader,
   reach: Reach,
@@ -35,21 +34,73 @@ export async function listRecords<T extends StoredRecord>(
   terms: readonly Term[],
   slice: Slice,
 ): Promise<T[]> {
-  return read.all<T>(await selectPage(read, reach, resource, terms, slice, readColumns(resource)));
+  const columns = readColumns(resource);
+  const query = { reach, resource, terms };
+  return readPage(
+    read,
+    query,
+    slice,
+    (page) => read.all<T>(selectPage(query, columns, page)),
+    (rows) => rows.length,
+  );
 }
 
-async function selectPage(
+/** What the statement of a page says after its table: the conditions besides the organization, the order, and how many. */
+interface Page extends Pick<Slice, 'offset' | 'limit'> {
+  readonly where: Sql;
+  readonly order: Sql;
+}
+
+function selectPage({ reach, resource }: RecordQuery, columns: string, { where, order, limit, offset }: Page): Sql {
+  return sql`SELECT ${raw(columns)} FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org}${where} ORDER BY ${order} LIMIT ${limit}${skipped(offset)}`;
+}
+
+function skipped(offset: number): Sql {
+  return offset > 0 ? sql` OFFSET ${offset}` : empty;
+}
+
+/**
+ * Reads a page in whichever way is short: by one index; by that of a range, where it selects few; along the ids, where the
+ * first ones fill the page; otherwise the ids are found first, in parts.
+ */
+async function readPage<T>(
   read: Reader,
-  reach: Reach,
-  resource: Resource,
-  terms: readonly Term[],
+  query: RecordQuery,
   slice: Slice,
-  columns: string,
-): Promise<Sql> {
-  const table = raw(tableOf(resource));
-  const offset = slice.offset > 0 ? sql` OFFSET ${slice.offset}` : raw('');
-  const conditions = conditionsOf(reach, resource, terms, await accessPathOf(read, reach, resource, terms, slice));
-  return sql`SELECT ${raw(columns)} FROM ${table} r WHERE r.org = ${reach.org} AND r.id > ${slice.lastId}${conditions} ORDER BY ${orderOf(slice)} LIMIT ${slice.limit}${offset}`;
+  select: (page: Page) => Promise<T>,
+  countOf: (result: T) => number,
+  paces: Paces = PACES,
+): Promise<T> {
+  const { reach, resource, terms } = query;
+  const { lastId, offset, limit } = slice;
+  const order = orderOf(slice);
+  const above = sql` AND r.id > ${lastId}`;
+  if (isFoundAtOnce(query) || slice.order !== undefined) {
+    // Those of some locations are many: to find them all and sort them would cost that for each page.
+    const isAlongIds = reach.locations !== undefined || terms.some(isRange);
+    const way = typeof slice.order !== 'object' && isAlongIds ? 'ids' : 'indexes';
+    return select({ where: sql`${above}${conditionsOf(reach, resource, terms, way)}`, order, limit, offset });
+  }
+  // The primary key cannot be taken for an id in this form, nor for its order; only the records of the page are read.
+  const sorted = (few: Sql) => {
+    const ids = sql`SELECT r.id FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org} AND r.id + 0 > ${lastId}${few}
+      ORDER BY r.id + 0 LIMIT ${limit}${skipped(offset)}`;
+    return select({ where: sql` AND r.id IN (${ids})`, order, limit, offset: 0 });
+  };
+  const few = await fewOf(read, query, paces.few);
+  if (few !== undefined) return sorted(few);
+  const { where, isLast } = await alongIds(read, query, lastId).next(paces.first);
+  const page = await select({ where, order, limit, offset });
+  if (isLast || countOf(page) === limit) return page;
+  const more = await fewOf(read, query, paces.more);
+  if (more !== undefined) return sorted(more);
+  for (;;) {
+    const ids = (await firstIds(read, query, lastId, offset + limit, paces)).slice(offset);
+    if (ids.length === 0) return page;
+    const found = await select({ where: among(ids, query), order, limit, offset: 0 });
+    // A record that was changed in between would be missing from a full page, which says that there is none after it.
+    if (countOf(found) === ids.length) return found;
+  }
 }
 
 /** A page as one JSON text, joined by the store itself: what a whole record costs is no more than its bytes. */
@@ -70,56 +121,47 @@ export async function readPageText(
   resource: Resource,
   terms: readonly Term[],
   slice: Slice,
+  paces?: Paces,
 ): Promise<PageText> {
   // Patients are their own: their ids need not be joined twice.
   const own = resource.name === 'patients';
   const columns = own ? 'r.id, r.json' : `r.id, r.json, ${patientColumn(resource)} AS patient`;
   const patients = own ? '' : ", string_agg(CAST(p.patient AS TEXT), ',') AS patients";
-  const page = await selectPage(read, reach, resource, terms, slice, columns);
+  const query = { reach, resource, terms };
   const joined = (data: string, from: string) =>
     `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found, string_agg(CAST(p.id AS TEXT), ',') AS ids${patients} FROM (${from}) AS p`;
-  const row = await read.get<PageText>({
-    sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", page.sql),
-    text: joined("string_agg(p.json, ',')", page.text),
-    values: page.values,
-  });
+  const select = async (page: Page) => {
+    const { sql: plain, text, values } = selectPage(query, columns, page);
+    return read.get<PageText>({
+      sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", plain),
+      text: joined("string_agg(p.json, ',')", text),
+      values,
+    });
+  };
+  const row = await readPage(read, query, slice, select, (page) => page?.found ?? 0, paces);
   return row ?? { data: null, last_id: null, found: 0, ids: null };
 }
 
-/**
- * A range that selects few records is read by its index and sorted; one that selects many is checked by scanning the ids,
- * where a page is soon full. A bounded read of the index tells which it is.
- */
-async function accessPathOf(
-  read: Reader,
-  reach: Reach,
-  resource: Resource,
-  terms: readonly Term[],
-  slice: Slice,
-): Promise<AccessPath> {
-  const ranges = rangeTerms(terms);
-  if (typeof slice.order === 'object') return 'indexes';
-  // Those of some locations are many: to find them all and sort them would cost that for each page.
-  if (ranges.length === 0) return reach.locations === undefined ? 'indexes' : 'ids';
-  const exact = terms.some((term) => term.operator === '==' && !term.all);
-  if (exact) return 'ids';
-  const row = await read.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${raw(tableOf(resource))} r
-      WHERE r.org = ${reach.org}${conditionsOf(reach, resource, ranges)} LIMIT ${MAX_SORTED_ROWS + 1}) AS looked_at`,
-  );
-  return (row?.found ?? 0) > MAX_SORTED_ROWS ? 'ids' : 'indexes';
-}
-
+/** How many records a query selects: counted in parts where it may be many. */
 export async function countRecords(
   read: Reader,
   reach: Reach,
   resource: Resource,
   terms: readonly Term[],
+  paces: Paces = PACES,
 ): Promise<number> {
-  const row = await read.get<{ total: number }>(
-    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org}${conditionsOf(reach, resource, terms)}`,
-  );
-  return row?.total ?? 0;
+  const query = { reach, resource, terms };
+  const table = raw(tableOf(resource));
+  const count = async (where: Sql) => {
+    const row = await read.get<{ total: number }>(
+      sql`SELECT COUNT(*) AS total FROM ${table} r WHERE r.org = ${reach.org}${where}`,
+    );
+    return row?.total ?? 0;
+  };
+  if (isCountedAtOnce(query)) return count(conditionsOf(reach, resource, terms));
+  const few = await fewOf(read, query, paces.few);
+  if (few !== undefined) return count(few);
+  return countAlong(read, query, paces);
 }
 
 export function findRecord<T extends StoredRecord>(
