@@ -9,7 +9,8 @@ it('/readyz answers within 2 s when the file store hangs, and when the database 
     const { statusCode } = await service.app.inject('/readyz');
     return [statusCode, performance.now() - began < 2000];
   };
-  for (const name of ['stage', 'size', 'open', 'finalize', 'leftovers'] as const) Object.assign(service.service.files, { [name]: hanging });
+  for (const name of ['stage', 'size', 'open', 'finalize', 'leftovers'] as const)
+    Object.assign(service.service.files, { [name]: hanging });
   expect(await ready()).toEqual([200, true]);
   const { ping } = service.service.store;
   Object.assign(service.service.store, { ping: hanging });
