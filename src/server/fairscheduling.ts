@@ -1,3 +1,5 @@
+import { Tally } from './budgets/tally.ts';
+
 /** Those who wait for something, by whom they work for: an organization's key, or a part of the server. */
 export class Queues {
   private readonly queues = new Map<unknown, (() => void)[]>();
@@ -10,13 +12,14 @@ export class Queues {
     return this.queues.has(owner);
   }
 
+  /** Those who wait; whose turn it is comes first. */
   owners(): unknown[] {
     return [...this.queues.keys()];
   }
 
-  /** Lets the first of the owner whose turn it is go on. */
-  releaseNext(): void {
-    this.release(this.queues.keys().next().value);
+  /** How many of an owner wait. */
+  count(owner: unknown): number {
+    return this.queues.get(owner)?.length ?? 0;
   }
 
   wait(owner: unknown): Promise<void> {
@@ -34,6 +37,48 @@ export class Queues {
     const first = queue.shift();
     if (queue.length > 0) this.queues.set(owner, queue);
     first?.();
+  }
+}
+
+/**
+ * Work of which so much may be under way at once, in all and of each owner. Owners whose work waits take turns: however much
+ * of one waits, others wait for little of it.
+ */
+export class FairShares {
+  /** Work under way, by owner. */
+  readonly working = new Tally<unknown>();
+  private readonly queues = new Queues();
+
+  constructor(
+    private readonly together: number,
+    private readonly each: number,
+  ) {}
+
+  /** Whether work of an owner would begin at once. */
+  protected isFree(owner: unknown): boolean {
+    return this.working.total < this.together && this.working.of(owner) < this.each;
+  }
+
+  /** How much work of an owner waits. */
+  protected waitingOf(owner: unknown): number {
+    return this.queues.count(owner);
+  }
+
+  /** Does a piece of work when it is its owner's turn. */
+  async run<T>(owner: unknown, work: () => Promise<T>): Promise<T> {
+    if (this.isFree(owner)) this.working.add(owner, 1);
+    else await this.queues.wait(owner);
+    try {
+      return await work();
+    } finally {
+      this.working.add(owner, -1);
+      const next = this.queues.owners().find((waiting) => this.isFree(waiting));
+      if (next !== undefined) {
+        // Counted here, so that nobody who comes in between takes its place.
+        this.working.add(next, 1);
+        this.queues.release(next);
+      }
+    }
   }
 }
 

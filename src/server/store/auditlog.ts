@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
 import { type IndexedEntry, indexPatients } from './patientindex.ts';
 import { insertStatements, statement } from './statement.ts';
-import type { LogValues, Reader, Statement } from './store.ts';
+import type { LogValues, Reader, Writing } from './store.ts';
 
 const FIRST_COLUMNS = [
   ...['org', 'at', 'who', 'address', 'request_id', 'operation', 'ids', 'record_count', 'filter_keys'],
@@ -20,10 +20,6 @@ export function chainHash(before: string, id: number, values: LogValues): string
   const added = values.slice(FIRST_COLUMNS.length);
   const hashed = added.every((value) => value === null) ? values.slice(0, FIRST_COLUMNS.length) : values;
   return hash('sha256', JSON.stringify([before, id, ...hashed]), 'hex');
-}
-
-interface Writing extends Reader {
-  run(statement: Statement): Promise<number>;
 }
 
 /** Appends entries to the end of the log, which stays locked from here to the end of the transaction. */

@@ -1,10 +1,6 @@
 import { AuditFault } from './faults.ts';
-import type { LogName, LogRow, LogValues, Reader, Statement } from './store.ts';
+import type { LogName, LogRow, LogValues, Writing } from './store.ts';
 import { writeMessages } from './streamheads.ts';
-
-interface Writing extends Reader {
-  run(statement: Statement): Promise<number>;
-}
 
 /**
  * Writes rows of logs, those of the audit log as `writeEntries` does. The heads of streams, and on SQLite that of the audit

@@ -1,6 +1,6 @@
 import { type IdMember, readIdList } from '../audit/idlist.ts';
 import { bound, insertStatements, type Texts } from './statement.ts';
-import type { Statement } from './store.ts';
+import type { Writing } from './store.ts';
 
 /** What of an entry of the audit log says whose data it tells of, as it is stored. */
 export interface IndexedEntry {
@@ -52,12 +52,8 @@ export function bucketsOf(entry: Omit<IndexedEntry, 'id'>): Set<number> {
   return buckets;
 }
 
-interface Writing {
-  run(statement: Statement): Promise<number>;
-}
-
 /** Writes the rows by which entries are found by their patients, in the transaction that numbers the entries. */
-export async function indexPatients(tx: Writing, entries: readonly IndexedEntry[]): Promise<void> {
+export async function indexPatients(tx: Pick<Writing, 'run'>, entries: readonly IndexedEntry[]): Promise<void> {
   const rows = entries.flatMap((entry) => [...bucketsOf(entry)].map((bucket) => [bucket, entry.org ?? 0, entry.id]));
   const inserts = insertStatements('INSERT INTO audit_patients (bucket, org, entry)', rows, ' ON CONFLICT DO NOTHING');
   await Promise.all(inserts.map((insert) => tx.run(insert)));
@@ -69,7 +65,7 @@ const REMOVE: Texts = {
 };
 
 /** Deletes the rows of entries that are about to be deleted. */
-export async function unindexPatients(tx: Writing, entries: readonly IndexedEntry[]): Promise<void> {
+export async function unindexPatients(tx: Pick<Writing, 'run'>, entries: readonly IndexedEntry[]): Promise<void> {
   for (const entry of entries) {
     for (const bucket of bucketsOf(entry)) await tx.run(bound(REMOVE, [bucket, entry.org ?? 0, entry.id]));
   }

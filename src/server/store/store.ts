@@ -47,6 +47,9 @@ export interface Transaction extends Reader {
   beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 
+/** Statements of a transaction, for what writes its logs. */
+export type Writing = Pick<Transaction, 'all' | 'get' | 'run'>;
+
 /**
  * The store: committed state to read, and writes that are all or nothing. A resolved `write` is on disk. Writes that
  * come in together may share one commit; one that throws leaves no trace and harms none of the others. A work may be

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { bound, insertStatements, type Texts } from './statement.ts';
-import type { LogValues, Reader, Statement } from './store.ts';
+import type { LogValues, Writing } from './store.ts';
 
 /** The columns of a message, its number apart: its organization first. */
 export const MESSAGE_COLUMNS = [
@@ -18,7 +18,7 @@ export const EPOCH: Texts = {
 };
 
 /** From here on the store has a history of its own: positions of before lead to a resync (D53). */
-export function beginEpoch(tx: { run(statement: Statement): Promise<number> }): Promise<number> {
+export function beginEpoch(tx: Pick<Writing, 'run'>): Promise<number> {
   return tx.run(sql`UPDATE settings SET value = ${randomUUID()} WHERE name = ${EPOCH_SETTING}`);
 }
 
@@ -52,17 +52,13 @@ function allotText(epoch: string, greatest: string, [org, count, now]: readonly 
     RETURNING seq`;
 }
 
-interface Writing extends Pick<Reader, 'get'> {
-  run(statement: Statement): Promise<number>;
-}
-
 /**
  * Allots the next numbers of an organization's messages: 1, 2, 3 and so on, or those of a new epoch. Returns the number
  * before the first of them. The organization's head stays locked to the end of the transaction, so that numbers follow
  * the order of commits: call it as late as the store can, and for several organizations in the order of their keys, so
  * that two transactions cannot wait for each other.
  */
-export async function allotNumbers(tx: Pick<Reader, 'get'>, org: number, count: number): Promise<number> {
+export async function allotNumbers(tx: Pick<Writing, 'get'>, org: number, count: number): Promise<number> {
   const now = Math.floor(Date.now() / 1000) * EPOCH_STEP;
   const head = await tx.get<{ seq: number }>(bound(ALLOT, [org, count, now]));
   if (head === undefined) throw new Error('The organization has no head.');
@@ -72,7 +68,7 @@ export async function allotNumbers(tx: Pick<Reader, 'get'>, org: number, count: 
 const INSERT = `INSERT INTO stream_messages (${[...MESSAGE_COLUMNS, 'seq'].join(', ')})`;
 
 /** Numbers messages and writes them. */
-export async function writeMessages(tx: Writing, rows: readonly LogValues[]): Promise<void> {
+export async function writeMessages(tx: Pick<Writing, 'get' | 'run'>, rows: readonly LogValues[]): Promise<void> {
   const counts = new Map<number, number>();
   for (const [org] of rows) counts.set(Number(org), (counts.get(Number(org)) ?? 0) + 1);
   const inOrder = [...counts].sort(([a], [b]) => a - b);
@@ -89,7 +85,12 @@ export async function writeMessages(tx: Writing, rows: readonly LogValues[]): Pr
 }
 
 /** Numbers the messages that a statement selects, and writes them (`Transaction.appendSelected`). */
-export async function writeSelected(tx: Writing, org: number, select: Sql, rows: number): Promise<void> {
+export async function writeSelected(
+  tx: Pick<Writing, 'get' | 'run'>,
+  org: number,
+  select: Sql,
+  rows: number,
+): Promise<void> {
   const names = raw(MESSAGE_COLUMNS.join(', '));
   const before = await allotNumbers(tx, org, rows);
   await tx.run(sql`INSERT INTO stream_messages (${names}, seq)

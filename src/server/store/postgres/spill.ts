@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import type { LogRow, LogValues, Statement } from '../store.ts';
+import type { LogRow, LogValues, Writing } from '../store.ts';
 import { allotNumbers, MESSAGE_COLUMNS } from '../streamheads.ts';
 
 /** Rows of one statement. */
@@ -10,11 +10,6 @@ const MAX_ROWS_IN_MEMORY = 2000;
 
 const TEMPORARY = 'spilled_messages';
 const columns = MESSAGE_COLUMNS;
-
-interface Writing {
-  run(statement: Statement): Promise<number>;
-  get<T extends object>(statement: Statement): Promise<T | undefined>;
-}
 
 /**
  * Stream rows of a transaction too large for memory: they are spilled to a temporary table, and numbered by the database
@@ -27,7 +22,7 @@ export class Spill {
   private readonly ofOrganization = new Map<number, number>();
   private opened = false;
 
-  constructor(private readonly tx: Writing) {}
+  constructor(private readonly tx: Pick<Writing, 'get' | 'run'>) {}
 
   async add(values: LogValues): Promise<void> {
     this.waiting.push(values);

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { FairShares } from '../../fairscheduling.ts';
 import { StoreFault } from '../faults.ts';
 import { requireFingerprint } from '../schema/faults.ts';
 import { SCHEMA } from '../schema/schema.ts';
@@ -7,7 +8,6 @@ import type { UpgradeOptions } from '../schema/upgrade.ts';
 import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
 import { loadDriver, makePool } from './driver.ts';
-import { FairConnections } from './fairconnections.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
@@ -55,7 +55,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   };
   const writer = new LaneWriter(writing, { sessions, timeoutMs, committed, queued: () => sequencer.wake() });
   const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
-  const connections = new FairConnections(address.readers);
+  // An owner has half of them at most: the requests of others need one several times, and are to find it free.
+  const connections = new FairShares(address.readers, address.readers / 2);
   const readFor = (owner: unknown) =>
     reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
   const read = readFor('server');

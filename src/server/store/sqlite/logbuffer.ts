@@ -1,7 +1,7 @@
 import type { Sql } from 'sql-template-tag';
 import { appendEntries } from '../auditlog.ts';
 import { writeLogs } from '../logs.ts';
-import type { LogRow, Transaction } from '../store.ts';
+import type { LogRow, Writing } from '../store.ts';
 import { writeSelected } from '../streamheads.ts';
 
 /** Maximum buffered rows. */
@@ -11,7 +11,7 @@ const MAX_BUFFERED_ROWS = 200;
 export class LogBuffer {
   private rows: LogRow[] = [];
 
-  constructor(private readonly tx: Pick<Transaction, 'all' | 'get' | 'run'>) {}
+  constructor(private readonly tx: Writing) {}
 
   async append(row: LogRow): Promise<void> {
     this.rows.push(row);
