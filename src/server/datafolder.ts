@@ -14,7 +14,7 @@ import { type BudgetLimits, DEFAULT_BUDGETS } from './budgets/limits.ts';
 import type { Clock } from './clock.ts';
 import { LinkKeys } from './files/linkkeys.ts';
 import { openFiles, requireFiles } from './files/open.ts';
-import { finishRemovals, recoverFiles } from './files/recovery.ts';
+import { DEFAULT_FILE_RETENTION_DAYS, recoverFiles, removeDue } from './files/recovery.ts';
 import { refuseUnfinished } from './maintenance/copy/state.ts';
 import { HourlyTask } from './scheduler.ts';
 import type { Service } from './service.ts';
@@ -64,6 +64,8 @@ export interface OpenOptions {
   /** Budgets that differ from `DEFAULT_BUDGETS`. */
   readonly budgets?: Partial<BudgetLimits>;
   readonly agingPageLimit?: number;
+  /** Retention of files of deleted documents in days; 0: they are removed at once. */
+  readonly fileRetentionDays?: number;
   /** Retention of stream messages in days. */
   readonly streamRetentionDays?: number;
   /** When entries of reads are written; `strict` when not given. */
@@ -101,8 +103,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const tokenUses = new TokenUses(store, clock);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
-    const recover = options.database === undefined ? finishRemovals : recoverFiles;
-    const fileTidying = new HourlyTask(store, 'files', () => recover(store, files));
+    const recover = options.database === undefined ? removeDue : recoverFiles;
+    const fileTidying = new HourlyTask(store, 'files', () => recover(store, files, clock()));
     const service: Service = {
       store,
       files,
@@ -113,6 +115,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       clock,
       linkKeys,
       tokenUses,
+      fileRetentionDays: options.fileRetentionDays ?? (options.database === undefined ? 0 : DEFAULT_FILE_RETENTION_DAYS),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
       maxText: options.maxText ?? MAX_TEXT,
       requireLocation: options.requireLocation ?? false,
@@ -124,7 +127,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     });
     if (options.serving) {
       await requireFiles(store, files);
-      await recoverFiles(store, files);
+      await recoverFiles(store, files, clock());
       await keeper?.start();
       stream.keepTidy();
       linkKeys.follow();

@@ -29,6 +29,8 @@ export interface Service {
   readonly linkKeys: LinkKeys;
   /** When tokens were last used. */
   readonly tokenUses: TokenUses;
+  /** Days that files of deleted documents are kept; 0: they are removed at once. */
+  readonly fileRetentionDays: number;
   /** Largest decoded document, in bytes (D38). */
   readonly maxDocumentBytes: number;
   /** Code points that a free text may have (contract §8). */

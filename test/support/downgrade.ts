@@ -48,6 +48,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'DROP TABLE relay_positions',
     ...['floor', 'epoch', 'base'].map((column) => `ALTER TABLE stream_heads DROP COLUMN ${column}`),
   ],
+  16: ['DROP INDEX file_removals_by_due', 'ALTER TABLE file_removals DROP COLUMN due_at'],
 };
 
 const MESSAGE = `org, seq, routing_key, sent_at, correlation_id, payload, places, record, record_id, patient_id`;

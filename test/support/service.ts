@@ -38,6 +38,8 @@ interface TestServiceOptions {
   /** Budgets that are not the usual ones; async deliveries are without a limit when it says nothing of them. */
   readonly budgets?: Partial<BudgetLimits>;
   readonly streamRetentionDays?: number;
+  /** Days that files of deleted documents are kept, 7 when not given. */
+  readonly fileRetentionDays?: number;
   /** Who signs in besides the holders of tokens. */
   readonly signIn?: SignIn;
   readonly audit?: Pick<OpenOptions, 'audit' | 'auditKey' | 'auditCheckpoints' | 'onCheckpointFault'>;
@@ -73,6 +75,7 @@ export async function testService(
     requireLocation: options.requireLocation ?? false,
     budgets: { deliveries: Number.MAX_SAFE_INTEGER, ...options.budgets },
     ...(options.streamRetentionDays !== undefined && { streamRetentionDays: options.streamRetentionDays }),
+    ...(options.fileRetentionDays !== undefined && { fileRetentionDays: options.fileRetentionDays }),
     ...(options.maxText !== undefined && { maxText: options.maxText }),
     ...options.audit,
     ...(options.maxDocumentBytes !== undefined && { maxDocumentBytes: options.maxDocumentBytes }),

@@ -20,13 +20,19 @@ export abstract class BackupCommand extends MaintenanceCommand {
   static override args = {
     folder: Args.string({ required: true, ignoreStdin: true, description: 'New folder for the backup' }),
   };
-  static override flags = { ...dataFlags, ...jsonFlag };
+  static override flags = {
+    ...dataFlags,
+    since: text('DIR', 'Earlier backup in the same folder: document files that it has are linked, not copied'),
+    ...jsonFlag,
+  };
 
   protected override async perform({ args, flags }: CommandInput, task: Task): Promise<Outcome> {
     const location = dataLocation(flags, this.context.env);
     requireFolder(location);
+    const since = textFlag(flags, 'since');
     const { backUp } = await import('../../server/maintenance/backup/backup.ts');
-    const report = await backUp(location, String(args.folder), { ...task, version: this.config.version });
+    const options = { ...task, version: this.config.version, ...(since !== undefined && { since }) };
+    const report = await backUp(location, String(args.folder), options);
     return outcomeOf(report, flags, backupText);
   }
 }
@@ -101,9 +107,12 @@ export function outcomeOf<T extends { readonly problems: readonly string[] }>(
 
 /** A backup for people. */
 export function backupText(report: BackupReport): string {
-  const { backup, takenAt, rows, files, bytes, sha256, checked, problems } = report;
+  const { backup, takenAt, rows, files, shared, bytes, sha256, checked, problems } = report;
   return textOf([
     `Backed up ${countText(rows)} rows and ${countText(files)} files, ${sizeText(bytes)}, to ${backup}.`,
+    ...(shared > 0
+      ? [`${countText(shared)} of the files are links: other backups in that folder have them, too.`]
+      : []),
     `It holds the state of ${takenAt}; SHA-256 of its database: ${sha256}`,
     ...(checked ? [] : ['The data is from another version of molar: its records were not checked.']),
     ...problemLines(problems),

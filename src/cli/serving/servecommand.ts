@@ -46,6 +46,10 @@ export abstract class ServeCommand extends MolarCommand {
     ...budgetFlags,
     'aging-page-limit': whole('N', 'Transactions per page of the aging report, 1000 when not given'),
     'require-location': toggle('Refuse reads without a location filter, as announced for a later version'),
+    'file-retention': whole(
+      'DAYS',
+      'Days that files of deleted documents are kept for a recovery of the database, 7 with --database when not given, else 0',
+    ),
     'stream-retention': whole('DAYS', 'Days that stream messages are stored for listeners, 7 when not given'),
     'audit-retention': whole('DAYS', 'Days that audit log entries are stored, 2192 (six years) when not given'),
     'audit-key': text(
@@ -154,6 +158,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     budgets: readBudgets(flags),
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),
+    fileRetentionDays: whole('file-retention', 0, 3650, textFlag(flags, 'database') === undefined ? 0 : 7),
     streamRetentionDays: whole('stream-retention', 1, 3650, 7),
     auditRetentionDays: whole('audit-retention', 1, 36_500, 2192),
     audit: textFlag(flags, 'audit') === 'buffered' ? 'buffered' : 'strict',

@@ -122,9 +122,9 @@ async function store(tx: Transaction, draft: Draft): Promise<void> {
   await keepTags(tx, org, draft.after.tags as string[]);
 }
 
-/** Deletes a document; its files are removed when the import has committed. */
+/** Deletes a document; its files are removed when the import has committed, or later. */
 export async function removeDocument(
-  { tx, files }: Pick<DocumentImport, 'tx' | 'files'>,
+  { tx, service, files }: Pick<DocumentImport, 'tx' | 'service' | 'files'>,
   org: number,
   id: number,
 ): Promise<void> {
@@ -132,7 +132,7 @@ export async function removeDocument(
   if (row === undefined) return;
   const names = row.variants.split(',').map((variant) => fileName(row.guid, variant));
   await deleteRow(tx, org, id);
-  await scheduleRemoval(tx, names);
+  await scheduleRemoval(tx, service, names);
   files.replaced.push(...names);
 }
 

@@ -4,7 +4,7 @@ import { patients } from '../../catalog/resources/patients.ts';
 import { transactions } from '../../catalog/resources/transactions.ts';
 import { appendCommand } from '../audit/commands.ts';
 import { nowOf } from '../clock.ts';
-import { removeScheduled } from '../files/recovery.ts';
+import { removeUnlessKept } from '../files/recovery.ts';
 import { fillLedger, settleLedger } from '../reports/aging/ledger.ts';
 import { refreshReferred } from '../resources/patients.ts';
 import type { Service } from '../service.ts';
@@ -64,7 +64,7 @@ export async function importRecords(
   try {
     const summary = await service.store.write((tx) => importInto(tx, service, files, source, options));
     await files.keep();
-    await removeScheduled(service.store, service.files, files.replaced);
+    await removeUnlessKept(service, files.replaced);
     await service.store.tidy();
     return summary;
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Connection, isBusy, openConnection } from '../store/sqlite/open.ts
 import { StoreUnusable } from '../store/store.ts';
 
 /** Marks a folder that is being filled, and keeps it for the process that fills it. */
-const LOCK = 'unfinished.lock';
+export const LOCK = 'unfinished.lock';
 
 /** A folder that takes its name only when everything is in it: `NAME.part` until then. */
 export interface PartFolder {

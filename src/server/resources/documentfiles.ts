@@ -11,7 +11,7 @@ import { nowOf } from '../clock.ts';
 import { recordChange, responseOf, settle, storeDraft } from '../engine/writing.ts';
 import { fileName, type StagedFile } from '../files/files.ts';
 import { type Crop, ImageTooLarge, ImageUnusable, looksLike, makeVariants } from '../files/images.ts';
-import { removeScheduled, scheduleRemoval, settleStaged } from '../files/recovery.ts';
+import { removeUnlessKept, scheduleRemoval, settleStaged } from '../files/recovery.ts';
 import type { Organization } from '../organizations.ts';
 import { checkLinks, linksOf } from '../references.ts';
 import { blankRecord } from '../rendering.ts';
@@ -220,7 +220,10 @@ export async function makeImages(
   }
 }
 
-/** DELETE `/documents/{id}`: record, tag uses, unused tags and files go together (specification, Document lifecycle). */
+/**
+ * DELETE `/documents/{id}`: record, tag uses and unused tags go together, and with them the files, which nobody can reach
+ * while they are kept (specification, Document lifecycle; D38).
+ */
 const deleteDocument: Handler = async (request) => {
   const { service, organization, actor } = request;
   const id = pathIdOf(request, documents);
@@ -232,11 +235,11 @@ const deleteDocument: Handler = async (request) => {
     await recordChange(tx, { organization, actor, resource: documents, before, after: undefined, at: nowOf(service) });
     await dropUnusedTags(tx, organization.org);
     const files = row.variants.split(',').map((variant) => fileName(row.guid, variant));
-    await scheduleRemoval(tx, files);
+    await scheduleRemoval(tx, service, files);
     return files;
   }, organization.org);
   // The record is gone already: what cannot be removed now stays noted for the next start.
-  await removeScheduled(service.store, service.files, names).catch(() => undefined);
+  await removeUnlessKept(service, names).catch(() => undefined);
   return { data: JSON.stringify({ id }) };
 };
 

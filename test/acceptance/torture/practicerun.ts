@@ -58,7 +58,7 @@ export class PracticeRun {
   }
 
   private get args(): readonly string[] {
-    return [...this.store.flags, '--rate-limit', '0', '--log-level', 'silent'];
+    return [...this.store.flags, '--rate-limit', '0', '--log-level', 'silent', '--file-retention', '0'];
   }
 
   private async begin(): Promise<void> {

@@ -26,7 +26,20 @@ const DISK_BYTES = 16 * 1024 * 1024;
 /** Blocks of a file that is as large as one may be where no disk can be mounted: of 512 or 1024 bytes. */
 const FILE_BLOCKS = 2048;
 
-const SERVE = ['serve', '--port', '0', '--json', '--data', 'd', '--rate-limit', '0', '--log-level', 'silent'];
+const SERVE = [
+  'serve',
+  '--port',
+  '0',
+  '--json',
+  '--data',
+  'd',
+  '--rate-limit',
+  '0',
+  '--log-level',
+  'silent',
+  '--file-retention',
+  '0',
+];
 
 /** A small disk in memory where one may be mounted; elsewhere a limit on the size of files, which every user may set. */
 export function smallDisk(parent: string): SmallDisk {

@@ -6,6 +6,7 @@ const BACKUP: Parameters<typeof backupText>[0] = {
   takenAt: '2026-11-21T23:09:47.063Z',
   rows: 64322,
   files: 361,
+  shared: 0,
   bytes: 37_600_000,
   sha256: 'ab12',
   checked: true,
@@ -15,6 +16,9 @@ const BACKUP: Parameters<typeof backupText>[0] = {
 it('a backup tells what it has', () => {
   expect(backupText(BACKUP)).toBe(
     'Backed up 64,322 rows and 361 files, 37.6 MB, to /backups/one.\nIt holds the state of 2026-11-21T23:09:47.063Z; SHA-256 of its database: ab12\n',
+  );
+  expect(backupText({ ...BACKUP, shared: 300 })).toContain(
+    '\n300 of the files are links: other backups in that folder have them, too.\n',
   );
   expect(outcomeOf(BACKUP, {}, backupText).exitCode).toBe(0);
 });

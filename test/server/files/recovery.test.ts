@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(data, { recursive: true }));
 
-const open = (): Promise<TestService> => testService(bareRecords(), { data });
+const open = (): Promise<TestService> => testService(bareRecords(), { data, fileRetentionDays: 0 });
 
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

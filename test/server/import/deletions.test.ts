@@ -21,7 +21,7 @@ import { places, refused } from './importing.ts';
 
 let service: TestService;
 beforeEach(async () => {
-  service = await testService(bareRecords());
+  service = await testService(bareRecords(), { fileRetentionDays: 0 });
 });
 afterEach(() => service.close());
 

@@ -1,6 +1,7 @@
 import { rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testService } from '../../support/service.ts';
 import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
@@ -57,5 +58,22 @@ describe('a check of files', () => {
       `files files ${name}: belongs to no document`,
       'files file_removals 0123-original: was to be removed',
     ]);
+  });
+
+  it('finds removals that a running server should have done, and those that a stopped one could not are none', async () => {
+    const data = await copy();
+    const note = (name: string, ms: number) =>
+      `INSERT INTO file_removals (name, due_at) VALUES ('${name}', '${new Date(Date.now() + ms).toISOString()}')`;
+    const service = await testService([], { data });
+    for (const [name, hours] of [
+      ['01-late', -4],
+      ['02-soon', -1],
+      ['03-kept', 4],
+    ] as const) {
+      inDatabase(data, (connection) => connection.exec(note(name, hours * 3_600_000)));
+    }
+    expect(linesOf(await check({ data }))).toEqual(['files file_removals 01-late: was to be removed']);
+    await service.close();
+    expect(linesOf(await check({ data }))).toEqual([]);
   });
 });

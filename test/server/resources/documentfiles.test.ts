@@ -12,7 +12,7 @@ import { linksOf, post, posted } from './documentsof.ts';
 const LIMIT = 10_000;
 let service: TestService;
 beforeEach(async () => {
-  service = await testService(bareRecords(), { maxDocumentBytes: LIMIT });
+  service = await testService(bareRecords(), { maxDocumentBytes: LIMIT, fileRetentionDays: 0 });
 });
 afterEach(() => service.close());
 

@@ -19,12 +19,15 @@ import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { writeDatabaseCopy } from './databasecopy.ts';
+import { linkEarlier } from './earlier.ts';
 import { hashFile, type Manifest, writeFileList, writeManifest } from './manifest.ts';
 
 /** What a backup has to know besides. */
 export interface BackupOptions extends Work {
   /** Version of this molar, for the manifest. */
   readonly version: string;
+  /** An earlier backup beside the new one, whose files it shares. */
+  readonly since?: string;
 }
 
 /** What a backup has, as it is printed. */
@@ -33,6 +36,8 @@ export interface BackupReport {
   readonly takenAt: string;
   readonly rows: number;
   readonly files: number;
+  /** How many of these take no space of their own: the earlier backup has them. */
+  readonly shared: number;
   readonly bytes: number;
   readonly sha256: string;
   /** False for data of another version of molar, of which only the database itself was checked. */
@@ -72,6 +77,7 @@ async function fill(
   options: BackupOptions,
 ): Promise<Omit<BackupReport, 'backup'>> {
   const files = await openDiskFiles(join(folder, 'files'));
+  if (options.since !== undefined) await linkEarlier(resolve(options.since), folder, opened.live, options);
   // Most files come first, without a state held open: a database that is written to keeps all since an open state.
   await copyFiles(opened.live, opened.files, files, options);
   const { snapshot, takenAt, lost } = await completeState(opened, files, options);
@@ -81,7 +87,7 @@ async function fill(
     const context = { files, live: copy.read, keepsYoung: false, now: options.now(), turn: turning(options) };
     for await (const name of orphans(context)) await files.remove(name);
     const { version, fingerprint } = await readSchema(copy.read, copy.dialect);
-    const { wrong, ...list } = await writeFileList(folder, hashedFiles(copy.read, files, options));
+    const { wrong, shared, ...list } = await writeFileList(folder, hashedFiles(copy.read, files, options));
     const problems = [...lost.map((name) => `${name} is missing`), ...wrong.map((name) => `${name} was changed`)];
     const own = await ownSchema();
     const isOther = version < own.version || fingerprint !== own.fingerprint;
@@ -104,6 +110,7 @@ async function fill(
       takenAt,
       rows: rowsOf(tables),
       files: list.count,
+      shared,
       bytes,
       sha256: database.sha256,
       checked: !isOther,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { storagePath } from '../../files/files.ts';
@@ -9,7 +9,7 @@ import type { TableCounts } from '../copy/database.ts';
 import type { HashedFile } from '../copy/files.ts';
 
 /** Tells what is in a backup; written last. */
-const MANIFEST = 'manifest.json';
+export const MANIFEST = 'manifest.json';
 
 /** The SHA-256 of every file, a line each, in the form that `sha256sum --check` reads. */
 export const FILE_LIST = 'files.sha256';
@@ -65,16 +65,17 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return manifest as Manifest;
 }
 
-/** Writes the list of files as they come; answers what the manifest tells of it. */
+/** Writes the list of files as they come; answers what the manifest tells of it, and how many are links. */
 export async function writeFileList(
   folder: string,
   files: AsyncIterable<HashedFile>,
-): Promise<Manifest['files'] & { readonly wrong: readonly string[] }> {
+): Promise<Manifest['files'] & { readonly wrong: readonly string[]; readonly shared: number }> {
   const hash = createHash('sha256');
   const list = await open(join(folder, FILE_LIST), 'w', 0o600);
   const wrong: string[] = [];
   let count = 0;
   let bytes = 0;
+  let shared = 0;
   try {
     for await (const file of files) {
       const line = `${file.found}  files/${storagePath(file.name)}\n`;
@@ -82,13 +83,14 @@ export async function writeFileList(
       await list.appendFile(line);
       count++;
       bytes += file.bytes;
+      if ((await stat(join(folder, 'files', storagePath(file.name)))).nlink > 1) shared++;
       if (file.sha256 !== null && file.sha256 !== file.found) wrong.push(file.name);
     }
     await list.sync();
   } finally {
     await list.close();
   }
-  return { list: FILE_LIST, sha256: hash.digest('hex'), count, bytes, wrong };
+  return { list: FILE_LIST, sha256: hash.digest('hex'), count, bytes, wrong, shared };
 }
 
 /** The names and hashes of a list of files. */

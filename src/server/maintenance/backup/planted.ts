@@ -1,19 +1,28 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { existsSync, type Stats } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { isOurs } from '../../owner.ts';
 import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
 import { StoreUnusable } from '../../store/store.ts';
+import { LOCK } from '../partfolder.ts';
 import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
+import { MANIFEST } from './manifest.ts';
 
 /**
  * Refuses what no backup has and somebody must have put there: links, which restore what is elsewhere, and journals of
- * the database, whose pages no hash covers. Throws `StoreUnusable`.
+ * the database, whose pages no hash covers. Files of documents that backups beside this one have as well are no such
+ * links. Throws `StoreUnusable`.
  */
-export async function refuseLinks(backup: string, folder = backup): Promise<void> {
+export async function refuseLinks(backup: string): Promise<void> {
+  if (existsSync(backup)) await refuseIn(backup, backup, await backupsBeside(backup));
+}
+
+async function refuseIn(backup: string, folder: string, others: readonly string[]): Promise<void> {
   for (const name of await readdir(folder).catch(missing)) {
     const path = join(folder, name);
     const found = await lstat(path);
-    if (found.isDirectory()) await refuseLinks(backup, path);
-    else if (!found.isFile() || found.nlink > 1) {
+    if (found.isDirectory()) await refuseIn(backup, path, others);
+    else if (!found.isFile() || (found.nlink > 1 && !(await isShared(found, relative(backup, path), others)))) {
       throw new StoreUnusable(
         `The backup has a link, or something else that is no file of its own: ${relative(backup, path)}.`,
         'Make sure that you know who put it there. A copy has no links: cp -rL BACKUP COPY.',
@@ -22,6 +31,26 @@ export async function refuseLinks(backup: string, folder = backup): Promise<void
       throw new StoreUnusable(`The backup has ${name}, which no backup has.`, 'Use another backup.');
     }
   }
+}
+
+/** The backups in the folder of one, itself included, finished or not. */
+async function backupsBeside(backup: string): Promise<string[]> {
+  const top = dirname(await realpath(backup));
+  const folders = (await readdir(top)).map((name) => join(top, name));
+  const backups: string[] = [];
+  for (const folder of folders) {
+    const found = await lstat(folder).catch(() => undefined);
+    if (found === undefined || !found.isDirectory() || !isOurs(found)) continue;
+    if (existsSync(join(folder, MANIFEST)) || existsSync(join(folder, LOCK))) backups.push(folder);
+  }
+  return backups;
+}
+
+/** Whether every name of a file is the one that backups give the file of a document, in one of these. */
+async function isShared(file: Stats, path: string, backups: readonly string[]): Promise<boolean> {
+  if (!/^files[/\\][^/\\]{2}[/\\]/.test(path)) return false;
+  const names = await Promise.all(backups.map((backup) => lstat(join(backup, path)).catch(() => undefined)));
+  return names.filter((found) => found?.ino === file.ino && found.dev === file.dev).length === file.nlink;
 }
 
 /** A folder that is not there is told by the reader of its manifest. */

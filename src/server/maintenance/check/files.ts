@@ -26,6 +26,9 @@ const MAX_PARALLEL_FILES = 16;
 /** How long a removal may be under way on a server that runs, milliseconds. */
 const REMOVING_MS = 2000;
 
+/** After which a running server, which removes files every hour, must have removed one that is due; milliseconds. */
+const OVERDUE_MS = 3 * 60 * 60 * 1000;
+
 /** What stands in `table` of problems that concern no record. */
 const FILES = 'files';
 
@@ -144,12 +147,17 @@ async function unowned({ live, files }: Pick<CheckContext, 'files' | 'live'>, na
   return found;
 }
 
-/** Names of files that should be gone; on a running server only those that are still there a moment later. */
-export async function unfinishedRemovals(context: Pick<CheckContext, 'live' | 'served'>): Promise<string[]> {
+/**
+ * Names of files that should be gone; on a running server only those that are still there a moment later. Those that are
+ * kept for a time are none of them before a running server has had the time to remove them: whatever came due while none
+ * ran goes when the next one starts.
+ */
+export async function unfinishedRemovals(context: Pick<CheckContext, 'live' | 'served' | 'now'>): Promise<string[]> {
+  const due = context.served ? new Date(context.now - OVERDUE_MS).toISOString() : '';
   const named = async () =>
-    (await context.live.all<{ name: string }>(sql`SELECT name FROM file_removals ORDER BY name`)).map(
-      ({ name }) => name,
-    );
+    (
+      await context.live.all<{ name: string }>(sql`SELECT name FROM file_removals WHERE due_at <= ${due} ORDER BY name`)
+    ).map(({ name }) => name);
   const first = await named();
   if (!context.served || first.length === 0) return first;
   await sleep(REMOVING_MS);

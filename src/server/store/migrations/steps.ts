@@ -235,6 +235,15 @@ const SEQUENCED: Migration = {
   ],
 };
 
+const FILE_RETENTION: Migration = {
+  name: 'file retention',
+  statements: [
+    // Until when a file is kept whose document is gone, UTC; empty: it is to be removed at once.
+    "ALTER TABLE file_removals ADD COLUMN due_at TEXT NOT NULL DEFAULT ''",
+    'CREATE INDEX file_removals_by_due ON file_removals (due_at)',
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -252,4 +261,5 @@ export const MIGRATIONS: readonly Migration[] = [
   POSITIONS,
   SEQUENCED,
   EPOCHS,
+  FILE_RETENTION,
 ];

@@ -38,7 +38,7 @@ await describeS3('documents in a bucket', (s3) => {
     data = await mkdtemp(join(tmpdir(), 'molar-bucket-'));
     used += 1;
     files = await openFiles(`s3://${s3.bucket}/documents/${used}`, data);
-    service = await testService(bareRecords());
+    service = await testService(bareRecords(), { fileRetentionDays: 0 });
     (service.service as { files: Files }).files = files;
     s3.requests.length = 0;
   });
@@ -127,7 +127,7 @@ await describeS3('documents in a bucket', (s3) => {
     expect([await staged(), rowsOf(await service.call('GET', '/documents'))]).toEqual([[expect.anything()], []]);
     const [first, second] = [await send(), await send()];
     expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
-    await recoverFiles(service.service.store, files);
+    await recoverFiles(service.service.store, files, service.clock.now());
     expect([(await kept()).length, await staged()]).toEqual([1, []]);
   });
 
@@ -143,7 +143,7 @@ await describeS3('documents in a bucket', (s3) => {
       await s3.back();
     }
     expect((await kept()).length).toBe(1);
-    await recoverFiles(service.service.store, files);
+    await recoverFiles(service.service.store, files, service.clock.now());
     expect(await kept()).toEqual([]);
   });
 });

@@ -1,0 +1,76 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import sql from 'sql-template-tag';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { linksOf, posted } from '../server/resources/documentsof.ts';
+import { PDF } from '../support/files.ts';
+import { bareRecords, line } from '../support/practice.ts';
+import { type TestService, testService } from '../support/service.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let service: TestService;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  service = await testService(bareRecords(), { fileRetentionDays: 7 });
+});
+afterEach(async () => {
+  await service.close();
+  vi.useRealTimers();
+});
+
+async function filesOnDisk(): Promise<string[]> {
+  const entries = await readdir(join(service.path, 'files'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+const waiting = () => service.service.store.read.all(sql`SELECT name FROM file_removals`);
+
+/** Waits until exactly these files are still to be removed. */
+const untilWaiting = (names: readonly string[]) =>
+  vi.waitFor(async () => expect(await waiting()).toEqual(names.map((name) => ({ name }))), 10_000);
+
+/** Lets an hour come, without the clock: whatever is done every hour is done. */
+const hourly = () => vi.advanceTimersByTime(HOUR_MS);
+
+it('files of a deleted document are kept for seven days, and nobody gets at them', async () => {
+  const [first, second] = [await posted(service), await posted(service)];
+  await service.call('DELETE', `/documents/${first.id}`);
+  service.clock.advance(1);
+  await service.call('DELETE', `/documents/${second.id}`);
+  const called = await service.call('GET', linksOf(first).original ?? '', { token: null, organization: null });
+  expect(called.status).toBe(404);
+  expect(await filesOnDisk()).toHaveLength(2);
+  service.clock.advance(7 * DAY_MS - 1);
+  hourly();
+  await untilWaiting([`${second.guidName}-original`]);
+  expect(await filesOnDisk()).toEqual([`${second.guidName}-original`]);
+  service.clock.advance(1);
+  hourly();
+  await untilWaiting([]);
+  expect(await filesOnDisk()).toEqual([]);
+});
+
+it('files that an import replaces or deletes are kept as long', async () => {
+  const imported = (content: string) =>
+    line('DocumentV1', { id: 1, name: 'imported', mimeType: 'PDF', file: { content } });
+  await service.import([imported(PDF)]);
+  await service.import([imported(Buffer.from('%PDF-1.4 other').toString('base64'))]);
+  await service.import([line('DocumentV1', { id: 1, deleted: true })]);
+  expect(await filesOnDisk()).toHaveLength(2);
+  service.clock.advance(7 * DAY_MS);
+  hourly();
+  await untilWaiting([]);
+  expect(await filesOnDisk()).toEqual([]);
+});
+
+it('however many have become due at once, all of them go', async () => {
+  await service.service.store.write(async (tx) => {
+    for (let at = 0; at < 1100; at++) {
+      await tx.run(sql`INSERT INTO file_removals (name, due_at) VALUES (${`${at}-original`}, ${service.clock.text()})`);
+    }
+  });
+  hourly();
+  await untilWaiting([]);
+});
