@@ -1,6 +1,6 @@
 // Makes a large practice of a small one by copying its rows inside the database file, which takes a fraction of the
 // time of importing them: what the server keeps beside the records (columns, side tables, ledger, distributions,
-// indexes, sequences) is copied with them. `molar server check` finds nothing wrong with the result.
+// indexes, sequences, counts) is copied with them. `molar server check` finds nothing wrong with the result.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -37,6 +37,9 @@ export function enlarge(folder, { patients, transactions }, times) {
     const raise = database.prepare('UPDATE sequences SET last_id = last_id + ? WHERE type = ?');
     raise.run(patients * (times - 1), 'PatientV1');
     raise.run(transactions * (times - 1), 'Transaction');
+    database.exec(
+      `UPDATE record_counts SET records = records * ${times} WHERE table_name IN ('patients', 'transactions')`,
+    );
     database.exec('UPDATE ledger_versions SET version = version + 1; COMMIT');
   } finally {
     database.close();

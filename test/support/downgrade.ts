@@ -40,6 +40,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE stream_messages DROP COLUMN seq',
     'CREATE INDEX stream_messages_by_organization ON stream_messages (org, id)',
   ],
+  14: ['DROP TABLE record_counts'],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

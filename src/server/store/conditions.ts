@@ -20,6 +20,11 @@ export function rangeTerms(terms: readonly Term[]): Term[] {
   return terms.filter((term) => RANGES.includes(term.operator));
 }
 
+/** Whether a term selects the records that have one of its values. */
+export function isOneOf({ operator }: Term): boolean {
+  return operator === '==' || operator === '->';
+}
+
 /** The WHERE clause of a checked filter and of what the reader sees, ANDed; `r` is the alias of the resource's table. */
 export function conditionsOf(
   reach: Reach,

@@ -99,6 +99,16 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     ],
   ],
   [
+    'a count of records',
+    `UPDATE record_counts SET records = 77 WHERE org = 1 AND table_name = 'transactiontags'`,
+    [like(/^counts record_counts transactiontags: says 77 transaction tags, but there are \d+$/)],
+  ],
+  [
+    'a count that is missing',
+    `DELETE FROM record_counts WHERE org = 1 AND table_name = 'appointments' AND place = ${LOCATIONS.east}`,
+    [like(new RegExp(`^counts record_counts appointments: says 0 appointments at location ${LOCATIONS.east}, but`))],
+  ],
+  [
     'a ledger row that is missing',
     `DELETE FROM ledger WHERE id = ${big(404)}`,
     [`ledger ledger ${big(404)}: is missing`],

@@ -223,6 +223,15 @@ const POSITIONS: Migration = {
   ],
 };
 
+const COUNTS: Migration = {
+  name: 'counts',
+  statements: [
+    // How many records each table of a resource has at each place, 0 for those without: filled when the tables are complete.
+    `CREATE TABLE record_counts (org INTEGER NOT NULL, table_name TEXT NOT NULL, place INTEGER NOT NULL, records INTEGER NOT NULL,
+      PRIMARY KEY (org, table_name, place)) WITHOUT ROWID`,
+  ],
+};
+
 /** The hand-written part of the schema, step by step: whatever is no table of a resource (those follow from the catalog, store/schema). */
 export const MIGRATIONS: readonly Migration[] = [
   FIRST,
@@ -238,4 +247,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CREDENTIALS,
   WHOSE,
   POSITIONS,
+  COUNTS,
 ];

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { LogRow, StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
 import { type Connection, connectionOf, patienceFor } from './statements.ts';
-import { NeedsOwnTransaction, PostgresTransaction, writeAppended } from './transaction.ts';
+import { NeedsOwnTransaction, PostgresTransaction, type Settled, writeSettled } from './transaction.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
@@ -117,12 +117,12 @@ export class LaneWriter {
     let finished: readonly (() => void)[];
     try {
       const answers: (() => void)[] = [];
-      const rows: LogRow[] = [];
+      const settled: Settled[] = [];
       // Delivered to others when it is committed, and not otherwise.
       const told = this.options.notice !== '' && group.some((job) => !job.quiet);
       await connection.command(`${this.beginning(org, alone)}${told ? `; ${this.options.notice}` : ''}`);
-      for (const job of group) answers.push(await this.runJob(connection, job, rows, group.length > 1, alone));
-      if (rows.length > 0) await writeAppended(connection, rows);
+      for (const job of group) answers.push(await this.runJob(connection, job, settled, group.length > 1, alone));
+      await writeSettled(connection, settled);
       committing = true;
       const done = await connection.command('COMMIT');
       // COMMIT silently rolls back a transaction that a statement broke.
@@ -154,7 +154,7 @@ export class LaneWriter {
   private async runJob(
     connection: Connection,
     job: Job,
-    rows: LogRow[],
+    settled: Settled[],
     shared: boolean,
     alone: boolean,
   ): Promise<() => void> {
@@ -163,8 +163,9 @@ export class LaneWriter {
     let value: unknown;
     try {
       value = await job.work(tx);
-      rows.push(...(await tx.settled()));
+      const own = await tx.settled();
       if (shared) await connection.command('RELEASE SAVEPOINT request');
+      settled.push(own);
     } catch (error) {
       if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
       // These end the whole transaction, or make it run again.
