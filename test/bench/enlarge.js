@@ -40,7 +40,12 @@ export function enlarge(folder, { patients, transactions }, times) {
     database.exec(
       `UPDATE record_counts SET records = records * ${times} WHERE table_name IN ('patients', 'transactions')`,
     );
-    database.exec('UPDATE ledger_versions SET version = version + 1; COMMIT');
+    database.exec('UPDATE ledger_versions SET version = version + 1, counted = version + 1; DELETE FROM ledger_blocks');
+    const blocks =
+      database.prepare(`INSERT INTO ledger_blocks SELECT org, location_id, @width, guarantor_id / @width, COUNT(*)
+      FROM ledger GROUP BY org, location_id, guarantor_id / @width`);
+    for (const bits of [10n, 20n, 30n, 40n]) blocks.run({ width: 2n ** bits });
+    database.exec('COMMIT');
   } finally {
     database.close();
   }

@@ -41,6 +41,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     'CREATE INDEX stream_messages_by_organization ON stream_messages (org, id)',
   ],
   14: ['DROP TABLE record_counts'],
+  15: ['DROP TABLE ledger_blocks', 'ALTER TABLE ledger_versions DROP COLUMN counted'],
 };
 
 /** A script that makes a SQLite database one of an earlier schema. */

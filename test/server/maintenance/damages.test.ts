@@ -119,6 +119,11 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     ['ledger ledger 9: should not be there'],
   ],
   [
+    'a block of the ledger',
+    'UPDATE ledger_blocks SET transactions = transactions - 1 WHERE org = 1 AND width = 1024 AND location_id = 0',
+    [like(/^ledger ledger_blocks \d+ 1024 \d+: does not agree with ledger$/)],
+  ],
+  [
     'changes of the ledger that were not worked in',
     'INSERT INTO ledger_changes (org, id) VALUES (1, 9)',
     ['ledger ledger_changes: 1 changes have not been applied'],

@@ -22,7 +22,7 @@ async function damaged(statement: string): Promise<string> {
 
 const ledgers = (data: string) =>
   inDatabase(data, (connection) =>
-    ['ledger', 'distributions', 'ledger_changes', 'record_counts'].map((table) =>
+    ['ledger', 'ledger_blocks', 'distributions', 'ledger_changes', 'record_counts'].map((table) =>
       connection.prepare(`SELECT * FROM ${table}`).all(),
     ),
   );
@@ -36,6 +36,11 @@ it.each([
   ],
   ['ledger rows', `DELETE FROM ledger WHERE id > ${big(401)}`, [{ what: 'ledgers made again', count: 2 }]],
   ['distributions', `UPDATE distributions SET cents = cents + 1`, [{ what: 'ledgers made again', count: 1 }]],
+  [
+    'blocks of the ledger',
+    'UPDATE ledger_blocks SET transactions = transactions + 1 WHERE width = 1024 AND org = 1',
+    [{ what: 'ledgers made again', count: 1 }],
+  ],
   [
     'changes not worked in',
     `INSERT INTO ledger_changes SELECT org, id FROM transactions`,

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import type { Files } from '../../files/files.ts';
 import { removeScheduled } from '../../files/recovery.ts';
+import { fillBlocks } from '../../reports/aging/blocks.ts';
 import { settleLedger } from '../../reports/aging/ledger.ts';
 import { recount } from '../../store/counts.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -116,4 +117,5 @@ async function rebuildLedger(tx: Transaction, org: number, context: CheckContext
   await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT org, id FROM transactions WHERE org = ${org}
     ON CONFLICT DO NOTHING`);
   await settleLedger(tx);
+  await fillBlocks(tx, org);
 }
