@@ -115,7 +115,8 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       clock,
       linkKeys,
       tokenUses,
-      fileRetentionDays: options.fileRetentionDays ?? (options.database === undefined ? 0 : DEFAULT_FILE_RETENTION_DAYS),
+      fileRetentionDays:
+        options.fileRetentionDays ?? (options.database === undefined ? 0 : DEFAULT_FILE_RETENTION_DAYS),
       maxDocumentBytes: options.maxDocumentBytes ?? DEFAULT_DOCUMENT_MEGABYTES * 1024 * 1024,
       maxText: options.maxText ?? MAX_TEXT,
       requireLocation: options.requireLocation ?? false,

@@ -1,7 +1,7 @@
 // Makes a large practice of a small one by copying its rows inside the database file, which takes a fraction of the
 // time of importing them: what the server keeps beside the records (columns, side tables, ledger, distributions,
-// indexes, sequences) is copied with them; each copy has change dates of its own. `molar server check` finds nothing
-// wrong with the result.
+// indexes, sequences, counts) is copied with them; each copy has change dates of its own. `molar server check` finds
+// nothing wrong with the result.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { LEDGER_DAYS, TODAY } from './practice.js';
@@ -41,7 +41,15 @@ export function enlarge(folder, { patients, transactions }, times) {
     const raise = database.prepare('UPDATE sequences SET last_id = last_id + ? WHERE type = ?');
     raise.run(patients * (times - 1), 'PatientV1');
     raise.run(transactions * (times - 1), 'Transaction');
-    database.exec('UPDATE ledger_versions SET version = version + 1; COMMIT');
+    database.exec(
+      `UPDATE record_counts SET records = records * ${times} WHERE table_name IN ('patients', 'transactions')`,
+    );
+    database.exec('UPDATE ledger_versions SET version = version + 1, counted = version + 1; DELETE FROM ledger_blocks');
+    const blocks =
+      database.prepare(`INSERT INTO ledger_blocks SELECT org, location_id, @width, guarantor_id / @width, COUNT(*)
+      FROM ledger GROUP BY org, location_id, guarantor_id / @width`);
+    for (const bits of [10n, 20n, 30n, 40n]) blocks.run({ width: 2n ** bits });
+    database.exec('COMMIT');
   } finally {
     database.close();
   }

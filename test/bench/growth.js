@@ -55,8 +55,8 @@ const SAME_ANSWER = {
     filtered('agingbalances/report', `location.id==ALL,page==${agingPages}`),
 };
 
-/** Requests whose work grows with what they count, each right after a write, so that no number is kept. */
-const GROWING = {
+/** Counts right after a write of what they count, so that no number is cached. */
+const COUNTS = {
   'count of all patients, after a write': () => 'patients/totalcount',
   'count of a third of them, after a write': () =>
     filtered('patients/totalcount', `preferredLocation.id==${LOCATIONS[0].id}`),
@@ -64,8 +64,10 @@ const GROWING = {
     filtered('patients/totalcount', `lastModified>=${since},lastModified<2026-01-15T00:00:00Z`),
   'count of changes since a time, nearly all, after a write': () =>
     filtered('patients/totalcount', 'lastModified>=2016-01-01T00:00:00Z'),
-  'aging page, after a guarantor has changed': () => filtered('agingbalances/report', 'location.id==ALL,page==1'),
 };
+
+/** Maximum pages of a whole aging report that are read. */
+const REPORT_PAGES = 800;
 
 /** Measures the sizes, smallest first. */
 export async function measure({ folder, signal, small, report }) {
@@ -82,11 +84,13 @@ export async function measure({ folder, signal, small, report }) {
       size.agingPages = Math.floor(meta.pagination.total / meta.pagination.limit);
     }
     await measureSame(report, sizes, small ? 3 : 25, signal);
-    await measureGrowing(report, sizes, small ? 2 : 7, signal);
+    await measureCounts(report, sizes, small ? 2 : 15, signal);
+    await measureAging(report, sizes.at(-1), small ? 2 : 25, signal);
+    await measureReport(report, sizes.at(-1), small ? 1 : 3, signal);
     for (const { client } of sizes) await client.close();
   });
   report.note(
-    'A count is made once and kept until anybody writes; after a write it costs what it counts, by the narrowest index. The pages of the aging report are found anew after each change of the ledger, at a cost that grows with the ledger.',
+    'Counts of all records and of those of a location are kept with the records. A page of the aging report is found anew after each change of the ledger, by how many transactions there are of blocks of guarantors.',
   );
 }
 
@@ -139,14 +143,58 @@ async function measureSame(report, sizes, rounds, signal) {
   }
 }
 
-async function measureGrowing(report, sizes, rounds, signal) {
-  for (const [what, path] of Object.entries(GROWING)) {
+async function measureCounts(report, sizes, rounds, signal) {
+  for (const [what, path] of Object.entries(COUNTS)) {
     const once = async (size, round) => {
       await change(size, round);
       return timed(() => ask(size, 'GET', path(size.patients, size)));
     };
-    rows(report, what, sizes, await inTurn(sizes, rounds, once, signal), undefined);
+    const times = await inTurn(sizes, rounds, once, signal);
+    for (const [index, { patients }] of sizes.entries()) {
+      const row = { what: `${what}: ${patients.toLocaleString('en')}`, values: times[index], unit: 'ms' };
+      report.value({ ...row, budget: { atMost: 2 } });
+    }
   }
+}
+
+/** A page of the largest practice right after a change of the ledger, against the same page asked again. */
+async function measureAging(report, size, rounds, signal) {
+  const page = (number) => filtered('agingbalances/report', `location.id==ALL,page==${number}`);
+  for (const [which, number] of Object.entries({ 'first page': 1, 'middle page': Math.ceil(size.agingPages / 2) })) {
+    const [ours, theirs] = [[], []];
+    for (let round = -1; round < rounds; round++) {
+      signal.throwIfAborted();
+      await change(size, round);
+      const changed = await timed(() => ask(size, 'GET', page(number)));
+      const again = await timed(() => ask(size, 'GET', page(number)));
+      if (round < 0) continue;
+      ours.push(changed);
+      theirs.push(again);
+    }
+    const what = `aging, ${which}, after a guarantor has changed: ${size.patients.toLocaleString('en')}`;
+    report.ratio({ what, ours, theirs, against: 'asked again', unit: 'ms', budget: { atMost: 1.3 } });
+  }
+}
+
+/** Page by page while the ledger changes between them, against a ledger that does not. The changes are not timed. */
+async function measureReport(report, size, rounds, signal) {
+  const pages = Math.min(size.agingPages, REPORT_PAGES);
+  const whole = async (before) => {
+    let took = 0;
+    for (let page = 1; page <= pages; page++) {
+      signal.throwIfAborted();
+      await before(page);
+      took += await timed(() => ask(size, 'GET', filtered('agingbalances/report', `location.id==ALL,page==${page}`)));
+    }
+    return took / 1000;
+  };
+  const [ours, theirs] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    theirs.push(await whole(() => {}));
+    ours.push(await whole((page) => change(size, page)));
+  }
+  const what = `aging, ${(pages * 1000).toLocaleString('en')} transactions, the ledger changing between pages`;
+  report.ratio({ what, ours, theirs, against: 'a quiet ledger', unit: 's', budget: { atMost: 1.5 } });
 }
 
 /** Milliseconds of each round by size, after one round that does not count. */

@@ -21,6 +21,7 @@ const NEW = {
 const HEADS = {
   sequences: `UPDATE sequences SET last_id = ? WHERE type = 'PatientV1'`,
   stream: 'UPDATE stream_heads SET seq = ? WHERE org = ?',
+  count: `UPDATE record_counts SET records = records + ? WHERE table_name = 'patients' AND place = ?`,
   audit: `UPDATE log_heads SET last_id = ?, hash = ? WHERE name = 'audit'`,
 };
 
@@ -30,6 +31,8 @@ source.close();
 const inserts = rows.map(({ table, rows }) => ({ rows, insert: insertInto(target, table) }));
 const heads = Object.fromEntries(Object.entries(HEADS).map(([name, text]) => [name, target.prepare(text)]));
 const last = (table, to) => rows.find((entry) => entry.table === table).rows[to - 1];
+const place = target.pragma('table_info(patients)').findIndex(({ name }) => name === 'preferred_location_id');
+const hash = target.pragma('table_info(audit_entries)').findIndex(({ name }) => name === 'hash');
 const records = rows[0].rows.length;
 
 const write = target.transaction((first, end) => {
@@ -39,7 +42,10 @@ const write = target.transaction((first, end) => {
   const [patient, message, entry] = ['patients', 'stream_messages', 'audit_entries'].map((table) => last(table, end));
   heads.sequences.run(patient[1]);
   heads.stream.run(message[1], message[0]);
-  heads.audit.run(entry[0], entry.at(-1));
+  const counts = new Map();
+  for (const row of rows[0].rows.slice(first, end)) counts.set(row[place], (counts.get(row[place]) ?? 0) + 1);
+  for (const [where, count] of counts) heads.count.run(count, where);
+  heads.audit.run(entry[0], entry[hash]);
 });
 
 const began = performance.now();

@@ -49,6 +49,8 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     ...['floor', 'epoch', 'base'].map((column) => `ALTER TABLE stream_heads DROP COLUMN ${column}`),
   ],
   16: ['DROP INDEX file_removals_by_due', 'ALTER TABLE file_removals DROP COLUMN due_at'],
+  17: ['DROP TABLE record_counts'],
+  18: ['DROP TABLE ledger_blocks', 'ALTER TABLE ledger_versions DROP COLUMN counted'],
 };
 
 const MESSAGE = `org, seq, routing_key, sent_at, correlation_id, payload, places, record, record_id, patient_id`;

@@ -1,7 +1,8 @@
 import { fairTurn } from '../fairscheduling.ts';
 import type { OperationResponse } from '../service.ts';
+import { countAtOnce, countRecords } from '../store/counting.ts';
 import { tableOf } from '../store/layout.ts';
-import { countRecords, type Slice } from '../store/records.ts';
+import type { Slice } from '../store/records.ts';
 import type { RecordQuery } from '../store/roads.ts';
 import type { Store } from '../store/store.ts';
 
@@ -28,14 +29,15 @@ export async function cachedCount(store: Store, query: RecordQuery): Promise<num
   return total;
 }
 
-/** Counted in parts, and again where something was written between them: the last time as it comes. */
+/** Counted in parts, and again where something was written between them: the last time in one. */
 async function countNow(store: Store, query: RecordQuery): Promise<number> {
   const { reach, resource, terms } = query;
   for (let tries = 1; ; tries++) {
     await fairTurn(reach.org);
     const cache = currentCache(store, query);
+    if (tries === MAX_COUNTED) return countAtOnce(store.read, query);
     const total = await countRecords(store.read, reach, resource, terms);
-    if (tries === MAX_COUNTED || currentCache(store, query) === cache) return total;
+    if (currentCache(store, query) === cache) return total;
   }
 }
 

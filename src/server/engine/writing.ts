@@ -85,7 +85,7 @@ export function deleteHandler(behaviour: Behaviour): Handler {
     const before = await service.store.write(async (tx) => {
       const { row, before } = await existingRecord(tx, resource, organization, id);
       await behaviour.beforeDelete?.(tx, { service, organization, actor, before, row });
-      await removeRecord(tx, organization.org, resource, id);
+      await removeRecord(tx, organization.org, resource, id, before);
       await recordChange(tx, { organization, actor, resource, before, after: undefined, at: nowOf(service) });
       return before;
     }, organization.org);
@@ -143,7 +143,7 @@ export async function storeDraft(
   const { organization, actor, before, after } = draft;
   const json = JSON.stringify(after);
   // A new record has an id that was never used before (`nextId`).
-  await putRecord(tx, organization.org, resource, after, behaviour.ownValues?.(draft), before === undefined, json);
+  await putRecord(tx, organization.org, resource, after, behaviour.ownValues?.(draft), before ?? null, json);
   await behaviour.indexed?.(tx, draft);
   await recordChange(tx, { organization, actor, resource, before, after, json, at: now });
   return (await behaviour.stored?.(tx, draft)) ? undefined : json;

@@ -48,7 +48,7 @@ export async function settleCorrections(tx: Transaction, service: Service, now: 
     const after = { ...before, isActive: false, replacedByTransaction: { id: replacement }, lastModified: now };
     const actor = undefined;
     const draft = { service, organization, actor, before, row, after, given: new Set<string>(), problems: [] };
-    await putRecord(tx, org, transactions, after, transactionBehaviour.ownValues?.(draft));
+    await putRecord(tx, org, transactions, after, transactionBehaviour.ownValues?.(draft), before);
     await transactionBehaviour.indexed?.(tx, draft);
   }
 }

@@ -148,7 +148,14 @@ async function putResource(
   state.problems.addAll(line, problems);
   if (problems.length > 0) return;
   if (resource.type === 'PatientV1') await noteReferrers(state, organization.org, id, draft.after);
-  await putRecord(state.tx, organization.org, resource, draft.after, behaviour.ownValues?.(draft), fresh);
+  await putRecord(
+    state.tx,
+    organization.org,
+    resource,
+    draft.after,
+    behaviour.ownValues?.(draft),
+    fresh ? null : undefined,
+  );
   await behaviour.indexed?.(state.tx, draft);
   state.links.noteWritten(organization.org, kind.type, id);
   if (draft.after.previousTransaction != null) await noteCorrection(state.tx, organization.org, draft.after);

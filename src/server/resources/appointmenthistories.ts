@@ -27,7 +27,7 @@ export async function recordHistory(
     created: now,
     lastModified: now,
   };
-  await putRecord(tx, organization.org, appointmentHistories, history);
+  await putRecord(tx, organization.org, appointmentHistories, history, {}, null);
   await recordChange(tx, {
     organization,
     actor,

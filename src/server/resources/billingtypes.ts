@@ -41,7 +41,7 @@ export const billingTypesSetHandler: Handler = async (request) => {
       const { organization, actor } = request;
       const at = nowOf(request.service);
       const changed = { ...patient, billingTypes, lastModified: at };
-      await putRecord(tx, organization.org, patients, changed);
+      await putRecord(tx, organization.org, patients, changed, {}, patient);
       await recordChange(tx, { organization, actor, resource: patients, before: patient, after: changed, at });
     } else {
       await auditUnchanged(tx, request, patients, patient);

@@ -230,8 +230,8 @@ const deleteDocument: Handler = async (request) => {
   const names = await service.store.write(async (tx) => {
     const row = await findRecord<DocumentRow>(tx, organization, documents, id);
     if (row === undefined) throw notFound(documents.one, id);
-    await removeRecord(tx, organization.org, documents, id);
     const before = JSON.parse(row.json) as JsonRecord;
+    await removeRecord(tx, organization.org, documents, id, before);
     await recordChange(tx, { organization, actor, resource: documents, before, after: undefined, at: nowOf(service) });
     await dropUnusedTags(tx, organization.org);
     const files = row.variants.split(',').map((variant) => fileName(row.guid, variant));

@@ -145,7 +145,7 @@ export async function removeEvents(
 ): Promise<void> {
   const at = nowOf(service);
   for (const before of removed) {
-    await removeRecord(tx, organization.org, events, before.id);
+    await removeRecord(tx, organization.org, events, before.id, before);
     await recordChange(tx, { organization, actor, resource: events, before, after: undefined, at });
   }
 }

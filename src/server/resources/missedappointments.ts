@@ -63,7 +63,7 @@ async function open(tx: Transaction, { organization, actor, service, after }: Dr
   const id = await tx.nextId(organization.org, missedAppointments.type);
   const copied = Object.fromEntries(COPIED.map((name) => [name, after[name]]));
   const record = { ...blankRecord(missedAppointments), ...copied, id, appointment: { id: after.id } };
-  await putRecord(tx, organization.org, missedAppointments, record, { is_open: 1 });
+  await putRecord(tx, organization.org, missedAppointments, record, { is_open: 1 }, null);
   const at = nowOf(service);
   await recordChange(tx, { organization, actor, resource: missedAppointments, before: undefined, after: record, at });
 }
@@ -83,7 +83,7 @@ async function change(
   if (row === undefined) return;
   const before = JSON.parse(row.json) as JsonRecord & { id: number };
   const record = { ...before, ...changes };
-  await putRecord(tx, org, missedAppointments, record, { is_open: Number(stays) });
+  await putRecord(tx, org, missedAppointments, record, { is_open: Number(stays) }, before);
   await recordChange(tx, {
     organization,
     actor,

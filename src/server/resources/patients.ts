@@ -150,7 +150,7 @@ export async function refreshReferred(
   const referredPatients = referred.map(({ id }) => ({ id }));
   if (isDeepStrictEqual(record.referredPatients, referredPatients)) return referredPatients;
   const after = { ...record, referredPatients };
-  await putRecord(tx, org, patients, after);
+  await putRecord(tx, org, patients, after, {}, record);
   await changed(record, after);
   return referredPatients;
 }

@@ -28,6 +28,11 @@ export function rangedColumn({ key, value }: Term['key']): string {
   return value.match === 'text' ? foldColumn(key) : columnName(key);
 }
 
+/** Whether a term selects the records that have one of its values. */
+export function isOneOf({ operator }: Term): boolean {
+  return operator === '==' || operator === '->';
+}
+
 /** The WHERE clause of a checked filter and of what the reader sees, ANDed; `r` is the alias of the resource's table. */
 export function conditionsOf(
   reach: Reach,

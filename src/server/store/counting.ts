@@ -1,12 +1,18 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
+import type { Resource } from '../../catalog/define.ts';
+import type { Term } from '../../catalog/filter/check.ts';
 import type { Operator } from '../../catalog/operators.ts';
-import { isRange } from './conditions.ts';
-import { tableOf } from './layout.ts';
+import { conditionsOf, isOneOf, isRange } from './conditions.ts';
+import { keptCount } from './counts.ts';
+import { columnName, layoutOf, tableOf } from './layout.ts';
+import type { Reach } from './reach.ts';
 import {
   alongIds,
   alongRange,
+  fewOf,
   goAlong,
   isNarrow,
+  PACES,
   type Paces,
   type Range,
   type RecordQuery,
@@ -17,13 +23,46 @@ import {
 } from './roads.ts';
 import type { Reader } from './store.ts';
 
+/** How many records a query selects: counted in parts where it may be many. */
+export async function countRecords(
+  read: Reader,
+  reach: Reach,
+  resource: Resource,
+  terms: readonly Term[],
+  paces: Paces = PACES,
+): Promise<number> {
+  const { table, place } = layoutOf(resource);
+  const limits = terms.filter(({ all }) => all !== true);
+  const [only] = limits;
+  const atPlaces = only?.key.key !== undefined && columnName(only.key.key) === place?.name && isOneOf(only);
+  if (reach.locations === undefined && (only === undefined || (atPlaces && limits.length === 1))) {
+    return keptCount(read, reach.org, table, only?.values as number[] | undefined);
+  }
+  const query = { reach, resource, terms };
+  if (isCountedAtOnce(query)) return countAtOnce(read, query);
+  const few = await fewOf(read, query, paces.few);
+  if (few !== undefined) return countAtOnce(read, query, few);
+  return countAlong(read, query, paces);
+}
+
+/** Counts in one statement: nothing is written while it is counted, however long that takes. */
+export async function countAtOnce(read: Reader, query: RecordQuery, where = whereOf(query)): Promise<number> {
+  const { reach, resource } = query;
+  const row = await read.get<{ total: number }>(
+    sql`SELECT COUNT(*) AS total FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org}${where}`,
+  );
+  return row?.total ?? 0;
+}
+
+const whereOf = ({ reach, resource, terms }: RecordQuery) => conditionsOf(reach, resource, terms);
+
 /** Whether one index counts the records, and they are few or simply all. */
-export function isCountedAtOnce({ reach, terms }: RecordQuery): boolean {
+function isCountedAtOnce({ reach, terms }: RecordQuery): boolean {
   return terms.some(isNarrow) || (reach.locations === undefined && terms.every(({ all }) => all));
 }
 
 /** Counts the records of a query. One that is changed meanwhile may count as it was before, as it is then, or as both. */
-export async function countAlong(read: Reader, query: RecordQuery, paces: Paces): Promise<number> {
+async function countAlong(read: Reader, query: RecordQuery, paces: Paces): Promise<number> {
   const { reach, resource } = query;
   const road = await roadToCount(read, query, paces);
   const countWithin = async (where: Sql) => {

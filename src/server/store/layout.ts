@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CompositeIndex, Resource } from '../../catalog/define.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
-import { digitsOf, foldText } from '../../catalog/filter/values.ts';
+import { digitsOf, foldText, locationValue } from '../../catalog/filter/values.ts';
 import { emittedFields } from '../../catalog/record.ts';
 import { type ColumnValue, OWN_PARTS, type OwnColumn } from './owncolumns.ts';
 
@@ -36,6 +36,8 @@ export interface Layout {
   readonly columns: readonly Column[];
   readonly sides: readonly Side[];
   readonly indexes: readonly Index[];
+  /** The column of the location by which records are counted as they are written (`counts.ts`); undefined where there is none. */
+  readonly place: Column | undefined;
   /** Names in the stored JSON of a record, in its order. */
   readonly fields: readonly string[];
 }
@@ -98,6 +100,7 @@ export function layoutOf(resource: Resource): Layout {
     table,
     columns: [...keyed, ...unkeyed],
     sides,
+    place: single.filter(({ value }) => value === locationValue).flatMap(columnsOf)[0],
     indexes: [
       ...single.flatMap((key) => indexesOf(table, key)),
       ...(resource.indexes ?? []).map((index) => compositeOf(table, index)),

@@ -2,7 +2,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, isRange } from './conditions.ts';
-import { countAlong, isCountedAtOnce } from './counting.ts';
+import { placeOf, storedPlace } from './counts.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { patientColumn } from './patientof.ts';
 import { type Reach, seenBy } from './reach.ts';
@@ -142,28 +142,6 @@ export async function readPageText(
   return row ?? { data: null, last_id: null, found: 0, ids: null };
 }
 
-/** How many records a query selects: counted in parts where it may be many. */
-export async function countRecords(
-  read: Reader,
-  reach: Reach,
-  resource: Resource,
-  terms: readonly Term[],
-  paces: Paces = PACES,
-): Promise<number> {
-  const query = { reach, resource, terms };
-  const table = raw(tableOf(resource));
-  const count = async (where: Sql) => {
-    const row = await read.get<{ total: number }>(
-      sql`SELECT COUNT(*) AS total FROM ${table} r WHERE r.org = ${reach.org}${where}`,
-    );
-    return row?.total ?? 0;
-  };
-  if (isCountedAtOnce(query)) return count(conditionsOf(reach, resource, terms));
-  const few = await fewOf(read, query, paces.few);
-  if (few !== undefined) return count(few);
-  return countAlong(read, query, paces);
-}
-
 export function findRecord<T extends StoredRecord>(
   read: Reader,
   reach: Reach,
@@ -228,7 +206,8 @@ function readColumns(resource: Resource): string {
 
 /**
  * Inserts a record, or replaces the one with its id. `record` is the whole wire record, without computed parts.
- * `fresh`: no record ever had this id, so nothing of it has to be cleared. `json`: the record's text, where it is known.
+ * `before`: the record that it replaces; null when no record ever had this id, so that nothing of it has to be cleared;
+ * undefined when that is not known. `json`: the record's text, where it is known.
  */
 export async function putRecord(
   tx: Transaction,
@@ -236,16 +215,17 @@ export async function putRecord(
   resource: Resource,
   record: JsonRecord & { readonly id: number },
   own: OwnValues = {},
-  fresh = false,
+  before?: JsonRecord | null,
   json = JSON.stringify(record),
 ): Promise<void> {
   const layout = layoutOf(resource);
+  await countChange(tx, org, layout, record.id, before, record);
   const values: (string | number | null)[] = [org, record.id];
   for (const { name, of } of layout.columns) values.push(of === undefined ? (own[name] ?? null) : of(record));
   values.push(json);
   await tx.run(bound(upsertText(layout), values));
   for (const side of layout.sides) {
-    if (!fresh) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
+    if (before !== null) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
       await tx.run(bound(sideTexts(side.table), [org, value, record.id]));
     }
@@ -279,8 +259,33 @@ function upsertText(layout: Layout): Texts {
   return texts;
 }
 
-export async function removeRecord(tx: Transaction, org: number, resource: Resource, id: number): Promise<void> {
+/** Removes a record, if there is one. `before`: the record, where it is known. */
+export async function removeRecord(
+  tx: Transaction,
+  org: number,
+  resource: Resource,
+  id: number,
+  before?: JsonRecord,
+): Promise<void> {
   const layout = layoutOf(resource);
+  await countChange(tx, org, layout, id, before, undefined);
   for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
   await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
+}
+
+/** Counts what a write changes. Call it before the write. */
+async function countChange(
+  tx: Transaction,
+  org: number,
+  layout: Layout,
+  id: number,
+  before: JsonRecord | null | undefined,
+  after: JsonRecord | undefined,
+): Promise<void> {
+  const was = before ? placeOf(layout, before) : before === null ? undefined : await storedPlace(tx, layout, org, id);
+  const is = after && placeOf(layout, after);
+  if (was === is) return;
+  const { table } = layout;
+  if (was !== undefined) tx.count({ org, table, place: was, by: -1 });
+  if (is !== undefined) tx.count({ org, table, place: is, by: 1 });
 }

@@ -26,12 +26,23 @@ export interface LogRow {
   readonly values: LogValues;
 }
 
+/** By how much the number of records of a table at a place changes. */
+export interface CountChange {
+  readonly org: number;
+  readonly table: string;
+  /** Id of the location that `Layout.place` has of the records; 0 for those without. */
+  readonly place: number;
+  readonly by: number;
+}
+
 /** Reading and writing inside one transaction. Only an import may await anything but statements while it is open. */
 export interface Transaction extends Reader {
   /** Number of rows changed; after `beginBulkLoad` a store may return 0 without waiting, and throw faults later. */
   run(statement: Statement): Promise<number>;
   /** The next id of a type: above every id the type ever had in the organization (D15). */
   nextId(org: number, type: string): Promise<number>;
+  /** Notes that there are more records, or fewer. It is written when this write ends; nothing reads it before. */
+  count(change: CountChange): void;
   /** Appends a row to a log. It is numbered, in the order of commits, when this write ends; nothing reads it before. */
   append(row: LogRow): Promise<void>;
   /**

@@ -99,6 +99,16 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     ],
   ],
   [
+    'a count of records',
+    `UPDATE record_counts SET records = 77 WHERE org = 1 AND table_name = 'transactiontags'`,
+    [like(/^counts record_counts transactiontags: says 77 transaction tags, but there are \d+$/)],
+  ],
+  [
+    'a count that is missing',
+    `DELETE FROM record_counts WHERE org = 1 AND table_name = 'appointments' AND place = ${LOCATIONS.east}`,
+    [like(new RegExp(`^counts record_counts appointments: says 0 appointments at location ${LOCATIONS.east}, but`))],
+  ],
+  [
     'a ledger row that is missing',
     `DELETE FROM ledger WHERE id = ${big(404)}`,
     [`ledger ledger ${big(404)}: is missing`],
@@ -107,6 +117,11 @@ const DAMAGES: readonly (readonly [name: string, statement: string, found: reado
     'a ledger row of no transaction',
     `INSERT INTO ledger VALUES (1, ${LOCATIONS.east}, ${ANN}, 9, '2026-01-01', 1, 5, 0, 0)`,
     ['ledger ledger 9: should not be there'],
+  ],
+  [
+    'a block of the ledger',
+    'UPDATE ledger_blocks SET transactions = transactions - 1 WHERE org = 1 AND width = 1024 AND location_id = 0',
+    [like(/^ledger ledger_blocks \d+ 1024 \d+: does not agree with ledger$/)],
   ],
   [
     'changes of the ledger that were not worked in',

@@ -22,13 +22,25 @@ async function damaged(statement: string): Promise<string> {
 
 const ledgers = (data: string) =>
   inDatabase(data, (connection) =>
-    ['ledger', 'distributions', 'ledger_changes'].map((table) => connection.prepare(`SELECT * FROM ${table}`).all()),
+    ['ledger', 'ledger_blocks', 'distributions', 'ledger_changes', 'record_counts'].map((table) =>
+      connection.prepare(`SELECT * FROM ${table}`).all(),
+    ),
   );
 
 it.each([
   ['a sequence', `UPDATE sequences SET last_id = 5 WHERE type = 'PatientV1'`, [{ what: 'sequences raised', count: 2 }]],
+  [
+    'counts',
+    `UPDATE record_counts SET records = records - 1 WHERE table_name IN ('patients', 'documents')`,
+    [{ what: 'counts made again', count: 4 }],
+  ],
   ['ledger rows', `DELETE FROM ledger WHERE id > ${big(401)}`, [{ what: 'ledgers made again', count: 2 }]],
   ['distributions', `UPDATE distributions SET cents = cents + 1`, [{ what: 'ledgers made again', count: 1 }]],
+  [
+    'blocks of the ledger',
+    'UPDATE ledger_blocks SET transactions = transactions + 1 WHERE width = 1024 AND org = 1',
+    [{ what: 'ledgers made again', count: 1 }],
+  ],
   [
     'changes not worked in',
     `INSERT INTO ledger_changes SELECT org, id FROM transactions`,

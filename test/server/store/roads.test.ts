@@ -4,7 +4,8 @@ import type { Term } from '../../../src/catalog/filter/check.ts';
 import { appointments } from '../../../src/catalog/resources/appointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactions } from '../../../src/catalog/resources/transactions.ts';
-import { countRecords, putRecord, readPageText } from '../../../src/server/store/records.ts';
+import { countRecords } from '../../../src/server/store/counting.ts';
+import { putRecord, readPageText } from '../../../src/server/store/records.ts';
 import type { Paces } from '../../../src/server/store/roads.ts';
 import type { Reader, Statement } from '../../../src/server/store/store.ts';
 import { seeded } from '../../support/faults/seeded.ts';
@@ -172,7 +173,7 @@ async function fill(resource: Resource, make: (id: number, at: number) => Plain,
   const records: Plain[] = [];
   for (let at = 0, id = 1; at < RECORDS; at++, id += 1 + below(3)) records.push(make(id, spread(at)));
   await service.service.store.write(async (tx) => {
-    for (const record of records) await putRecord(tx, org, resource, record, {}, true);
+    for (const record of records) await putRecord(tx, org, resource, record, {}, null);
   });
   return { org, records };
 }

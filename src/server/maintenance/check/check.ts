@@ -8,6 +8,7 @@ import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { checkAccess } from './access.ts';
 import { CHECKS, type CheckContext, CheckFindings, type CheckName, type CheckProblem } from './context.ts';
+import { checkCounts } from './counts.ts';
 import { checkFiles } from './files.ts';
 import { checkLedger } from './ledger.ts';
 import { checkOrganizations, organizationNames } from './links.ts';
@@ -145,6 +146,7 @@ const PASSES: readonly (readonly [CheckName, Pass])[] = [
       ['records', (context: CheckContext, book: CheckFindings) => checkRecords(context, book, resource)] as const,
   ),
   ['records', checkReferences],
+  ['counts', checkCounts],
   ['ledger', checkLedger],
   ['sequences', checkSequences],
   ['uniqueness', checkUniqueness],

@@ -71,6 +71,7 @@ export const CHECKS = {
   records: 'Records: JSON, id, filter columns',
   values: 'Search tables of phone numbers and tags',
   links: 'Links lead to records',
+  counts: 'Counts kept of records',
   ledger: 'Ledger derived from transactions',
   sequences: 'Ids given so far',
   uniqueness: 'Uniqueness',

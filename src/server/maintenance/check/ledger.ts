@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
 import { cents } from '../../money.ts';
+import { wrongBlocks } from '../../reports/aging/blocks.ts';
 import { parseRecord } from '../../store/schema/backfill.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
-import { orgsOf, type RecordPage, recordPages, within } from './pages.ts';
+import { orgsOf, PAGE, type RecordPage, recordPages, within } from './pages.ts';
 
 interface TransactionRow {
   readonly id: number;
@@ -34,7 +35,8 @@ const COLUMNS = [
 export async function checkLedger(context: CheckContext, book: CheckFindings): Promise<void> {
   const findings = book.of('ledger');
   const orgs = new Set<number>();
-  for (const table of ['transactions', 'distributions', 'ledger']) {
+  const wrong = new Set<number>();
+  for (const table of ['transactions', 'distributions', 'ledger', 'ledger_blocks']) {
     for (const org of await orgsOf(context.read, table)) orgs.add(org);
   }
   for await (const page of recordPages<TransactionRow>(context.read, 'transactions', COLUMNS, [...orgs])) {
@@ -42,6 +44,7 @@ export async function checkLedger(context: CheckContext, book: CheckFindings): P
     const compare = (table: string, expected: ReadonlyMap<string, string>, kept: ReadonlyMap<string, string>) => {
       for (const id of new Set([...expected.keys(), ...kept.keys()])) {
         if (expected.get(id) === kept.get(id)) continue;
+        wrong.add(page.org);
         const lacks = !kept.has(id) ? 'is missing' : !expected.has(id) ? 'should not be there' : undefined;
         findings.report({ table, organization, id, message: lacks ?? 'does not agree with transactions' });
       }
@@ -51,11 +54,27 @@ export async function checkLedger(context: CheckContext, book: CheckFindings): P
     findings.counted(page.rows.length);
     await context.turn('transactions', page.rows.length);
   }
+  for (const org of orgs) {
+    // A ledger that is wrong is made again with its blocks.
+    if (wrong.has(org)) continue;
+    const organization = context.organization(org);
+    for (const { location_id, width, block } of await context.read.all<BlockKey>(wrongBlocks(org, PAGE))) {
+      const id = `${location_id} ${width} ${block}`;
+      findings.report({ table: 'ledger_blocks', organization, id, message: 'does not agree with ledger' });
+    }
+  }
   const waiting = await context.read.get<{ waiting: number }>(sql`SELECT COUNT(*) AS waiting FROM ledger_changes`);
   if ((waiting?.waiting ?? 0) > 0) {
     const message = `${waiting?.waiting} changes have not been applied`;
     findings.report({ table: 'ledger_changes', organization: null, id: null, message });
   }
+}
+
+/** Which block of a ledger. */
+interface BlockKey {
+  readonly location_id: number;
+  readonly width: number;
+  readonly block: number;
 }
 
 interface Part {

@@ -1,7 +1,11 @@
 import sql from 'sql-template-tag';
+import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import type { Files } from '../../files/files.ts';
 import { removeScheduled } from '../../files/recovery.ts';
+import { fillBlocks } from '../../reports/aging/blocks.ts';
 import { settleLedger } from '../../reports/aging/ledger.ts';
+import { recount } from '../../store/counts.ts';
+import { layoutOf } from '../../store/layout.ts';
 import { raiseSequence } from '../../store/sequences.ts';
 import type { Store, Transaction } from '../../store/store.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
@@ -36,6 +40,7 @@ export async function repair(work: Repair): Promise<Repaired[]> {
     note('files without a document removed', await dropOrphans(work));
   }
   if (book.of('sequences').problems > 0) note('sequences raised', await raiseSequences(work));
+  if (book.of('counts').problems > 0) note('counts made again', await recountAll(work));
   if (book.of('ledger').problems > 0) note('ledgers made again', await rebuildLedgers(work));
   return done;
 }
@@ -81,6 +86,20 @@ async function rebuildLedgers({ store, book, context }: Repair): Promise<number>
   return damaged.length + Number(names.has(null));
 }
 
+async function recountAll({ store, book }: Repair): Promise<number> {
+  const wrong = new Set(book.of('counts').listed.map(({ organization, id }) => `${organization} ${id}`));
+  const organizations = await store.read.all<{ org: number; id: string }>(sql`SELECT org, id FROM organizations`);
+  let made = 0;
+  for (const layout of STORED_RESOURCES.map(layoutOf)) {
+    for (const { org, id } of organizations) {
+      if (!wrong.has(`${id} ${layout.table}`)) continue;
+      await store.write((tx) => recount(tx, layout, org), org);
+      made++;
+    }
+  }
+  return made;
+}
+
 const COLUMNS = ['id', 'json', 'ledger_type', 'is_active', 'amount_cents'] as const;
 
 type CreditRow = Parameters<typeof distributionsOf>[0][number];
@@ -98,4 +117,5 @@ async function rebuildLedger(tx: Transaction, org: number, context: CheckContext
   await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT org, id FROM transactions WHERE org = ${org}
     ON CONFLICT DO NOTHING`);
   await settleLedger(tx);
+  await fillBlocks(tx, org);
 }

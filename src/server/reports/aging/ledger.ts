@@ -5,6 +5,7 @@ import type { Organization } from '../../organizations.ts';
 import type { Draft } from '../../resources/behaviour.ts';
 import { statement } from '../../store/statement.ts';
 import type { Transaction } from '../../store/store.ts';
+import { changeBlocks, fillBlocks } from './blocks.ts';
 
 /** A part of a credit that settles a charge, as it stands on the wire (D24). */
 interface Distribution {
@@ -44,8 +45,9 @@ export async function fillLedger(tx: Transaction, org: number): Promise<void> {
   await tx.run(sql`DELETE FROM ledger WHERE org = ${org}`);
   // By id: the rows lie in that order, and SQLite would take any of the indexes that begin with the organization.
   await insertRows(tx, sql`transactions t`, sql`t.org = ${org} AND t.id > 0`);
-  await tx.run(sql`INSERT INTO ledger_versions (org, version) VALUES (${org}, 1)
+  await tx.run(sql`INSERT INTO ledger_versions (org, version, counted) VALUES (${org}, 1, 0)
     ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
+  await fillBlocks(tx, org);
 }
 
 /** Moves the ledger of a stored patient to their guarantor, at once unless it is part of an import. */
@@ -83,8 +85,8 @@ async function hasLedger(tx: Transaction, organization: Organization, imported: 
  * undistributed part, negative (D34). Costs grow with what has changed, not with the ledger.
  */
 export async function settleLedger(tx: Transaction): Promise<void> {
-  const changed = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
-  if (changed === undefined) return;
+  const noted = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
+  if (noted === undefined) return;
   // A credit changes what is open of the charges it settles, and a charge what is left of the credits applied to it.
   // CROSS JOIN, here and below, keeps SQLite from walking a whole table: what has changed leads.
   await tx.run(sql`INSERT INTO ledger_changes (org, id)
@@ -92,10 +94,22 @@ export async function settleLedger(tx: Transaction): Promise<void> {
     UNION ALL
     SELECT d.org, d.credit_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.charge_id = n.id
     ON CONFLICT DO NOTHING`);
+  const from = sql`ledger_changes n CROSS JOIN transactions t`;
+  const chosen = sql`t.org = n.org AND t.id = n.id`;
+  await changeBlocks(
+    tx,
+    sql`SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id AS guarantor_id
+      ${activeOf(from, chosen)}`,
+  );
   await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
-  await insertRows(tx, sql`ledger_changes n CROSS JOIN transactions t`, sql`t.org = n.org AND t.id = n.id`);
-  await tx.run(sql`INSERT INTO ledger_versions (org, version) SELECT DISTINCT org, 1 FROM ledger_changes WHERE true
-    ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1`);
+  await insertRows(tx, from, chosen);
+  // A server of before blocks leaves `counted` behind.
+  const changed = await tx.all<{ org: number; version: number; counted: number }>(
+    sql`INSERT INTO ledger_versions (org, version, counted) SELECT DISTINCT org, 1, 1 FROM ledger_changes WHERE true
+      ON CONFLICT (org) DO UPDATE SET version = ledger_versions.version + 1,
+        counted = ledger_versions.counted + 1 RETURNING org, version, counted`,
+  );
+  for (const { org, version, counted } of changed) if (counted !== version) await fillBlocks(tx, org);
   await tx.run(sql`DELETE FROM ledger_changes`);
 }
 
@@ -113,7 +127,12 @@ async function insertRows(tx: Transaction, from: Sql, chosen: Sql): Promise<void
       COALESCE(t.estimated_insurance_cents, 0) - COALESCE((SELECT SUM(d.cents) FROM distributions d
         WHERE d.org = t.org AND d.charge_id = t.id AND d.by_insurance = 1), 0),
       COALESCE(t.estimated_write_off_cents, 0)
-    FROM ${from} CROSS JOIN patients p
-    WHERE ${chosen} AND p.org = t.org AND p.id = t.patient_id AND t.is_active = 1
+    ${activeOf(from, chosen)}
     ORDER BY t.org, location_id, p.primary_guarantor_id, t.id`);
+}
+
+/** The active transactions `t` among those that are chosen, with their patients `p`. */
+function activeOf(from: Sql, chosen: Sql): Sql {
+  return sql`FROM ${from} CROSS JOIN patients p
+    WHERE ${chosen} AND p.org = t.org AND p.id = t.patient_id AND t.is_active = 1`;
 }

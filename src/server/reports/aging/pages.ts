@@ -2,56 +2,106 @@ import sql from 'sql-template-tag';
 import type { OperationRequest } from '../../service.ts';
 import type { Reach } from '../../store/reach.ts';
 import type { Reader, Store } from '../../store/store.ts';
+import { GuarantorOrder } from './blocks.ts';
 import { ledgerOf } from './within.ts';
 
-/** First and last guarantor of a page. */
+/** First and last guarantor of a page; there may be none between them. */
 export interface GuarantorRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** The pages of a location that hold guarantors, by page number, and how many active transactions there are. */
+/** What is known of the pages of a location, and how many active transactions there are. */
 interface Directory {
   /** What it was made from; the same as long as nothing that it depends on has changed. */
   readonly version: unknown;
   readonly total: number;
-  readonly pages: ReadonlyMap<number, GuarantorRange>;
+  readonly pages: Map<number, GuarantorRange>;
+  /** No other page has guarantors. */
+  readonly complete: boolean;
+}
+
+/** A page: its guarantors, and how many transactions all pages have. */
+interface Page {
+  readonly guarantors: GuarantorRange | undefined;
+  readonly total: number;
 }
 
 /** Directories of one store, the least recently used first. */
 const directories = new WeakMap<Store, Map<string, Directory>>();
 const MAX_DIRECTORIES = 256;
 
+/** Attempts to find a page while the ledger changes, before it is found in one statement. */
+const MAX_ATTEMPTS = 3;
+
 /**
  * The guarantors of a page: transactions are counted guarantor by guarantor in the order of ids, and a guarantor
- * belongs to the page that its first one falls in (D35). The directory of a location is made once after each change
- * of the ledger, at a cost that grows with the location; every page then is a look-up.
+ * belongs to the page that its first one falls in (D35). After a change of the ledger a page is found by its blocks, at a
+ * cost that hardly grows with it. Of all locations of a caller who is bound to some, what is counted depends on where
+ * patients are: there all pages are found at once, at a cost that grows with the ledger.
  */
-export async function pagesOf(request: OperationRequest, location: number | 'ALL'): Promise<Directory> {
+export async function pageOf(request: OperationRequest, location: number | 'ALL', page: number): Promise<Page> {
   const { service, organization } = request;
   const { read } = service.store;
-  const cache = directories.get(service.store) ?? new Map<string, Directory>();
-  directories.set(service.store, cache);
   const { org, locations } = organization;
-  const name = `${org} ${location} ${service.agingPageLimit} ${JSON.stringify(locations)}`;
-  // Where a patient is, is no part of the ledger.
-  const version = locations === undefined ? await versionOf(read, org) : service.store.countCache();
-  const known = cache.get(name);
-  const directory =
-    known?.version === version
-      ? known
-      : await makeDirectory(read, organization, location, service.agingPageLimit, version);
+  const limit = service.agingPageLimit;
+  const name = `${org} ${location} ${limit} ${JSON.stringify(locations)}`;
+  const whole = location !== 'ALL' || locations === undefined;
+  const versionNow = async () => (whole ? versionsOf(read, org) : { version: service.store.countCache(), counted: 0 });
+  let { version, counted } = await versionNow();
+  for (let attempt = 1; ; attempt++) {
+    const known = recall(service.store, name, version);
+    if (known !== undefined && (known.complete || known.pages.has(page))) return answer(known, page);
+    if (counted !== version || attempt > MAX_ATTEMPTS) break;
+    const order = new GuarantorOrder(read, org, location);
+    const directory = known ?? { version, total: await order.total(), pages: new Map(), complete: false };
+    // What is behind the last page is not kept: anybody may ask for any number.
+    if ((page - 1) * limit < directory.total) {
+      const [first, next] = await Promise.all([order.after((page - 1) * limit), order.after(page * limit)]);
+      directory.pages.set(page, { first, last: next - 1 });
+    }
+    const before = version;
+    ({ version, counted } = await versionNow());
+    if (version !== before) continue;
+    remember(service.store, name, directory);
+    return answer(directory, page);
+  }
+  const directory = await makeDirectory(read, organization, location, limit, version);
+  remember(service.store, name, directory);
+  return answer(directory, page);
+}
+
+function answer({ pages, total }: Directory, page: number): Page {
+  return { guarantors: pages.get(page), total };
+}
+
+function recall(store: Store, name: string, version: unknown): Directory | undefined {
+  const known = directories.get(store)?.get(name);
+  if (known === undefined || known.version !== version) return undefined;
+  remember(store, name, known);
+  return known;
+}
+
+function remember(store: Store, name: string, directory: Directory): void {
+  const cache = directories.get(store) ?? new Map<string, Directory>();
+  directories.set(store, cache);
   cache.delete(name);
   cache.set(name, directory);
   if (cache.size > MAX_DIRECTORIES) cache.delete(cache.keys().next().value as string);
-  return directory;
 }
 
-/** Changes with every change of an organization's ledger, whichever process made it. */
-async function versionOf(read: Reader, org: number): Promise<number> {
-  return (
-    (await read.get<{ version: number }>(sql`SELECT version FROM ledger_versions WHERE org = ${org}`))?.version ?? 0
+/**
+ * The version of an organization's ledger, which changes with it, whichever process changes it, and the one that its
+ * blocks are of: they differ where an earlier molar changed the ledger last.
+ */
+async function versionsOf(
+  read: Reader,
+  org: number,
+): Promise<{ readonly version: unknown; readonly counted: unknown }> {
+  const row = await read.get<{ version: number; counted: number }>(
+    sql`SELECT version, counted FROM ledger_versions WHERE org = ${org}`,
   );
+  return row ?? { version: 0, counted: 0 };
 }
 
 interface PageRow extends GuarantorRange {
@@ -59,6 +109,7 @@ interface PageRow extends GuarantorRange {
   readonly transactions: number;
 }
 
+/** All pages, from one state of the ledger. */
 async function makeDirectory(
   read: Reader,
   reach: Reach,
@@ -79,5 +130,6 @@ async function makeDirectory(
     version,
     total: rows.reduce((sum, row) => sum + row.transactions, 0),
     pages: new Map(rows.map(({ page, first, last }) => [page, { first, last }])),
+    complete: true,
   };
 }

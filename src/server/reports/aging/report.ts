@@ -9,7 +9,7 @@ import type { Reader } from '../../store/store.ts';
 import { locationZones } from '../places.ts';
 import { amountOf, type Balance, balanceOf, balancesOf, passes, type Split, sumOf } from './balances.ts';
 import { BUCKETS, openSums, sameDays } from './openamounts.ts';
-import { pagesOf } from './pages.ts';
+import { pageOf } from './pages.ts';
 import { readAgingQuery } from './query.ts';
 
 /** GET `/agingbalances/report`: what guarantors owe by age, for a page of a location or for named guarantors (D34, D35). */
@@ -17,8 +17,8 @@ export const agingHandler: Handler = async (request) => {
   const { service, organization } = request;
   const { read } = service.store;
   const { location, guarantors, page, terms } = await readAgingQuery(request);
-  const directory = guarantors === undefined ? await pagesOf(request, location) : undefined;
-  const chosen = guarantors ?? directory?.pages.get(page) ?? [];
+  const found = guarantors === undefined ? await pageOf(request, location, page) : undefined;
+  const chosen = guarantors ?? found?.guarantors ?? [];
   const zones = await locationZones(read, organization.org);
   const days =
     location === 'ALL'
@@ -35,8 +35,8 @@ export const agingHandler: Handler = async (request) => {
   const records = balances.map((balance) => wireRecord(balance, facts.get(balance.id)));
   const data = JSON.stringify({ ...wireSums(balances), patientReports: records });
   // Only the first page tells how many there are (specification, Aging balances report, Paging rules 1 and 3).
-  if (directory === undefined || page > 1) return { data };
-  return { data, meta: { pagination: { limit: service.agingPageLimit, total: directory.total } } };
+  if (found === undefined || page > 1) return { data };
+  return { data, meta: { pagination: { limit: service.agingPageLimit, total: found.total } } };
 };
 
 function wireRecord(balance: Balance, facts: GuarantorFacts | undefined) {

@@ -1,9 +1,10 @@
 import type { QueryResult } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { queueEntries } from '../auditlog.ts';
+import { CountBuffer, writeCounts } from '../counts.ts';
 import { writeLogs } from '../logs.ts';
 import { nextId } from '../sequences.ts';
-import type { LogRow, Statement, Transaction } from '../store.ts';
+import type { CountChange, LogRow, Statement, Transaction } from '../store.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
 
@@ -16,6 +17,12 @@ const FIRST_REPLAN = 256;
 /** Thrown by a work in a group that is a bulk load: it runs again, in a transaction of its own. */
 export class NeedsOwnTransaction extends Error {}
 
+/** What a work has noted for the end of its transaction. */
+export interface Settled {
+  readonly counts: readonly CountChange[];
+  readonly rows: readonly LogRow[];
+}
+
 /**
  * One work inside a transaction of PostgreSQL, and the rows of logs that it has appended. A bulk load does not wait for what
  * it writes: the database replies in order, so every read sees it, and a fault is thrown by the next statement, or at the
@@ -24,6 +31,7 @@ export class NeedsOwnTransaction extends Error {}
 export class PostgresTransaction implements Transaction {
   private readonly spill: Spill;
   private appended: LogRow[] = [];
+  private readonly changes = new CountBuffer();
   private bulkLoading = false;
   private pending: Promise<void>[] = [];
   private sent = 0;
@@ -68,6 +76,10 @@ export class PostgresTransaction implements Transaction {
     return nextId(this, org, type);
   }
 
+  count(change: CountChange): void {
+    this.changes.add(change);
+  }
+
   async append(row: LogRow): Promise<void> {
     if (this.alone && row.log === 'stream') await this.spill.add(row.values);
     else this.appended.push(row);
@@ -78,11 +90,14 @@ export class PostgresTransaction implements Transaction {
     await this.spill.addSelected(org, select, rows);
   }
 
-  /** The appended rows that are still to be numbered; the head of a log may be locked from here on. */
-  async settled(): Promise<readonly LogRow[]> {
+  /** What is still to be written at the end of the transaction; the head of a log may be locked from here on. */
+  async settled(): Promise<Settled> {
     await this.drain();
     this.bulkLoading = false;
-    return [...(await this.spill.settle()), ...this.appended];
+    const counts = this.changes.take();
+    // Everybody takes the rows of counts before the head of a log.
+    if (this.alone) await writeCounts(this, counts);
+    return { counts: this.alone ? [] : counts, rows: [...(await this.spill.settle()), ...this.appended] };
   }
 
   async beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {
@@ -113,10 +128,14 @@ export class PostgresTransaction implements Transaction {
   }
 }
 
-/** Numbers and writes what the works of a transaction have appended; the last step before the commit. */
-export async function writeAppended(connection: Connection, rows: readonly LogRow[]): Promise<void> {
+/** Writes what the works of a transaction have counted, and numbers and writes what they have appended; the last step before the commit. */
+export async function writeSettled(connection: Connection, settled: readonly Settled[]): Promise<void> {
   const tx = new PostgresTransaction(connection, false);
-  await writeLogs(tx, rows, queueEntries);
+  const counts = new CountBuffer();
+  for (const change of settled.flatMap((of) => of.counts)) counts.add(change);
+  await writeCounts(tx, counts.take());
+  const rows = settled.flatMap((of) => of.rows);
+  if (rows.length > 0) await writeLogs(tx, rows, queueEntries);
 }
 
 /** Settings by name, where the database knows them; others that speak its protocol may not. */

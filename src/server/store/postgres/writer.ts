@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { LogRow, StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
 import { type Connection, connectionOf, patienceFor } from './statements.ts';
-import { NeedsOwnTransaction, PostgresTransaction, writeAppended } from './transaction.ts';
+import { NeedsOwnTransaction, PostgresTransaction, type Settled, writeSettled } from './transaction.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
@@ -132,13 +132,14 @@ export class LaneWriter {
     connection.patienceMs = alone ? 0 : patienceFor(this.options.timeoutMs);
     let committing = false;
     const answers: (() => void)[] = [];
-    const rows: LogRow[] = [];
+    const settled: Settled[] = [];
     try {
       // The first statement follows without waiting: where this fails, so does everything up to the end.
       const begun = sent(connection.command(this.beginning(org, alone)));
-      for (const job of group) answers.push(await this.runJob(connection, begun, job, rows, group.length > 1, alone));
+      for (const job of group)
+        answers.push(await this.runJob(connection, begun, job, settled, group.length > 1, alone));
       await begun;
-      if (rows.length > 0) await writeAppended(connection, rows);
+      await writeSettled(connection, settled);
       committing = true;
       const done = await connection.command('COMMIT');
       // COMMIT silently rolls back a transaction that a statement broke.
@@ -157,7 +158,7 @@ export class LaneWriter {
       return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
     }
     this.finish(group, answers);
-    if (rows.some(({ log }) => log === 'audit')) this.options.queued();
+    if (settled.some(({ rows }) => rows.some(({ log }) => log === 'audit'))) this.options.queued();
     return undefined;
   }
 
@@ -171,7 +172,7 @@ export class LaneWriter {
     connection: Connection,
     begun: Promise<unknown>,
     job: Job,
-    rows: LogRow[],
+    settled: Settled[],
     shared: boolean,
     alone: boolean,
   ): Promise<() => void> {
@@ -180,8 +181,9 @@ export class LaneWriter {
     let value: unknown;
     try {
       value = await job.work(tx);
-      rows.push(...(await tx.settled()));
+      const own = await tx.settled();
       if (shared) await connection.command('RELEASE SAVEPOINT request');
+      settled.push(own);
     } catch (error) {
       if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
       // Says why, if the transaction did not even begin.

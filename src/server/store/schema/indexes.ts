@@ -4,15 +4,16 @@ import { runText } from '../migrations/migrate.ts';
 import type { Transaction } from '../store.ts';
 import { refuseDuplicates, within } from './faults.ts';
 import { readSchema } from './introspection.ts';
-import { indexText, type Schema } from './schema.ts';
+import { indexText, type Schema, tableRecord } from './schema.ts';
 import { readTableRecord } from './state.ts';
 
-/** What is to be done with the indexes of a table. */
+/** What is to be done with the indexes of a table, and whether its records have to be counted. */
 export interface IndexPlan {
   readonly layout: Layout;
   /** Declared no longer, or otherwise now. */
   readonly undeclared: readonly string[];
   readonly missing: readonly Index[];
+  readonly uncounted: boolean;
 }
 
 /** Compares the indexes of a database with those that are declared. */
@@ -35,6 +36,7 @@ export async function indexPlans(tx: Transaction, schema: Schema, dialect: Diale
       layout,
       undeclared: made.filter((name) => !kept.has(name)),
       missing: layout.indexes.filter(({ name }) => !kept.has(name)),
+      uncounted: record?.place !== tableRecord(layout).place,
     });
   }
   return plans;

@@ -11,6 +11,8 @@ export interface Schema {
 
 /** What is recorded of a table once its rows have it all: the form of its rows, and the text of each index. */
 export interface TableRecord {
+  /** The column by which records are counted; null for counts of all alone, missing where none are kept. */
+  readonly place?: string | null;
   readonly columns: readonly string[];
   readonly sides: readonly string[];
   readonly fields: readonly string[];
@@ -28,11 +30,12 @@ export function schemaOf(resources: readonly Resource[]): Schema {
 export const SCHEMA = schemaOf(STORED_RESOURCES);
 
 /** The record of a table whose rows are as its layout says. */
-export function tableRecord({ columns, sides, fields, indexes }: Layout): TableRecord {
+export function tableRecord({ columns, sides, fields, indexes, place }: Layout): TableRecord {
   return {
     columns: columns.map(({ name }) => name),
     sides: sides.map(({ table }) => table),
     fields,
+    place: place?.name ?? null,
     indexes: Object.fromEntries(indexes.map((index) => [index.name, indexText(index)])),
   };
 }

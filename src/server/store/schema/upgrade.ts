@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
 import { isAbove, molarVersion } from '../../version.ts';
+import { recount } from '../counts.ts';
 import type { Layout } from '../layout.ts';
 import type { Dialect } from '../migrations/dialects.ts';
 import { migrate, migrationsOf, runText } from '../migrations/migrate.ts';
@@ -200,7 +201,7 @@ async function nextPage(tx: Transaction, layout: Layout, work: Upgrade): Promise
 }
 
 /**
- * Builds the indexes and says that the schema is complete. False when other servers have written since the passes began,
+ * Builds the indexes, counts records and says that the schema is complete. False when other servers have written since the passes began,
  * which then start over; after some of them the rest is done in this transaction, while others wait.
  */
 async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boolean> {
@@ -213,7 +214,9 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   const backfills = isLast ? await state.readBackfills(tx) : new Map();
   // In the order in which whoever writes takes locks: organizations, tables, heads of logs.
   await lockOrganizations(tx, dialect);
-  const locked = plans.filter(({ layout, missing }) => missing.length > 0 || backfills.has(layout.table));
+  const locked = plans.filter(
+    ({ layout, missing, uncounted }) => missing.length > 0 || uncounted || backfills.has(layout.table),
+  );
   await lockTables(
     tx,
     locked.map(({ layout }) => layout.table),
@@ -228,6 +231,7 @@ async function finish(tx: Transaction, work: Upgrade, pass: number): Promise<boo
   }
   for (const plan of plans) {
     await settleIndexes(tx, plan, dialect);
+    if (plan.uncounted) await recount(tx, plan.layout);
     await state.writeTableRecord(tx, plan.layout.table, tableRecord(plan.layout));
   }
   await state.deleteBackfills(tx);

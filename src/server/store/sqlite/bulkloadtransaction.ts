@@ -1,6 +1,7 @@
 import type { Sql } from 'sql-template-tag';
+import { CountBuffer, writeCounts } from '../counts.ts';
 import { nextId } from '../sequences.ts';
-import type { LogRow, Statement, Transaction } from '../store.ts';
+import type { CountChange, LogRow, Statement, Transaction } from '../store.ts';
 import type { BatchRequest, BatchText } from './bulkload.ts';
 import type { LoaderThread, Port } from './bulkloadport.ts';
 import { writtenTables } from './countcache.ts';
@@ -26,6 +27,7 @@ export class BulkLoadTransaction implements Transaction {
   private characters = 0;
   private readonly pending: Promise<void>[] = [];
   private fault: { readonly error: unknown } | undefined;
+  private readonly changes = new CountBuffer();
   private readonly logs = new LogBuffer(this);
   /** Tables written to so far. */
   readonly written = new Set<string>();
@@ -42,6 +44,7 @@ export class BulkLoadTransaction implements Transaction {
 
   /** Resolves when everything is on disk. */
   async commit(): Promise<void> {
+    await writeCounts(this, this.changes.take());
     await this.logs.write();
     await this.request({ kind: 'run', sql: 'COMMIT', values: [] });
   }
@@ -68,6 +71,10 @@ export class BulkLoadTransaction implements Transaction {
 
   nextId(org: number, type: string): Promise<number> {
     return nextId(this, org, type);
+  }
+
+  count(change: CountChange): void {
+    this.changes.add(change);
   }
 
   append(row: LogRow): Promise<void> {

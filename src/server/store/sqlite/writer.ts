@@ -1,4 +1,5 @@
 import { endOfTurn, isFull, type Place } from '../../fairscheduling.ts';
+import { CountBuffer, writeCounts } from '../counts.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { bulkLoad } from './bulkloadtransaction.ts';
 import { writtenTables } from './countcache.ts';
@@ -48,6 +49,7 @@ export class GroupWriter {
   private readonly watcher: CommitWatcher | undefined;
   /** Tables written to by the group that runs now. */
   private written = new Set<string>();
+  private readonly changes = new CountBuffer();
   /** Of the group that runs now. */
   private readonly logs: LogBuffer;
   readonly transaction: Transaction;
@@ -66,6 +68,7 @@ export class GroupWriter {
       get: async (statement) => this.statements.get(this.tracked(statement)),
       run: async (statement) => this.statements.run(this.tracked(statement)),
       nextId: async (org, type) => this.sequences.next(org, type),
+      count: (change) => this.changes.add(change),
       append: (row) => this.logs.append(row),
       appendSelected: (org, select, rows) => this.logs.appendSelected(org, select, rows),
       beginBulkLoad: async (tables) => {
@@ -212,11 +215,13 @@ export class GroupWriter {
   /** This is the only writer, so rows may be numbered before the jobs after them have run. */
   private async writeBuffered(): Promise<void> {
     this.writeSequences();
+    await writeCounts(this.transaction, this.changes.take());
     await this.logs.write();
   }
 
   private dropBuffered(): void {
     this.logs.clear();
+    this.changes.take();
     this.sequences.clear();
   }
 }

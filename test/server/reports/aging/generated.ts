@@ -7,6 +7,8 @@ const TODAY = Date.UTC(2026, 2, 2);
 
 /** Ids as in the wild (D1). */
 const id = (n: number) => 70_000_000_000_000 + n;
+/** Ids of patients: some next to each other, some far apart. */
+const person = (n: number) => [100, 101, 1400, 1_400_000, 1_400_001, 3_000_000_000][n]! + 70_000_000_000_000;
 
 export const LOCATIONS = [5, 6, 7] as const;
 /** Zones on both sides of the date line, and a location in the organization's zone. */
@@ -74,7 +76,7 @@ function transactionOf(made: Draft, n: number, patients: number): Line {
       made.cents >= 0 ? 'PatientProcedureLedger' : made.insurance ? 'InsurancePayment' : 'PatientCreditAdjustment',
     amount: dollars(made.cents),
     transactionDate: dateOf(made.age),
-    patient: { id: id(100 + (made.patient % patients)) },
+    patient: { id: person(made.patient % patients) },
     ...(made.location < 3 && { location: { id: LOCATIONS[made.location] } }),
     ...(made.active !== undefined && { isActive: made.active }),
     ...(made.estimate && {
@@ -99,7 +101,7 @@ function shuffled<T>(items: readonly T[], order: Iterator<number>): T[] {
 export function lifeOf(made: Generated, now: number): { readonly steps: readonly Step[]; readonly ledger: Ledger } {
   const size = made.guarantors.length;
   const order = made.order[Symbol.iterator]();
-  const guarantors = new Map(made.guarantors.map((guarantor, n) => [id(100 + n), id(100 + (guarantor % size))]));
+  const guarantors = new Map(made.guarantors.map((guarantor, n) => [person(n), person(guarantor % size)]));
   const rows = new Map(made.drafts.map((one, n) => [n, transactionOf(one, n + 1, size)]));
   const corrected = new Set<number>();
   if (made.corrections > 0) {
@@ -111,7 +113,7 @@ export function lifeOf(made: Generated, now: number): { readonly steps: readonly
   const claims = made.claims.map(({ patient: n, status }, index) => ({
     type: 'InsuranceClaim',
     id: index + 1,
-    patient: { id: id(100 + (n % size)) },
+    patient: { id: person(n % size) },
     status,
   }));
   const people = [...guarantors].map(([one, guarantor]) => patient(one, guarantor));
@@ -133,7 +135,7 @@ export function lifeOf(made: Generated, now: number): { readonly steps: readonly
   steps.push({ lines: deletions.map((n) => ({ type: 'Transaction', id: id(n + 1), deleted: true })) });
 
   for (const { patient: one, guarantor, byPut } of made.moves) {
-    const [who, whom] = [id(100 + (one % size)), id(100 + (guarantor % size))];
+    const [who, whom] = [person(one % size), person(guarantor % size)];
     guarantors.set(who, whom);
     steps.push(byPut ? { patient: who, guarantor: whom } : { lines: [patient(who, whom)] });
   }

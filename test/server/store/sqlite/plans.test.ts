@@ -8,7 +8,8 @@ import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { transactions } from '../../../../src/catalog/resources/transactions.ts';
 import { openSums } from '../../../../src/server/reports/aging/openamounts.ts';
 import { guarantorFacts } from '../../../../src/server/reports/aging/report.ts';
-import { countRecords, findRecord, readPageText } from '../../../../src/server/store/records.ts';
+import { countRecords } from '../../../../src/server/store/counting.ts';
+import { findRecord, readPageText } from '../../../../src/server/store/records.ts';
 import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Reader, Statement, Store } from '../../../../src/server/store/store.ts';
@@ -99,6 +100,11 @@ const CASES: readonly [string, (read: Reader) => Promise<unknown>, RegExp][] = [
     /transactions_by_patient_id \(org=\? AND patient_id=\? AND id>\?\)/,
   ],
   [
+    'how many patients a location has',
+    (read) => countRecords(read, { org: 1 }, patients, [term(patients, 'preferredLocation.id', 5)]),
+    /SEARCH record_counts USING PRIMARY KEY \(org=\? AND table_name=\? AND place=\?\)/,
+  ],
+  [
     'how many transactions of a patient, since a day',
     (read) =>
       countRecords(read, { org: 1 }, transactions, [
@@ -107,7 +113,11 @@ const CASES: readonly [string, (read: Reader) => Promise<unknown>, RegExp][] = [
       ]),
     /USING INDEX transactions_by_patient_id \(org=\? AND patient_id=\?\)/,
   ],
-  ['how many patients there are', (read) => countRecords(read, { org: 1 }, patients, []), /COVERING INDEX/],
+  [
+    'how many patients there are',
+    (read) => countRecords(read, { org: 1 }, patients, []),
+    /SEARCH record_counts USING PRIMARY KEY \(org=\? AND table_name=\?\)/,
+  ],
   [
     'what is open at a location',
     (read) => openSums(read, { org: 1 }, 5, range, days.slice(0, 1)),
