@@ -57,7 +57,7 @@ export function processContext(interrupts: Interrupts): Context {
       return interrupts.signal;
     },
     interrupted: interrupts.failure,
-    allowEnding: interrupts.allow,
+    allowEnding: interrupts.allowEnding,
     setExitCode: (code) => {
       process.exitCode = code;
     },

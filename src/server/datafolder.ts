@@ -77,7 +77,7 @@ export interface OpenOptions {
   /** Where checkpoints are shipped to (`shippingTarget`); nowhere when not given. */
   readonly auditCheckpoints?: string;
   /** Called when something of the audit log is to be tried again. */
-  readonly onCheckpointFault?: (what: KeeperFault, error: unknown) => void;
+  readonly onAuditFault?: (what: KeeperFault, error: unknown) => void;
 }
 
 /** Opens a data folder, making it when it is new: 0700, database and files inside (contract §6). Throws `StoreUnusable`. */
@@ -174,12 +174,12 @@ async function openKeeper(
   path: string,
   store: Store,
   clock: Clock,
-  { auditKey, auditCheckpoints, onCheckpointFault }: OpenOptions,
+  { auditKey, auditCheckpoints, onAuditFault }: OpenOptions,
 ): Promise<CheckpointKeeper> {
   const target = auditCheckpoints === undefined ? undefined : shippingTarget(auditCheckpoints);
   const key = await openAuditKey(auditKey ?? auditKeyFile(path));
   const restoring = await keysOf({ data: path }).catch(() => undefined);
-  return new CheckpointKeeper(store, { key, clock, target, restoring, onFault: onCheckpointFault });
+  return new CheckpointKeeper(store, { key, clock, target, restoring, onFault: onAuditFault });
 }
 
 async function makePrivate(path: string): Promise<void> {

@@ -126,9 +126,9 @@ function pace(): Pace {
 }
 
 /**
- * Resolves when a part of a work may be done: lists, reports and requests after the first ones of a turn await that before
- * each part. While several organizations are served, the parts of a turn of the event loop are those of the one that has
- * had none for longest: however much one asks for, the others are next.
+ * Resolves when a part of work may be done: lists and reports await that before each part, and so do requests that may not
+ * begin at once. While several organizations are served, a turn of the event loop has parts of one of them alone, of that
+ * which has had none for longest: however much one asks for, the others are next.
  */
 export function fairTurn(owner: unknown): Promise<void> {
   schedule();
@@ -136,15 +136,15 @@ export function fairTurn(owner: unknown): Promise<void> {
 }
 
 /** In this order: entries of reads are written quickly, and their answers wait for nothing else. */
-const PLACES = ['reads', 'writes'] as const;
+const COMMITS = ['reads', 'writes'] as const;
 
 /** What a commit at the end of a turn is of. */
-export type Place = (typeof PLACES)[number];
+export type CommitOf = (typeof COMMITS)[number];
 
 /** Resolves at the end of a turn of the event loop: what has been done in it is committed together. */
-export function endOfTurn(place: Place): Promise<void> {
+export function endOfTurn(of: CommitOf): Promise<void> {
   schedule();
-  return commits.wait(place);
+  return commits.wait(of);
 }
 
 /**
@@ -202,14 +202,14 @@ function nextOwner(): unknown {
 
 function doCommits(): void {
   isScheduled = false;
-  const places = PLACES.filter((place) => commits.has(place));
+  const ready = COMMITS.filter((each) => commits.has(each));
   oneByOne(() => {
-    const place = places.shift();
-    if (place === undefined) {
+    const next = ready.shift();
+    if (next === undefined) {
       if (!parts.isEmpty || !commits.isEmpty) schedule();
       return false;
     }
-    commits.release(place);
+    commits.release(next);
     return true;
   });
 }

@@ -88,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
-    onCheckpointFault: (what, error) =>
+    onAuditFault: (what, error) =>
       options.log.note('warn', FAULTS[what], {
         reason: error instanceof Error ? error.message : String(error),
       }),

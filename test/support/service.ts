@@ -42,7 +42,7 @@ interface TestServiceOptions {
   readonly fileRetentionDays?: number;
   /** Who signs in besides the holders of tokens. */
   readonly signIn?: SignIn;
-  readonly audit?: Pick<OpenOptions, 'audit' | 'auditKey' | 'auditCheckpoints' | 'onCheckpointFault'>;
+  readonly audit?: Pick<OpenOptions, 'audit' | 'auditKey' | 'auditCheckpoints' | 'onAuditFault'>;
   /** Times of stream listeners, where they are not the usual ones. */
   readonly listeners?: Partial<ListenerTimes>;
 }

@@ -7,7 +7,7 @@ export interface Interrupts {
   /** The failure of the signal that arrived; undefined before. */
   readonly failure: () => Failure | undefined;
   /** Says how many milliseconds a command takes to end; what takes longer is ended by force. */
-  readonly allow: (milliseconds: number) => void;
+  readonly allowEnding: (milliseconds: number) => void;
   readonly stop: () => void;
 }
 
@@ -41,7 +41,7 @@ export function processInterrupts(): Interrupts {
       }
       return signal;
     },
-    allow: (milliseconds) => {
+    allowEnding: (milliseconds) => {
       patience = milliseconds;
     },
     failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),

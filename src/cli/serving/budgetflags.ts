@@ -10,7 +10,7 @@ export const budgetFlags = {
   'max-async': whole('N', 'Unfinished async deliveries of each organization and token, 4 when not given'),
   'max-answer-bytes': whole(
     'MB',
-    'Answers of each organization that wait to be read, in MiB, 64 when not given; half more of all together',
+    'Answers of each organization that wait to be read, in MiB, 64 when not given; 1.5 times as much of all together',
   ),
   'max-images': whole('N', 'Images of each organization worked on at once, 2 when not given; 32 more wait their turn'),
   'max-image-pixels': whole('MP', 'Largest image that is worked on, in millions of pixels, 50 when not given'),

@@ -38,9 +38,9 @@ export interface Configuration {
 }
 
 /**
- * Reads `--config FILE`, JSON where its name ends so, else TOML: a key for each flag but `--config`, of the type of the
- * flag, and a table `secrets`. What was typed wins, also over keys that it excludes. Throws a usage failure (exit 2) that names the
- * file and the key.
+ * Reads `--config FILE`, JSON where its name ends in `.json`, else TOML: a key for each flag but `--config`, of the type
+ * of the flag, and a table `secrets` (contract §6). Flags that were typed win, also over keys that they exclude. Throws a
+ * usage failure (exit 2) that names the file and the key.
  */
 export async function readConfiguration(
   path: string,

@@ -61,7 +61,7 @@ const DISK: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
-/** A fault of writing the audit log: a table that somebody has changed, where it is none that others have, too. */
+/** The audit log could not be written: for a reason that other writes have, too, or since its tables were changed. */
 function auditFailure(error: Error): unknown {
   const known = serverFailureOf(error.cause);
   if (known instanceof Failure) return known;

@@ -16,7 +16,7 @@ import { ConnectionLost, readMessage, type StreamItem, type StreamSource } from 
 export interface HttpStreamOptions {
   /** Routing key patterns; none for every message. */
   readonly keys: readonly string[];
-  /** Begin at this position, or after the message with this id; 0: with the oldest one stored; undefined: with new messages. */
+  /** Begin at this position, or behind the message with this id; 0: with the oldest stored; undefined: with new ones. */
   readonly after: string | undefined;
   /** Milliseconds without a byte after which the connection counts as lost; heartbeats come every 15 s (D42). */
   readonly silence?: number;

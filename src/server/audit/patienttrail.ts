@@ -9,8 +9,8 @@ const PAGE_SIZE = 500;
 
 /**
  * The entries that tell of a patient's data, oldest first, page by page: those that name the patient, and those of the
- * organization or of none that held everything. An index finds them; the log itself is never read
- * through. Rows behind the end of the log are none.
+ * organization or of none that held everything. An index finds them; the log itself is never read through. Rows behind
+ * the end of the log are none.
  */
 export async function* patientPages(
   read: Reader,

@@ -35,7 +35,10 @@ export interface ImageFacts {
   readonly subsampled: boolean;
 }
 
-/** The outcome of a task, as it can be sent between processes. At fault is sharp, which is not there, the disk, the process itself, or the image. */
+/**
+ * The outcome of a task, as it can be sent between processes. The fault: sharp is missing, the disk or the process failed,
+ * or the image cannot be used.
+ */
 export type ImageReply =
   | { readonly facts: ImageFacts }
   | { readonly fault: 'missing' | 'disk' | 'process' | 'image'; readonly message: string };

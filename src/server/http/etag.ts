@@ -11,12 +11,12 @@ export function hasLinks({ id }: Operation): boolean {
   return WITH_LINKS.has(id);
 }
 
-/** Whether an operation's responses can be compared with one that the caller has: those of reads that are not different each time. */
+/** Whether an operation's responses have an ETag: those of reads do, unless they are different each time (contract §6). */
 export function isTagged(operation: Operation): boolean {
   return operation.method === 'GET' && operation.shape !== 'async' && !hasLinks(operation);
 }
 
-/** Larger responses, such as a page of a hundred patients, would take a fifth longer: they have a tag where it is asked for. */
+/** Hashing larger responses, such as a page of a hundred patients, would make them a fifth slower: they have a tag on request. */
 const MAX_UNASKED_BYTES = 8 * 1024;
 
 /**

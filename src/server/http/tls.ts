@@ -32,7 +32,10 @@ const SPOKEN: TlsOptions = {
   ].join(':'),
 };
 
-/** Reads certificate, key and authorities. Throws a Refusal for authorities that cannot be used (exit 2), and `StoreUnusable` (exit 9) for what cannot be used, and for a key that everybody can read. */
+/**
+ * Reads certificate, key and authorities. Throws a Refusal (exit 2) for authorities that cannot be used, and
+ * `StoreUnusable` (exit 9) for a certificate or key that cannot, and for a key that everybody can read.
+ */
 export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOptions> {
   const options = {
     ...SPOKEN,

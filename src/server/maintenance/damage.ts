@@ -8,10 +8,10 @@ interface DatabaseError {
   readonly message?: unknown;
 }
 
-/** Of pages that cannot be read; class XX of PostgreSQL is that, too. */
+/** Codes for pages that cannot be read; class XX of PostgreSQL is that, too. */
 const UNREADABLE = /^(?:SQLITE_(?:CORRUPT|NOTADB|IOERR)|XX)/;
 
-/** Of tables and columns that are gone, or of another type than molar made them. */
+/** Codes for tables and columns that are gone, or are of another type than molar made them. */
 const REMADE = /^(?:42P01|42703|42804|42883)|^SQLITE_ERROR: no such (?:table|column)/;
 
 /** What a database says of what it cannot read, or does not have as molar made it; undefined for every other error. */

@@ -143,7 +143,7 @@ function refusalResponse(status: number, codes: readonly FailureCode[]): Json {
     description: codes.map((each) => `- \`${each}\`: ${FAILURES[each].title}. ${FAILURES[each].next}`).join('\n'),
     headers: {
       ...REQUEST_ID,
-      ...((status === 429 || status === 409) && RETRY_AFTER),
+      ...([409, 429, 503].includes(status) && RETRY_AFTER),
       ...(status === 429 && RATE_LIMIT),
     },
     content: {

@@ -12,8 +12,17 @@ const response = (description: string, media: string, schema: Json): Json => ({
 
 const text = (description: string, media: string): Json => response(description, media, { type: 'string' });
 
-const state = (description: string, status: string, more: Json = {}): Json =>
-  response(description, 'application/json', { ...objectOf({ status: { type: 'string', const: status } }), ...more });
+const state = (description: string, status: string): Json =>
+  response(description, 'application/json', objectOf({ status: { type: 'string', const: status } }));
+
+const NOT_READY: Json = response(
+  'The store does not respond, its tables are those of another version, the audit log cannot be written, or the server is stopping.',
+  'application/json',
+  {
+    allOf: [ref('schemas', 'Failure')],
+    ...objectOf({ status: { type: 'string', const: 'not ready' }, reason: { type: 'string' } }),
+  },
+);
 
 /** A GET without token and parameters. */
 function open(operationId: string, summary: string, responses: Json): Json {
@@ -122,11 +131,7 @@ export const SERVICE_PATHS: Readonly<Record<string, Json>> = {
   }),
   '/readyz': open('readyz', 'Check whether the server is to get requests', {
     '200': state('It is ready.', 'ready'),
-    '503': state(
-      'The store does not respond, its tables are those of another version, the audit log cannot be written, or the server is stopping.',
-      'not ready',
-      { allOf: [ref('schemas', 'Failure')] },
-    ),
+    '503': NOT_READY,
   }),
   '/metrics': open('metrics', 'Metrics in the Prometheus text format', { '200': text('The metrics.', 'text/plain') }),
   '/openapi.json': open('openapi', 'This document', {

@@ -124,8 +124,7 @@ function toMessage(row: MessageRow, locations: ReadonlySet<number> | undefined):
 
 /**
  * Tells an organization that messages after `requested` are gone, and that the stream resumes after `resumedAfter`, both
- * in its own numbers.
- * `sendTime`: `YYYY-MM-DDTHH:mm:ss.SSSZ`.
+ * in its own numbers. `sendTime`: `YYYY-MM-DDTHH:mm:ss.SSSZ`.
  */
 export function resyncMessage(
   organizationId: string,

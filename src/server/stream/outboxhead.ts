@@ -52,7 +52,8 @@ export class OutboxHead {
   }
 
   /**
-   * Resolves true when the newest number of an organization, or with undefined `moves`, is not `seen` any more; false after `milliseconds`, on abort, or when this is closed.
+   * Resolves true when the newest number of an organization, or with undefined `moves`, is not `seen` any more; false
+   * after `milliseconds`, on abort, or when this is closed.
    */
   async beyond(org: number | undefined, seen: number, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
     const moved = () => (org === undefined ? this.moves : this.newestOf(org)) !== seen;

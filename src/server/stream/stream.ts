@@ -117,7 +117,7 @@ export class Stream {
   }
 
   /**
-   * Waits until the newest message of an organization, or with undefined `moves`, is not `seen` any more. Resolves false
+   * Resolves true when the newest number of an organization, or with undefined `moves`, is not `seen` any more; false
    * after `milliseconds`, when `signal` is aborted, and when the stream is closed.
    */
   beyond(org: number | undefined, seen: number, milliseconds: number, signal?: AbortSignal): Promise<boolean> {

@@ -21,10 +21,10 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** A service whose data stays when it is closed; SQLite, since no store has a part in how things are shipped. */
 function open(auditCheckpoints: string, first = true): Promise<TestService> {
-  const onCheckpointFault = (what: string) => void faults.push(what);
+  const onAuditFault = (what: string) => void faults.push(what);
   return testService(first ? bareRecords() : [], {
     data: join(folder, 'data'),
-    audit: { auditCheckpoints, onCheckpointFault },
+    audit: { auditCheckpoints, onAuditFault },
   });
 }
 

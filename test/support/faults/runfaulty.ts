@@ -74,7 +74,7 @@ async function run(argv: readonly string[], world: Prepared): Promise<Omit<Fault
     ...processContext({
       signal,
       failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),
-      allow: () => undefined,
+      allowEnding: () => undefined,
       stop: () => undefined,
     }),
     streams: {

@@ -10,15 +10,15 @@ const PAUSE_MS = 20;
 const ALL_MS = 10_000;
 
 /**
- * The entries are on disk: should the database crash before their places are, they get places again. A checkpoint that
- * names one waits for the disk, and with it all before it.
+ * The entries are on disk already: if the database crashes before their places are, they get places again. A checkpoint
+ * that names a place is synced itself, and with it every commit before it.
  */
 const WITHOUT_SYNC = statement`SET LOCAL synchronous_commit = off`;
 
 /**
- * Gives the entries of the audit log that servers have committed their places, so that no write of one organization waits
- * for the end of the log that all of them share. One server of the installation does it at a time, and whichever has
- * committed something: it takes those of others, and of killed ones, too.
+ * Gives committed entries of the audit log their places, number and hash, so that no write of one organization waits for
+ * the end of the log that all of them share (D54). One server at a time does it, any that has committed something, and also
+ * for entries of other servers and of killed ones.
  */
 export class Sequencer {
   private running: Promise<void> | undefined;

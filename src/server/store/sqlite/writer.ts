@@ -1,4 +1,4 @@
-import { endOfTurn, isFull, type Place } from '../../fairscheduling.ts';
+import { type CommitOf, endOfTurn, isFull } from '../../fairscheduling.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { bulkLoad } from './bulkloadtransaction.ts';
@@ -58,7 +58,7 @@ export class GroupWriter {
   constructor(
     private readonly connection: Connection,
     watcher?: CommitWatcher,
-    private readonly place: Place = 'writes',
+    private readonly commitOf: CommitOf = 'writes',
   ) {
     this.watcher = watcher;
     this.statements = new Statements(connection);
@@ -99,7 +99,7 @@ export class GroupWriter {
   private async drain(): Promise<void> {
     while (this.queue.length > 0) {
       // What comes up in the rest of the turn joins the group.
-      await endOfTurn(this.place);
+      await endOfTurn(this.commitOf);
       await this.runGroup(this.queue.splice(0, MAX_GROUP_JOBS));
     }
     this.running = undefined;
