@@ -36,7 +36,7 @@ async function pinnedFlags(): Promise<[name: string, kind: string][]> {
 
 /** Flags whose help calls their value a number of something. */
 const NUMBERS =
-  /^(?:port|request-timeout|rate-limit|aging-page-limit|.*-retention|max-(?:document-size|text|async|answer-bytes|images|image-pixels|connections))$/;
+  /^(?:port|request-timeout|drain-time|rate-limit|aging-page-limit|.*-retention|max-(?:document-size|text|async|answer-bytes|images|image-pixels|connections))$/;
 
 /** A value in TOML of a flag's own type, and what typing it would have given. */
 function valueFor(name: string, kind: string): readonly [toml: string, parsed: unknown] {
