@@ -29,6 +29,9 @@ export const SECRETS = [
 /** The key of the file's table of secrets. */
 const SECRETS_KEY = 'secrets';
 
+/** An address with a password of its user. */
+const WITH_PASSWORD = /^\w+:\/\/[^/@]*:[^/@]+@|[?&]password=/;
+
 /** What a configuration file sets: flags as if they had been typed, and environment variables with secrets. */
 export interface Configuration {
   readonly flags: FlagValues;
@@ -54,7 +57,10 @@ export async function readConfiguration(
 
   /** The text that a value is or refers to; undefined for what is neither. */
   const textOf = async (key: string, value: unknown): Promise<string | undefined> => {
-    if (typeof value === 'string') return value;
+    if (typeof value === 'string') {
+      if (!WITH_PASSWORD.test(value)) return value;
+      throw refuse(`${key} has a password in it: say where it is, { env = "NAME" } or { file = "PATH" }.`, key);
+    }
     const [[kind, at] = [], ...others] = isPlainObject(value) ? Object.entries(value) : [];
     if (others.length > 0 || typeof at !== 'string' || (kind !== 'env' && kind !== 'file')) return undefined;
     if (kind === 'file') {

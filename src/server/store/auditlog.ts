@@ -69,14 +69,14 @@ export async function countWaiting(read: Reader, below = 0): Promise<number> {
 interface End {
   readonly last_id: number;
   readonly hash: string;
-  /** The highest number of any row, whoever wrote it. */
-  readonly top: number | null;
+  /** 1: there are rows above it, whoever wrote them; their numbers may be beyond what is exact. */
+  readonly strays: number | null;
 }
 
 async function lockEnd(tx: Writing): Promise<End> {
   const end = await tx.get<End>(
     statement`UPDATE log_heads SET last_id = last_id WHERE name = 'audit'
-      RETURNING last_id, hash, (SELECT MAX(id) FROM audit_entries) AS top`,
+      RETURNING last_id, hash, (SELECT MAX(id) FROM audit_entries) > last_id AS strays`,
   );
   if (end === undefined) throw new Error('The log audit has no head.');
   return end;
@@ -86,7 +86,7 @@ async function lockEnd(tx: Writing): Promise<End> {
 async function chain(tx: Writing, end: End, entries: readonly LogValues[]): Promise<void> {
   const first = end.last_id + 1;
   const last = end.last_id + entries.length;
-  if ((end.top ?? 0) >= first) await moveStrays(tx, first, last);
+  if (end.strays === 1) await moveStrays(tx, first, last);
   let { hash: latest } = end;
   const rows = entries.map((values, index) => {
     latest = chainHash(latest, first + index, values);

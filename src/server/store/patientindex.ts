@@ -52,9 +52,18 @@ export function bucketsOf(entry: Omit<IndexedEntry, 'id'>): Set<number> {
   return buckets;
 }
 
+/** The rows of an entry. One whose lists molar did not write has none: verification names it, and it stops no other. */
+function rowsOf(entry: IndexedEntry): number[][] {
+  try {
+    return [...bucketsOf(entry)].map((bucket) => [bucket, entry.org ?? 0, entry.id]);
+  } catch {
+    return [];
+  }
+}
+
 /** Writes the rows by which entries are found by their patients, in the transaction that numbers the entries. */
 export async function indexPatients(tx: Pick<Writing, 'run'>, entries: readonly IndexedEntry[]): Promise<void> {
-  const rows = entries.flatMap((entry) => [...bucketsOf(entry)].map((bucket) => [bucket, entry.org ?? 0, entry.id]));
+  const rows = entries.flatMap(rowsOf);
   const inserts = insertStatements('INSERT INTO audit_patients (bucket, org, entry)', rows, ' ON CONFLICT DO NOTHING');
   await Promise.all(inserts.map((insert) => tx.run(insert)));
 }
@@ -67,6 +76,6 @@ const REMOVE: Texts = {
 /** Deletes the rows of entries that are about to be deleted. */
 export async function unindexPatients(tx: Pick<Writing, 'run'>, entries: readonly IndexedEntry[]): Promise<void> {
   for (const entry of entries) {
-    for (const bucket of bucketsOf(entry)) await tx.run(bound(REMOVE, [bucket, entry.org ?? 0, entry.id]));
+    for (const row of rowsOf(entry)) await tx.run(bound(REMOVE, row));
   }
 }

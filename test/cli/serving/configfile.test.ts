@@ -91,6 +91,13 @@ describe('a configuration file', () => {
     ['two that exclude each other', 'data = "d"\ndatabase = "x"', 'database', 'database and data exclude each other.'],
     ['what goes together', 'tls-key = "k"', '--tls-cert', '--tls-cert is missing.', 'at the command'],
     ['a secret in plain text', '[secrets]\nPGPASSWORD = "x"', 'secrets.PGPASSWORD', 'must say where the secret is'],
+    ['a password in an address', 'database = "postgres://u:x@h/d"', 'database', 'database has a password in it'],
+    [
+      'a password behind an address',
+      'database = "postgres://h/d?password=x"',
+      'database',
+      'database has a password in it',
+    ],
     ['an unknown secret', '[secrets]\nPGPASWORD = { env = "P" }', 'secrets.PGPASWORD', 'Did you mean PGPASSWORD?'],
     ['secrets that are no table', 'secrets = 7', 'secrets', 'secrets must be a table.'],
     ['a variable that is not set', 'host = { env = "NOT_SET_HERE" }', 'host', 'NOT_SET_HERE, which is not set.'],

@@ -63,6 +63,24 @@ describe('requests that a connection sends at once', () => {
     await expect.poll(() => begun).toEqual(['/large', '/next']);
   });
 
+  it('are not taken without end while they wait', async () => {
+    const { begun, responses, socket } = await asked('/endless');
+    const request = `GET /next HTTP/1.1\r\nHost: a\r\nx-long: ${'x'.repeat(8000)}\r\n\r\n`;
+    // More than both ends of a connection keep for a server that reads no more.
+    let sent = false;
+    socket.write(request.repeat(8000), () => {
+      sent = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect([sent, begun]).toEqual([false, ['/endless']]);
+    responses[0]?.end('after all');
+    for (let at = 1; at < 8001; at++) {
+      while (responses[at] === undefined) await new Promise((resolve) => setImmediate(resolve));
+      responses[at]?.end();
+    }
+    expect(sent).toBe(true);
+  });
+
   it('are never done behind a response that ends the connection', async () => {
     const { begun, responses, socket } = await asked('/last', '/write');
     responses[0]?.writeHead(200, { connection: 'close' }).end('done');

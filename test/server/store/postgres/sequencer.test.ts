@@ -106,6 +106,26 @@ describe('an entry', () => {
     }),
   );
 
+  const far = '9223372036854775807';
+
+  postgresTest('gets its place, and verification names what somebody put beside it to stop that', (database) =>
+    withStore(database, async (store) => {
+      const place = { path: '', database: database.url };
+      const columns = 'at, who, operation, patients, hash';
+      for (const list of ['[1,', '[[1,9000000000000000]]'])
+        await tamper(place, `INSERT INTO audit_entries (${columns}) VALUES ('then', 'x', 'x', '${list}', '')`);
+      await tamper(place, `INSERT INTO audit_entries (id, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, 'x')`);
+      await store.appendLogs([entry(1, 4)]);
+      await store.sequenceEntries();
+      expect((await stored(database)).slice(0, 3)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3, ids: '[4]' }]);
+      await tamper(place, `DELETE FROM audit_entries WHERE id = ${far}`);
+      expect((await verifyLog(store.read)).problems).toMatchObject([
+        { code: 'audit.altered', id: 1 },
+        { code: 'audit.altered', id: 2 },
+      ]);
+    }),
+  );
+
   postgresTest('of thousands gets its place, in the order in which they were written', (database) =>
     withStore(database, async (store) => {
       await store.appendLogs(Array.from({ length: 2345 }, (_, at) => entry(1, at + 1)));
