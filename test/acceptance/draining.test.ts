@@ -52,7 +52,7 @@ function head(line: string, more: Readonly<Record<string, string>> = {}): string
 }
 
 test('on SIGTERM the server is not ready, goes on serving for its drain time, and then ends', async () => {
-  await started('--drain-time', '4s');
+  await started('--drain-time', '4');
   const [silent, idle] = [await connection(), await connection()];
   idle.socket.write(head('GET /api/v1/patients'));
   await once(idle.socket, 'data');

@@ -166,11 +166,9 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
   };
 }
 
-/** Milliseconds; seconds are given with or without their unit. */
+/** Milliseconds for which the server goes on serving after SIGTERM. */
 function readDrainTime(flags: FlagValues): number {
-  const given = textFlag(flags, 'drain-time')?.replace(/s$/, '');
-  const seconds = wholeNumber({ 'drain-time': given }, 'drain-time', 0, 300);
-  return (seconds ?? (isOn(flags, 'behind-proxy') ? 5 : 0)) * 1000;
+  return (wholeNumber(flags, 'drain-time', 0, 300) ?? (isOn(flags, 'behind-proxy') ? 5 : 0)) * 1000;
 }
 
 /** The address of a broker with its password, which so need not stand in an argument list. */
