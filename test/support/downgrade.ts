@@ -49,7 +49,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
     ...['floor', 'epoch', 'base'].map((column) => `ALTER TABLE stream_heads DROP COLUMN ${column}`),
   ],
   16: ['DROP INDEX file_removals_by_due', 'ALTER TABLE file_removals DROP COLUMN due_at'],
-  17: ['DROP TABLE record_counts'],
+  17: ['DROP TABLE record_counts', 'DELETE FROM schema_state'],
   18: ['DROP TABLE ledger_blocks', 'ALTER TABLE ledger_versions DROP COLUMN counted'],
 };
 

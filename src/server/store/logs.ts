@@ -14,16 +14,18 @@ export async function writeLogs(
 ): Promise<void> {
   const of = (name: LogName) => rows.filter((row) => row.log === name).map((row) => row.values);
   const [messages, entries] = [of('stream'), of('audit')];
+  // What failed first is why the statements after it failed: a database replies in order.
+  const failures: unknown[] = [];
   // Heads of streams are always locked first, so that two transactions cannot wait for each other; neither log waits for
   // the replies to the other's statements. Both have ended before anybody ends the transaction, whatever becomes of them.
-  const written = await Promise.allSettled([
-    messages.length > 0 && writeMessages(tx, messages),
-    entries.length > 0 && writeEntries(tx, entries).catch(rethrowFault),
+  await Promise.all([
+    messages.length > 0 && writeMessages(tx, messages).catch((error) => failures.push(error)),
+    entries.length > 0 && writeEntries(tx, entries).catch((error) => failures.push(faultOf(error))),
   ]);
-  for (const each of written) if (each.status === 'rejected') throw each.reason;
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Faults of statements, which have a code or a state; others are for the store that runs them. */
-function rethrowFault(error: unknown): never {
-  throw error instanceof Error && ('code' in error || 'state' in error) ? new AuditFault(error) : error;
+function faultOf(error: unknown): unknown {
+  return error instanceof Error && ('code' in error || 'state' in error) ? new AuditFault(error) : error;
 }
