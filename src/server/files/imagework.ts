@@ -96,9 +96,14 @@ export async function workOnImage({ source, make }: ImageTask): Promise<ImageRep
     };
   } catch (error) {
     const message = messageOf(error);
-    // What could not be written is named.
-    const isWritten = make === undefined || !message.includes(make.target);
-    return { fault: isWritten ? 'image' : 'disk', message };
+    // What could not be written is named, also where the image breaks off while it is.
+    if (make === undefined || !message.includes(make.target)) return { fault: 'image', message };
+    const read = sharp(source, { limitInputPixels: make.maxPixels, failOn: 'error' }).stats();
+    const isWhole = await read.then(
+      () => true,
+      () => false,
+    );
+    return { fault: isWhole ? 'disk' : 'image', message };
   }
 }
 
