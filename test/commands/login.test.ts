@@ -114,7 +114,7 @@ describe('molar login', () => {
     ['no address', ['--organization', ORGANIZATION, '--token-stdin'], TOKENS.full, 2, 'MOLAR_URL is not set'],
     ['plain http', ['--url', 'http://example.com', '--organization', 'a', '--token-stdin'], 'x', 2, 'plain http://'],
     ['two secrets', [...PLACE, '--token-stdin', '--token-file', 'x'], '', 2, 'Use only one of'],
-    ['a missing file', [...PLACE, '--token-file', '/nonexistent'], '', 9, 'no such file'],
+    ['a missing file', [...PLACE, '--token-file', '/nonexistent/token'], '', 9, 'no such file'],
     ['a secret without an id', [...PLACE, '--client-secret-stdin'], 'x', 2, 'no client id'],
     ['a wrong client', [...PLACE, '--client-id', 'x', '--client-secret-stdin'], 'hush', 3, 'No token was issued'],
     ['a name that is none', [...PLACE, '--profile', 'a b', '--token-stdin'], '', 2, 'A profile name is'],

@@ -86,7 +86,10 @@ describe('another server of the same database', () => {
       const remove = async (key: AuditKey) => {
         service.clock.advance(10 * DAY);
         await writeEntry(service);
-        const keeper = { signing: () => ({ ...signing, key, now: service.clock.now() }), committed: () => undefined };
+        // The server's own checkpoint of this day: it must not come in between.
+        await minute(service);
+        const latest = () => ({ ...service.keeper.signing('retention'), key, now: service.clock.now() });
+        const keeper = { signing: latest, committed: () => undefined };
         await deleteOldEntries(store, keeper, service.clock.now, 5);
         const sign = { key, now: service.clock.now(), reason: 'minute' } as const;
         await store.write((tx) => appendCheckpoint(tx, sign));

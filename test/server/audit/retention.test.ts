@@ -21,6 +21,7 @@ const deleteOld = (days: number) => deleteOldEntries(service.service.store, serv
 async function afterTenDays(): Promise<void> {
   service.clock.advance(10 * DAY);
   await writeEntry(service);
+  await service.service.store.sequenceEntries();
 }
 
 describe('entries older than the retention', () => {

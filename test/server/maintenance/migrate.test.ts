@@ -30,6 +30,7 @@ async function bare(): Promise<string> {
   const data = await copied(base, fresh());
   inDatabase(data, (connection) => {
     for (const table of ['documents', 'documents_tags', 'document_tags']) connection.exec(`DELETE FROM ${table}`);
+    connection.exec("DELETE FROM record_counts WHERE table_name = 'documents'");
   });
   return data;
 }
