@@ -67,11 +67,10 @@ export async function measure({ folder, signal, small, report }) {
 
 async function withVillain(what, work) {
   const script = resolve(import.meta.dirname, 'villain.js');
-  const { child } = watch(
-    spawn(process.execPath, [script, JSON.stringify(what)], { stdio: ['pipe', 'pipe', 'inherit'] }),
-  );
+  const { child } = watch(spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] }));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   try {
+    child.stdin.write(`${JSON.stringify(what)}\n`);
     pin(child.pid, LOAD_CORE);
     // The honest tenant is never kept waiting by the hostile one's own process.
     setPriority(child.pid, constants.priority.PRIORITY_LOW);

@@ -1,7 +1,7 @@
 // What a hostile tenant does to a server, in a process of its own: many connections, each with its next request as soon
-// as the last one is answered, whatever the answer is; some never read theirs. Its argument is JSON: `{ port, requests:
-// [{ text, connections, reads }] }`. It says `ready` a little after all are connected, and goes on until it is killed; each line
-// of its standard input asks for a line with how many answers had which status since the last one.
+// as the last one is answered, whatever the answer is; some never read theirs. The first line of its standard input is
+// JSON: `{ port, requests: [{ text, connections, reads }] }`. It says `ready` a little after all are connected, and goes
+// on until it is killed; each further line asks for a line with how many answers had which status since the last one.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -13,7 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const SETTLING = 1500;
 
-const { port, requests } = JSON.parse(process.argv[2]);
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { port, requests } = JSON.parse((await lines.next()).value);
 let statuses = {};
 
 function ask(text, reads) {
@@ -52,7 +53,7 @@ await Promise.all(
 );
 await sleep(SETTLING);
 process.stdout.write('ready\n');
-for await (const _ of createInterface({ input: process.stdin })) {
+for await (const _ of lines) {
   process.stdout.write(`${JSON.stringify(statuses)}\n`);
   statuses = {};
 }
