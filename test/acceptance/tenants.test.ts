@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import sharp from 'sharp';
+import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connection, molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
@@ -49,19 +50,29 @@ describe('a server with a tenant that asks for too much', () => {
     ]);
   });
   afterAll(async () => {
+    await dispatcher.close();
     await served.stop();
     await place.remove();
   });
 
-  const get = (path: string) => fetch(served.url + path, { headers: CREDENTIAL });
+  // As many connections as requests at once, and no more: what is left of those that may be is for others.
+  const dispatcher = new Agent({ connections: 50 });
+  const get = (path: string) => fetch(served.url + path, { headers: CREDENTIAL, dispatcher });
 
   test('two hundred async requests make four deliveries at a time, and little memory', async (context) => {
     if (process.platform !== 'linux') return context.skip('the system does not tell the memory of a process');
     const statuses: number[] = [];
     // As many at once as there may be connections.
     for (let n = 0; n < 4; n++) {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => get('/api/v1/patients/async')));
-      statuses.push(...answers.map(({ status }) => status));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const answer = await get('/api/v1/patients/async');
+          // Until it is read its connection is taken, and the next request opens another one.
+          await answer.arrayBuffer();
+          return answer.status;
+        }),
+      );
+      statuses.push(...answers);
     }
     const accepted = statuses.filter((status) => status === 200).length;
     expect(accepted).toBeGreaterThanOrEqual(4);
@@ -85,6 +96,7 @@ describe('a server with a tenant that asks for too much', () => {
     const post = ([mimeType, content]: (typeof contents)[number], n: number) =>
       fetch(`${served.url}/api/v1/documents`, {
         method: 'POST',
+        dispatcher,
         headers: { ...CREDENTIAL, 'content-type': 'application/json' },
         body: JSON.stringify({ name: `large ${n}`, mimeType, file: { content: content.toString('base64'), ...crop } }),
       });
