@@ -36,11 +36,9 @@ export async function queueEntries(tx: Writing, entries: readonly LogValues[]): 
   await Promise.all(insertStatements(QUEUE, rows).map((insert) => tx.run(insert)));
 }
 
-/**
- * What waits. A row with numbers beyond what is exact is none of molar's: it stays where it is, and stops no other.
- */
 const EXACT = `BETWEEN -${Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 const NUMBERS = ['id', 'org', 'record_count', 'status', 'covers_all'];
+/** What waits. A row with numbers beyond what is exact is none of molar's: it stays where it is, and stops no other. */
 const WAITING = raw(["hash = ''", ...NUMBERS.map((name) => `COALESCE(${name}, 0) ${EXACT}`)].join(' AND '));
 
 /** Entries that get their places in one transaction. */

@@ -127,22 +127,16 @@ export class Session {
     this.wake();
   }
 
-  private settledOne(): Promise<void> {
+  private settledOne(over = this.ending): Promise<void> {
     return new Promise((resolve) => {
       this.wake = resolve;
-      if (this.ending.aborted) resolve();
+      if (over.aborted) resolve();
     });
   }
 
   private async lastConfirms(): Promise<void> {
-    const giveUp = AbortSignal.timeout(LAST_CONFIRMS_MS);
-    giveUp.addEventListener('abort', () => this.wake(), { once: true });
-    this.broker.broken.addEventListener('abort', () => this.wake(), { once: true });
-    while (this.window.size > 0 && !giveUp.aborted && !this.broker.broken.aborted) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-        if (giveUp.aborted || this.broker.broken.aborted) resolve();
-      });
-    }
+    const over = AbortSignal.any([AbortSignal.timeout(LAST_CONFIRMS_MS), this.broker.broken]);
+    over.addEventListener('abort', () => this.wake(), { once: true });
+    while (this.window.size > 0 && !over.aborted) await this.settledOne(over);
   }
 }
