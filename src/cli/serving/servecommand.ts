@@ -140,6 +140,8 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     throw usageFailure(`--tls-cert and --tls-key go together; ${missing} is missing.`, { source: missing });
   }
   const checkpoints = textFlag(flags, 'audit-checkpoints');
+  // Its default follows from the kind of store, and is the server's to know.
+  const fileRetentionDays = wholeNumber(flags, 'file-retention', 0, 3650);
   const amqp = withPassword(textFlag(flags, 'amqp'), env.MOLAR_AMQP_PASSWORD);
   return {
     host: textFlag(flags, 'host') ?? '127.0.0.1',
@@ -158,7 +160,7 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     budgets: readBudgets(flags),
     requireLocation: isOn(flags, 'require-location'),
     agingPageLimit: whole('aging-page-limit', 1, 1_000_000, 1000),
-    fileRetentionDays: whole('file-retention', 0, 3650, textFlag(flags, 'database') === undefined ? 0 : 7),
+    ...(fileRetentionDays !== undefined && { fileRetentionDays }),
     streamRetentionDays: whole('stream-retention', 1, 3650, 7),
     auditRetentionDays: whole('audit-retention', 1, 36_500, 2192),
     audit: textFlag(flags, 'audit') === 'buffered' ? 'buffered' : 'strict',
