@@ -108,8 +108,8 @@ export function getHandler(behaviour: Behaviour, operation: Operation): Handler 
   return async (request) => {
     const selected = readSelection(request, operation);
     const id = pathIdOf(request, resource);
-    const { read } = request.service.store;
     const { organization } = request;
+    const read = request.service.store.lookupsFor(organization.org);
     if (selected === undefined && behaviour.render === undefined) {
       const found = await readRecordText(read, organization, resource, id);
       if (found === undefined) throw notFound(resource.one, id);

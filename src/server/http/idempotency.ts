@@ -34,7 +34,7 @@ export interface Claim {
   readonly earlier: StoredResponse | undefined;
   /** The service for the request; where other servers share the store, its writes check for a concurrent request first. */
   readonly service: Service;
-  /** Stores the response in the transaction of the write. Throws a Refusal (409) when another server stored one first. */
+  /** Stores the response in the transaction of the write. */
   store(tx: Transaction, response: StoredResponse): Promise<void>;
   /** Unlocks the key. */
   release(): void;
@@ -67,7 +67,7 @@ export class IdempotencyKeys {
   }
 
   private async earlier({ org, token, route, name }: KeyScope, bodyHash: string): Promise<StoredResponse | undefined> {
-    const row = await this.service.store.read.get<StoredResponse & { body_hash: string }>(
+    const row = await this.service.store.lookupsFor(org).get<StoredResponse & { body_hash: string }>(
       statement`SELECT body_hash, status, answer FROM idempotency_keys
         WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`,
     );
@@ -77,18 +77,27 @@ export class IdempotencyKeys {
     return row;
   }
 
-  /** Each write first checks whether another server has completed the same request, whose record would be in the way. */
-  private guarded({ org, token, route, name }: KeyScope): Service {
+  /**
+   * Each write also asks whether another server has completed the same request meanwhile, whose record may be in its way;
+   * the question goes along with its own statements.
+   */
+  private guarded(scope: KeyScope): Service {
     const { store } = this.service;
     if (store.shared === undefined) return this.service;
     const write: Store['write'] = (work, lane) =>
       store.write(async (tx) => {
-        const done = await tx.get(sql`SELECT 1 AS found FROM idempotency_keys
-          WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`);
-        if (done !== undefined) throw stillRunning();
-        return work(tx);
+        const [asked, worked] = await Promise.allSettled([this.refuseDone(tx, scope), work(tx)]);
+        if (asked.status === 'rejected') throw asked.reason;
+        if (worked.status === 'rejected') throw worked.reason;
+        return worked.value;
       }, lane);
     return { ...this.service, store: { ...store, write } };
+  }
+
+  private async refuseDone(tx: Transaction, { org, token, route, name }: KeyScope): Promise<void> {
+    const done = await tx.get(sql`SELECT 1 AS found FROM idempotency_keys
+      WHERE org = ${org} AND token = ${token} AND route = ${route} AND name = ${name} AND created_at > ${this.oldest()}`);
+    if (done !== undefined) throw stillRunning();
   }
 
   private async store(
@@ -102,15 +111,11 @@ export class IdempotencyKeys {
       this.swept.set(org, now);
       await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND created_at <= ${this.oldest()}`);
     }
-    const row = statement`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
+    // A key that is there has expired, or the write would have been refused: nobody else writes for the organization.
+    await tx.queue(statement`INSERT INTO idempotency_keys (org, token, route, name, body_hash, status, answer, created_at)
       VALUES (${org}, ${token}, ${route}, ${name}, ${bodyHash}, ${status}, ${answer}, ${nowOf(this.service)})
-      ON CONFLICT DO NOTHING`;
-    if ((await tx.run(row)) > 0) return;
-    // The conflict is with an expired key, or with one that another server has stored meanwhile: then this write is
-    // rolled back, and a retry replays the other's response.
-    const expired = await tx.run(sql`DELETE FROM idempotency_keys WHERE org = ${org} AND token = ${token}
-      AND route = ${route} AND name = ${name} AND created_at <= ${this.oldest()}`);
-    if (expired === 0 || (await tx.run(row)) === 0) throw stillRunning();
+      ON CONFLICT (org, token, route, name) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+        answer = excluded.answer, created_at = excluded.created_at`);
   }
 
   private oldest(): string {

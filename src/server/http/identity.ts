@@ -121,7 +121,7 @@ function tokenOf({ headers: { authorization } }: Sender): string {
 }
 
 async function lookUp(auth: AuthContext, sender: Sender, cache: AuthCache, hash: string): Promise<Grant> {
-  const grant = await findGrantByHash(auth.service.store.readFor(idOfHash(hash)), hash);
+  const grant = await findGrantByHash(auth.service.store.lookupsFor(idOfHash(hash)), hash);
   if (grant === undefined) {
     auth.attempts.countToken(sender.ip);
     throw refusal('auth.token_unknown', 'Authorization', 'The token is unknown.');
@@ -161,7 +161,7 @@ export function identifyOrganization(
   if (!grant.organizations.includes(id)) throw forbidden();
   const known = cache.organizations.get(id);
   if (known !== undefined) return boundTo(known, grant.locations);
-  return existing(store.readFor(grant.id), cache, id).then((found) => boundTo(found, grant.locations));
+  return existing(store.lookupsFor(grant.id), cache, id).then((found) => boundTo(found, grant.locations));
 }
 
 async function existing(read: Reader, cache: AuthCache, id: string): Promise<Organization> {

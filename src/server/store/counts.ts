@@ -23,7 +23,7 @@ export class CountBuffer {
 }
 
 /** Writes changes of counts, in the one order in which every transaction takes their rows. */
-export async function writeCounts(tx: Pick<Transaction, 'run'>, changes: readonly CountChange[]): Promise<void> {
+export async function writeCounts(tx: Pick<Transaction, 'queue'>, changes: readonly CountChange[]): Promise<void> {
   if (changes.length === 0) return;
   const ordered = changes.toSorted(
     (a, b) => a.org - b.org || (a.table < b.table ? -1 : Number(a.table > b.table)) || a.place - b.place,
@@ -32,7 +32,7 @@ export async function writeCounts(tx: Pick<Transaction, 'run'>, changes: readonl
     const rows = ordered
       .slice(at, at + MAX_ROWS)
       .map(({ org, table, place, by }) => sql`(${org}, ${table}, ${place}, ${by})`);
-    await tx.run(sql`INSERT INTO record_counts (org, table_name, place, records) VALUES ${join(rows)}
+    await tx.queue(sql`INSERT INTO record_counts (org, table_name, place, records) VALUES ${join(rows)}
       ON CONFLICT (org, table_name, place) DO UPDATE SET records = record_counts.records + excluded.records`);
   }
 }

@@ -139,6 +139,8 @@ export async function readPageText(
     });
   };
   const row = await readPage(read, query, slice, select, (page) => page?.found ?? 0, paces);
+  // Text is encoded once: each further step would go through all of it again, to know its length or to send it.
+  if (typeof row?.data === 'string') return { ...row, data: Buffer.from(row.data) };
   return row ?? { data: null, last_id: null, found: 0, ids: null };
 }
 
@@ -223,11 +225,11 @@ export async function putRecord(
   const values: (string | number | null)[] = [org, record.id];
   for (const { name, of } of layout.columns) values.push(of === undefined ? (own[name] ?? null) : of(record));
   values.push(json);
-  await tx.run(bound(upsertText(layout), values));
+  await tx.queue(bound(upsertText(layout), values));
   for (const side of layout.sides) {
-    if (before !== null) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
+    if (before !== null) await tx.queue(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${record.id}`);
     for (const value of side.of(record)) {
-      await tx.run(bound(sideTexts(side.table), [org, value, record.id]));
+      await tx.queue(bound(sideTexts(side.table), [org, value, record.id]));
     }
   }
 }
@@ -269,8 +271,10 @@ export async function removeRecord(
 ): Promise<void> {
   const layout = layoutOf(resource);
   await countChange(tx, org, layout, id, before, undefined);
-  for (const side of layout.sides) await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
-  await tx.run(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
+  for (const side of layout.sides) {
+    await tx.queue(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org} AND id = ${id}`);
+  }
+  await tx.queue(sql`DELETE FROM ${raw(layout.table)} WHERE org = ${org} AND id = ${id}`);
 }
 
 /** Counts what a write changes. Call it before the write. */

@@ -39,6 +39,8 @@ export interface CountChange {
 export interface Transaction extends Reader {
   /** Number of rows changed; after `beginBulkLoad` a store may return 0 without waiting, and throw faults later. */
   run(statement: Statement): Promise<number>;
+  /** Changes rows without waiting for it, where the store can: it may throw its fault later, at the latest with the commit. */
+  queue(statement: Statement): Promise<void>;
   /** The next id of a type: above every id the type ever had in the organization (D15). */
   nextId(org: number, type: string): Promise<number>;
   /** Notes that there are more records, or fewer. It is written when this write ends; nothing reads it before. */
@@ -59,7 +61,7 @@ export interface Transaction extends Reader {
 }
 
 /** Statements of a transaction, for what writes its logs. */
-export type Writing = Pick<Transaction, 'all' | 'get' | 'run'>;
+export type Writing = Pick<Transaction, 'all' | 'get' | 'run' | 'queue'>;
 
 /**
  * The store: committed state to read, and writes that are all or nothing. A resolved `write` is on disk. Writes that
@@ -74,6 +76,8 @@ export interface Store {
    * `read` itself is another owner.
    */
   readFor(owner: unknown): Reader;
+  /** As `readFor`, for a row by its key, which takes next to nothing: where the database is another process, they are sent together. */
+  lookupsFor(owner: unknown): Reader;
   write<T>(work: (tx: Transaction) => Promise<T>, org?: number): Promise<T>;
   /**
    * Appends rows to logs, on disk when it resolves. It changes no record, so `countCache` stays and no listener is called.

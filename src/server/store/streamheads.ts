@@ -68,7 +68,7 @@ export async function allotNumbers(tx: Pick<Writing, 'get'>, org: number, count:
 const INSERT = `INSERT INTO stream_messages (${[...MESSAGE_COLUMNS, 'seq'].join(', ')})`;
 
 /** Numbers messages and writes them. */
-export async function writeMessages(tx: Pick<Writing, 'get' | 'run'>, rows: readonly LogValues[]): Promise<void> {
+export async function writeMessages(tx: Pick<Writing, 'get' | 'queue'>, rows: readonly LogValues[]): Promise<void> {
   const counts = new Map<number, number>();
   for (const [org] of rows) counts.set(Number(org), (counts.get(Number(org)) ?? 0) + 1);
   const inOrder = [...counts].sort(([a], [b]) => a - b);
@@ -81,7 +81,7 @@ export async function writeMessages(tx: Pick<Writing, 'get' | 'run'>, rows: read
     last.set(Number(row[0]), number);
     return [...row, number];
   });
-  for (const insert of insertStatements(INSERT, numbered)) await tx.run(insert);
+  for (const insert of insertStatements(INSERT, numbered)) await tx.queue(insert);
 }
 
 /** Numbers the messages that a statement selects, and writes them (`Transaction.appendSelected`). */

@@ -26,6 +26,10 @@ export function tracedStore(store: Store, system: 'sqlite' | 'postgresql'): Stor
       const own = store.readFor(owner);
       return own === store.read ? read : reader(own);
     },
+    lookupsFor(owner) {
+      const own = store.lookupsFor(owner);
+      return own === store.read ? read : reader(own);
+    },
     write: (work, org) =>
       traced(facts('WRITE'), (mark) =>
         store.write(async (tx) => {

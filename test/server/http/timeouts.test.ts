@@ -60,7 +60,7 @@ describe('a request that takes too long is answered 408 (D43)', () => {
   test('the work on it never ends', async () => {
     const never = new Promise<never>(() => {});
     const read = { all: () => never, get: () => never };
-    const store = { ...folder.service.store, read, readFor: () => read };
+    const store = { ...folder.service.store, read, readFor: () => read, lookupsFor: () => read };
     const app = await appOn({ ...folder.service, store }, 200);
     const answer = await app.inject({ url: '/api/v1/patients', headers: { authorization: 'Bearer x' } });
     expect(answer.statusCode).toBe(408);

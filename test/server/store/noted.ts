@@ -10,6 +10,7 @@ export function noted(found: (statement: Statement) => object | undefined = () =
     },
     get: async <T extends object>(statement: Statement) => found(statement) as T | undefined,
     run: async (statement) => runs.push(statement),
+    queue: async (statement) => void runs.push(statement),
     nextId: async () => 1,
     count: () => {},
     append: async () => {},

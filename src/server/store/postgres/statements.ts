@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { PoolClient, QueryResult } from 'pg';
 import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
@@ -6,10 +7,11 @@ import { storeFault } from './faults.ts';
 /** Maximum prepared statements of one connection. */
 const MAX_PREPARED = 500;
 
-/** The driver's own record of prepared statements, which its types leave out. */
-interface Prepared {
+/** What the driver's types leave out: its record of prepared statements, and its socket. */
+interface DriverClient {
   readonly connection: {
     readonly parsedStatements: Record<string, string>;
+    readonly stream: Pick<Writable, 'cork' | 'uncork'>;
     close(what: { readonly type: 'S'; readonly name: string }): void;
   };
 }
@@ -18,6 +20,7 @@ interface Prepared {
 export class Connection {
   private readonly names = new Map<string, string>();
   private made = 0;
+  private gathers = false;
   /**
    * Milliseconds after which a reply is not expected any more, and the connection is aborted. Longer than the database
    * itself may take; 0 is without a limit.
@@ -32,6 +35,7 @@ export class Connection {
   /** Runs a statement; may be called before the previous one has been replied to. Throws what `storeFault` makes. */
   async run(statement: Statement): Promise<QueryResult> {
     const values = boundValues(statement.values);
+    this.gather();
     try {
       const { text } = statement;
       const name = this.prepares ? { name: this.nameOf(text) } : {};
@@ -43,6 +47,7 @@ export class Connection {
 
   /** Runs commands without values, separated by semicolons. Returns the tag of the last one: `COMMIT`. */
   async command(text: string): Promise<string> {
+    this.gather();
     try {
       const results = await this.client.query({ text, ...this.patience() });
       // Several commands have several results, of which the driver's types do not know.
@@ -55,6 +60,21 @@ export class Connection {
   /** Has every statement planned anew at its next use, by what its tables are then. */
   replan(): void {
     while (this.names.size > 0) this.closeOldest();
+  }
+
+  /**
+   * Statements that follow each other without waiting leave together: to write to a socket takes as much as a short
+   * statement (a tenth of a millisecond).
+   */
+  private gather(): void {
+    if (this.gathers) return;
+    this.gathers = true;
+    const { stream } = (this.client as unknown as DriverClient).connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.gathers = false;
+      stream.uncork();
+    });
   }
 
   private patience(): { query_timeout?: number } {
@@ -78,7 +98,7 @@ export class Connection {
   private closeOldest(): void {
     const [text, name] = this.names.entries().next().value as [string, string];
     this.names.delete(text);
-    const { connection } = this.client as unknown as Prepared;
+    const { connection } = this.client as unknown as DriverClient;
     delete connection.parsedStatements[name];
     // Unlike DEALLOCATE this cannot fail, in whatever state a transaction is.
     connection.close({ type: 'S', name });

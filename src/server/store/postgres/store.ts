@@ -12,6 +12,7 @@ import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
 import { Sequencer } from './sequencer.ts';
+import { SharedConnection } from './sharedconnection.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
@@ -21,6 +22,9 @@ export interface PostgresOptions extends UpgradeOptions {
 }
 
 const CHANNEL = 'molar_stream';
+
+/** Lookups that are sent and not replied to. */
+const MAX_LOOKUPS = 64;
 
 /** Milliseconds that a ping waits for a connection, and for its answer. */
 const PING_MS = 1500;
@@ -35,7 +39,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const writing = makePool(driver, address, address.writers, '');
   // A connection that no work can keep, and that is given up soon: a server with much to do is not one without a database.
   const pinging = makePool(driver, address, 1, '', PING_MS);
-  const pools = [reading, writing, pinging];
+  const looking = makePool(driver, address, 1, `SET statement_timeout = ${timeoutMs}`);
+  const pools = [reading, writing, pinging, looking];
   const listeners = new Set<() => void>();
   const counts = new CountCache();
   const notify = () => {
@@ -60,11 +65,16 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const readFor = (owner: unknown) =>
     reader(reading, (pool, statement) => connections.run(owner, () => run(pool, statement)));
   const read = readFor('server');
+  const shared = new SharedConnection(looking, patienceFor(timeoutMs));
+  const lookups = new FairShares(MAX_LOOKUPS, MAX_LOOKUPS / 4);
+  const lookupsFor = (owner: unknown) =>
+    reader(looking, (_, statement) => lookups.run(owner, () => shared.read(statement)));
   const probe = reader(pinging, runIn(PING_MS, false));
   const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
   return {
     read,
     readFor,
+    lookupsFor: sessions ? lookupsFor : readFor,
     write: (work, org) => writer.submit(work, org),
     appendLogs: (rows) => writer.appendLogs(rows),
     sequenceEntries: () => sequencer.finish(),
@@ -96,6 +106,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       await writer.idle();
       await sequencer.idle();
       await notices?.stop();
+      await shared.close();
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };

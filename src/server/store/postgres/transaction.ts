@@ -3,7 +3,7 @@ import type { Sql } from 'sql-template-tag';
 import { queueEntries } from '../auditlog.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
 import { writeLogs } from '../logs.ts';
-import { nextId } from '../sequences.ts';
+import { lockLastId, nextId, Sequences } from '../sequences.ts';
 import type { CountChange, LogRow, Statement, Transaction } from '../store.ts';
 import { Spill } from './spill.ts';
 import type { Connection } from './statements.ts';
@@ -17,28 +17,31 @@ const FIRST_REPLAN = 256;
 /** Thrown by a work in a group that is a bulk load: it runs again, in a transaction of its own. */
 export class NeedsOwnTransaction extends Error {}
 
-/** What a work has noted for the end of its transaction. */
-export interface Settled {
+/** What works have noted for the end of their transaction. */
+export interface Noted {
   readonly counts: readonly CountChange[];
   readonly rows: readonly LogRow[];
 }
 
 /**
- * One work inside a transaction of PostgreSQL, and the rows of logs that it has appended. A bulk load does not wait for what
- * it writes: the database replies in order, so every read sees it, and a fault is thrown by the next statement, or at the
- * end.
+ * Works inside a transaction of PostgreSQL, and what they have noted for its end. They need not wait for what they write:
+ * the database replies in order, so every read sees it, and a fault is thrown by the next statement that is waited for, or
+ * is the reason why COMMIT does not commit (`failure`). A bulk load waits for nothing that it writes.
  */
 export class PostgresTransaction implements Transaction {
   private readonly spill: Spill;
   private appended: LogRow[] = [];
   private readonly changes = new CountBuffer();
+  private readonly sequences = new Sequences((org, type) => lockLastId(this, org, type));
   private bulkLoading = false;
   private pending: Promise<void>[] = [];
   private sent = 0;
   private replanned = FIRST_REPLAN;
   private fault: { readonly error: unknown } | undefined;
+  /** How much it has written or noted so far. */
+  writes = 0;
 
-  /** `alone`: the transaction is this work's only, so it has no time limit and may be a bulk load. */
+  /** `alone`: the transaction is one work's only, so it has no time limit and may be a bulk load. */
   constructor(
     private readonly connection: Connection,
     private readonly alone: boolean,
@@ -54,8 +57,20 @@ export class PostgresTransaction implements Transaction {
     return (await this.reply(statement)).rows[0] as T | undefined;
   }
 
+  /** Why the first statement has failed: the database then refuses everything else. */
+  get failure(): unknown {
+    return this.fault?.error;
+  }
+
   async run(statement: Statement): Promise<number> {
+    this.writes++;
     if (!this.bulkLoading) return (await this.reply(statement)).rowCount ?? 0;
+    await this.queue(statement);
+    return 0;
+  }
+
+  async queue(statement: Statement): Promise<void> {
+    this.writes++;
     if (this.fault !== undefined) throw this.fault.error;
     const sent = this.connection.run(statement).then(
       () => {},
@@ -64,23 +79,26 @@ export class PostgresTransaction implements Transaction {
       },
     );
     this.pending.push(sent);
-    if (++this.sent === this.replanned) {
+    if (this.bulkLoading && ++this.sent === this.replanned) {
       this.connection.replan();
       this.replanned *= 4;
     }
     if (this.pending.length >= MAX_PENDING_STATEMENTS) await this.pending.splice(0, MAX_PENDING_STATEMENTS / 2).at(-1);
-    return 0;
   }
 
   nextId(org: number, type: string): Promise<number> {
-    return nextId(this, org, type);
+    this.writes++;
+    // A long one would keep others from the sequence no longer than it has to.
+    return this.alone ? nextId(this, org, type) : this.sequences.next(org, type);
   }
 
   count(change: CountChange): void {
+    this.writes++;
     this.changes.add(change);
   }
 
   async append(row: LogRow): Promise<void> {
+    this.writes++;
     if (this.alone && row.log === 'stream') await this.spill.add(row.values);
     else this.appended.push(row);
   }
@@ -91,8 +109,9 @@ export class PostgresTransaction implements Transaction {
   }
 
   /** What is still to be written at the end of the transaction; the head of a log may be locked from here on. */
-  async settled(): Promise<Settled> {
-    await this.drain();
+  async noted(): Promise<Noted> {
+    for (const raised of this.sequences.flush()) await this.queue(raised);
+    if (this.bulkLoading) await this.drain();
     this.bulkLoading = false;
     const counts = this.changes.take();
     // Everybody takes the rows of counts before the head of a log.
@@ -113,7 +132,7 @@ export class PostgresTransaction implements Transaction {
   }
 
   /** Resolves when every pending statement has been replied to. */
-  private async drain(): Promise<void> {
+  async drain(): Promise<void> {
     await Promise.all(this.pending.splice(0));
     if (this.fault !== undefined) throw this.fault.error;
   }
@@ -123,19 +142,20 @@ export class PostgresTransaction implements Transaction {
       return await this.connection.run(statement);
     } catch (error) {
       // After a fault the database refuses everything else: the first one says why.
-      throw this.fault?.error ?? error;
+      this.fault ??= { error };
+      throw this.fault.error;
     }
   }
 }
 
-/** Writes what the works of a transaction have counted, and numbers and writes what they have appended; the last step before the commit. */
-export async function writeSettled(connection: Connection, settled: readonly Settled[]): Promise<void> {
-  const tx = new PostgresTransaction(connection, false);
+/** Writes what the works of a transaction have counted, and numbers and writes what they have appended; the last step before the commit. Returns whether entries of the audit log wait for their place. */
+export async function writeNoted(tx: PostgresTransaction, noted: readonly Noted[]): Promise<boolean> {
   const counts = new CountBuffer();
-  for (const change of settled.flatMap((of) => of.counts)) counts.add(change);
+  for (const change of noted.flatMap((of) => of.counts)) counts.add(change);
   await writeCounts(tx, counts.take());
-  const rows = settled.flatMap((of) => of.rows);
+  const rows = noted.flatMap((of) => of.rows);
   if (rows.length > 0) await writeLogs(tx, rows, queueEntries);
+  return rows.some(({ log }) => log === 'audit');
 }
 
 /** Settings by name, where the database knows them; others that speak its protocol may not. */

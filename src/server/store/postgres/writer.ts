@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { LogRow, StoreCounts, Transaction } from '../store.ts';
 import { isLost, isTransient, storeFault } from './faults.ts';
 import { type Connection, connectionOf, patienceFor } from './statements.ts';
-import { NeedsOwnTransaction, PostgresTransaction, type Settled, writeSettled } from './transaction.ts';
+import { NeedsOwnTransaction, type Noted, PostgresTransaction, writeNoted } from './transaction.ts';
 
 interface Job {
   readonly work: (tx: Transaction) => Promise<unknown>;
@@ -39,9 +39,10 @@ export interface WriterOptions {
 }
 
 /**
- * Writes in groups: those of one organization that wait for each other share a transaction, each under a savepoint of
- * its own, and hold the organization's row, so that other processes wait. Organizations do not wait for each other, nor
- * does what only appends to logs for what changes records.
+ * Writes in groups: those of one organization that wait for each other share a transaction, and hold the organization's
+ * row, so that other processes wait. They run without savepoints and without waiting for what they write; only when one
+ * fails that has written does the group run again, each under a savepoint of its own, so that it harms no other.
+ * Organizations do not wait for each other, nor does what only appends to logs for what changes records.
  */
 export class LaneWriter {
   private readonly lanes = new Map<string, Lane>();
@@ -108,7 +109,8 @@ export class LaneWriter {
   }
 
   private async runGroup(group: readonly Job[], org: number | undefined, attempt = 1): Promise<void> {
-    const outcome = await this.tryGroup(group, org, false);
+    let outcome = await this.tryGroup(group, org, 'together');
+    if (outcome?.harmsOthers) outcome = await this.tryGroup(group, org, 'apart');
     if (outcome === undefined) return;
     if (outcome.again && attempt < MAX_ATTEMPTS) {
       if (isTransient(outcome.error)) await sleep(Math.random() * 10 * 2 ** attempt);
@@ -121,7 +123,8 @@ export class LaneWriter {
   }
 
   /** Runs a group in one transaction and settles its jobs; returns why none was settled. */
-  private async tryGroup(group: readonly Job[], org: number | undefined, alone: boolean): Promise<Failure | undefined> {
+  private async tryGroup(group: readonly Job[], org: number | undefined, way: Way): Promise<Failure | undefined> {
+    const alone = way === 'alone';
     let connection: Connection;
     try {
       connection = connectionOf(await this.pool.connect(), this.options.sessions);
@@ -130,20 +133,23 @@ export class LaneWriter {
     }
     const { client } = connection;
     connection.patienceMs = alone ? 0 : patienceFor(this.options.timeoutMs);
+    const tx = new PostgresTransaction(connection, alone);
     let committing = false;
+    let begun: Promise<unknown> | undefined;
     const answers: (() => void)[] = [];
-    const settled: Settled[] = [];
+    const noted: Noted[] = [];
+    let hasQueued = false;
     try {
       // The first statement follows without waiting: where this fails, so does everything up to the end.
-      const begun = sent(connection.command(this.beginning(org, alone)));
-      for (const job of group)
-        answers.push(await this.runJob(connection, begun, job, settled, group.length > 1, alone));
-      await begun;
-      await writeSettled(connection, settled);
+      begun = sent(connection.command(this.beginning(org, alone)));
+      for (const job of group) {
+        answers.push(way === 'apart' ? await this.runApart(connection, job, noted) : await runJob(tx, job));
+      }
+      hasQueued = await writeNoted(tx, [...noted, await tx.noted()]);
       committing = true;
-      const done = await connection.command('COMMIT');
       // COMMIT silently rolls back a transaction that a statement broke.
-      if (done !== 'COMMIT') throw new Error('A statement failed, but its transaction continued.');
+      if ((await connection.command('COMMIT')) !== 'COMMIT')
+        throw tx.failure ?? new Error('The transaction did not commit.');
       client.release();
     } catch (error) {
       const lost = isLost(error);
@@ -155,45 +161,43 @@ export class LaneWriter {
         return undefined;
       }
       // Whether a lost commit was made is unknown; everything before it can be retried.
-      return { error, again: !alone && (isTransient(error) || (lost && !committing)) };
+      const again = !alone && (isTransient(error) || (lost && !committing));
+      // Says why, if the transaction did not even begin.
+      const unbegun = await begun?.then(
+        () => undefined,
+        (reason: unknown) => ({ error: reason, again }),
+      );
+      return unbegun ?? { error, again, harmsOthers: way === 'together' && group.length > 1 && !lost && !again };
     }
     this.finish(group, answers);
-    if (settled.some(({ rows }) => rows.some(({ log }) => log === 'audit'))) this.options.queued();
+    if (hasQueued) this.options.queued();
     return undefined;
   }
 
   /** Runs a bulk load in a transaction of its own, without a time limit and without retries. */
   private async runAlone(job: Job): Promise<void> {
-    const failure = await this.tryGroup([job], undefined, true);
+    const failure = await this.tryGroup([job], undefined, 'alone');
     if (failure !== undefined) job.reject(failure.error);
   }
 
-  private async runJob(
-    connection: Connection,
-    begun: Promise<unknown>,
-    job: Job,
-    settled: Settled[],
-    shared: boolean,
-    alone: boolean,
-  ): Promise<() => void> {
-    const tx = new PostgresTransaction(connection, alone);
-    if (shared) sent(connection.command('SAVEPOINT request'));
-    let value: unknown;
+  /** Runs a job so that it leaves no trace when it fails, and adds what it has noted. */
+  private async runApart(connection: Connection, job: Job, noted: Noted[]): Promise<() => void> {
+    const tx = new PostgresTransaction(connection, false);
+    sent(connection.command('SAVEPOINT request'));
     try {
-      value = await job.work(tx);
-      const own = await tx.settled();
-      if (shared) await connection.command('RELEASE SAVEPOINT request');
-      settled.push(own);
+      const value = await job.work(tx);
+      const own = await tx.noted();
+      await tx.drain();
+      await connection.command('RELEASE SAVEPOINT request');
+      noted.push(own);
+      return () => job.resolve(value);
     } catch (error) {
       if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
-      // Says why, if the transaction did not even begin.
-      await begun;
       // These end the whole transaction, or make it run again.
-      if (!shared || isLost(error) || isTransient(error)) throw error;
+      if (isLost(error) || isTransient(error)) throw error;
       await connection.command('ROLLBACK TO SAVEPOINT request; RELEASE SAVEPOINT request');
       return () => job.reject(error);
     }
-    return () => job.resolve(value);
   }
 
   /** One message to the database: begins, sets limits, and takes the organization's row. */
@@ -213,6 +217,19 @@ export class LaneWriter {
   }
 }
 
+async function runJob(tx: PostgresTransaction, job: Job): Promise<() => void> {
+  const before = tx.writes;
+  try {
+    const value = await job.work(tx);
+    return () => job.resolve(value);
+  } catch (error) {
+    if (error instanceof NeedsOwnTransaction) throw new RunAlone(job);
+    // One that has written nothing, such as a refused request, has left nothing that others could see.
+    if (tx.failure !== undefined || tx.writes > before) throw error;
+    return () => job.reject(error);
+  }
+}
+
 /** A command that is not waited for yet: what fails is thrown to whoever does, and no statement after it succeeds. */
 function sent<T>(command: Promise<T>): Promise<T> {
   command.catch(() => {});
@@ -229,7 +246,12 @@ async function rolledBack(connection: Connection): Promise<boolean> {
 interface Failure {
   readonly error: unknown;
   readonly again: boolean;
+  /** A work of a group has failed, and others may have seen what it wrote, or could not go on. */
+  readonly harmsOthers?: boolean;
 }
+
+/** How the works of a transaction run: without savepoints, each under one, or one that has the transaction for itself. */
+type Way = 'together' | 'apart' | 'alone';
 
 /** Thrown for a job of a group that has to run by itself. */
 class RunAlone extends Error {

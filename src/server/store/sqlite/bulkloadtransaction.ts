@@ -58,6 +58,11 @@ export class BulkLoadTransaction implements Transaction {
   }
 
   async run(statement: Statement): Promise<number> {
+    await this.queue(statement);
+    return 0;
+  }
+
+  async queue(statement: Statement): Promise<void> {
     if (this.fault !== undefined) throw this.fault.error;
     const { sql, values } = this.tracked(statement);
     this.calls.push(this.numberOf(sql, values.length));
@@ -66,7 +71,6 @@ export class BulkLoadTransaction implements Transaction {
       if (typeof value === 'string') this.characters += value.length;
     }
     if (this.calls.length >= MAX_BATCH_STATEMENTS || this.characters >= MAX_BATCH_CHARACTERS) await this.send();
-    return 0;
   }
 
   nextId(org: number, type: string): Promise<number> {

@@ -85,6 +85,7 @@ async function opened(
   return {
     read,
     readFor: () => read,
+    lookupsFor: () => read,
     countCache(table) {
       if (table !== undefined) return tables.of(table);
       // Asked at the beginning of a request, which reads more in the same turn.

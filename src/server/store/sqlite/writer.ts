@@ -1,5 +1,7 @@
 import { type CommitOf, endOfTurn, isFull } from '../../fairscheduling.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
+import { Sequences } from '../sequences.ts';
+import { statement } from '../statement.ts';
 import type { Statement, StoreCounts, Transaction } from '../store.ts';
 import { bulkLoad } from './bulkloadtransaction.ts';
 import { writtenTables } from './countcache.ts';
@@ -7,7 +9,6 @@ import { isEmpty } from './indexes.ts';
 import { takeLock } from './lock.ts';
 import { LogBuffer } from './logbuffer.ts';
 import type { Connection } from './open.ts';
-import { Sequences } from './sequences.ts';
 import { Statements } from './statements.ts';
 
 interface Job {
@@ -44,7 +45,11 @@ export class GroupWriter {
   private queue: Job[] = [];
   private running: Promise<void> | undefined;
   private readonly statements: Statements;
-  private readonly sequences: Sequences;
+  // The only writer: nobody raises what it has read.
+  private readonly sequences = new Sequences(async (org, type) => {
+    const found = statement`SELECT last_id FROM sequences WHERE org = ${org} AND type = ${type}`;
+    return this.statements.get<{ last_id: number }>(found)?.last_id ?? 0;
+  });
   private readonly listeners = new Set<() => void>();
   private readonly watcher: CommitWatcher | undefined;
   /** Tables written to by the group that runs now. */
@@ -62,12 +67,12 @@ export class GroupWriter {
   ) {
     this.watcher = watcher;
     this.statements = new Statements(connection);
-    this.sequences = new Sequences(this.statements);
     this.transaction = {
       all: async (statement) => this.statements.all(this.tracked(statement)),
       get: async (statement) => this.statements.get(this.tracked(statement)),
       run: async (statement) => this.statements.run(this.tracked(statement)),
-      nextId: async (org, type) => this.sequences.next(org, type),
+      queue: async (statement) => void this.statements.run(this.tracked(statement)),
+      nextId: (org, type) => this.sequences.next(org, type),
       count: (change) => this.changes.add(change),
       append: (row) => this.logs.append(row),
       appendSelected: (org, select, rows) => this.logs.appendSelected(org, select, rows),

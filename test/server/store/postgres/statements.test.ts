@@ -11,7 +11,11 @@ function fakeClient() {
       asked.push(query);
       return { rows: [], rowCount: 0 };
     },
-    connection: { parsedStatements: {}, close: ({ name }: { name: string }) => closed.push(name) },
+    connection: {
+      parsedStatements: {},
+      stream: { cork: () => {}, uncork: () => {} },
+      close: ({ name }: { name: string }) => closed.push(name),
+    },
   };
   return { client: client as unknown as PoolClient, asked, closed };
 }

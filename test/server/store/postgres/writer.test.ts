@@ -70,9 +70,71 @@ describe('writes', () => {
         await set('a', '')(tx);
         await tx.get(sql`SELECT 1 FROM nowhere`).catch(() => {});
       });
-      await expect(write).rejects.toThrow('A statement failed');
+      await expect(write).rejects.toThrow('nowhere');
       expect(await names(store as Store)).toEqual([]);
       expect(await store?.write(set('b', ''))).toBe(1);
+    }),
+  );
+
+  postgresTest('whose statement fails after it was sent harm no other of their group, and say why', (database) =>
+    withStores(1, database, async ([store]) => {
+      const results = await Promise.allSettled(
+        ['a', 'b', 'c', 'd', 'e'].map((name) =>
+          store?.write(async (tx) => {
+            // Nobody waits for it: the fault is known only when the works after it have begun.
+            await tx.queue(name === 'b' ? sql`INSERT INTO nowhere VALUES (1)` : sql`SELECT 1`);
+            await set(name, '1')(tx);
+            return await tx.nextId(1, 'PatientV1');
+          }, 1),
+        ),
+      );
+      expect(results.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+      ]);
+      expect(String((results[1] as PromiseRejectedResult).reason)).toContain('nowhere');
+      expect(await names(store as Store)).toEqual(['a', 'c', 'd', 'e']);
+    }),
+  );
+
+  postgresTest(
+    'of a group that only asked and were refused are answered without running the others again',
+    (database) =>
+      withStores(1, database, async ([store]) => {
+        const runs: string[] = [];
+        const write = (name: string) =>
+          store?.write(async (tx) => {
+            runs.push(name);
+            const found = await tx.get(sql`SELECT 1 FROM settings WHERE name = 'a'`);
+            if (name === 'b') throw new Error(`refused, ${found === undefined ? 'nothing' : 'a'} is there`);
+            await set(name, '1')(tx);
+          }, 1);
+        const [, refused] = await Promise.allSettled([write('a'), write('b'), write('c')]);
+        expect(String((refused as PromiseRejectedResult).reason)).toContain('refused, a is there');
+        expect(runs).toEqual(['a', 'b', 'c']);
+        expect(await names(store as Store)).toEqual(['a', 'c']);
+      }),
+  );
+
+  postgresTest('get an id once, whichever server they come to and whatever fails beside them', (database) =>
+    withStores(2, database, async (stores) => {
+      const ids: number[] = [];
+      const write = (n: number) =>
+        stores[n % 2]?.write(async (tx) => {
+          const id = await tx.nextId(1, 'PatientV1');
+          await set(`id ${id}`, '')(tx);
+          if (n % 7 === 0) throw new Error('refused');
+          return id;
+        }, 1);
+      for (const result of await Promise.allSettled(Array.from({ length: 140 }, (_, n) => write(n)))) {
+        if (result.status === 'fulfilled') ids.push(result.value as number);
+      }
+      expect(ids).toHaveLength(120);
+      expect(new Set(ids).size).toBe(120);
+      expect(await names(stores[0] as Store)).toEqual(ids.map((id) => `id ${id}`).sort());
     }),
   );
 
