@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
 import type { Files } from './files.ts';
@@ -183,10 +184,15 @@ class SharedMemory {
 
 const memory = new SharedMemory();
 
-/** Stages a file that `make` writes, and is in pieces in memory alone. */
+/**
+ * Stages a file that `make` writes, and is in pieces in memory alone. It is written in a folder of its own: what still
+ * works on it when this process has been killed cannot leave it behind once the next start has removed the folder.
+ */
 async function stageMade(files: Files, source: string, name: string, make: (target: string) => Promise<unknown>) {
-  const target = `${source}-made`;
+  const folder = `${source}-made`;
+  const target = join(folder, 'image');
   try {
+    await mkdir(folder, { mode: 0o700 });
     await make(target);
     const stage = await files.stage(name);
     try {
@@ -198,7 +204,7 @@ async function stageMade(files: Files, source: string, name: string, make: (targ
       throw error;
     }
   } finally {
-    await rm(target, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

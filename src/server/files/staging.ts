@@ -32,7 +32,7 @@ export async function openStaging(folder: string, shared: boolean): Promise<Stag
     stage: async (name) => new DiskStage(name, path(name)),
     persist: folderSync(folder),
     has: async (name) => (await statOf(path(name))) !== undefined,
-    drop: (name) => rm(path(name), { force: true }),
+    drop: (name) => rm(path(name), { recursive: true, force: true, maxRetries: 3 }),
     async leftovers() {
       const names = await readdir(folder);
       if (!shared) return names;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
@@ -52,6 +52,15 @@ describe('after a process that ended', () => {
     expect(await downloaded(second)).toEqual([PDF]);
     expect(await filesIn(join(data, 'files', 'incoming'))).toEqual([]);
     await second.close();
+  });
+
+  it('in the middle of an image, nothing is left, and what still works on it cannot write any more', async () => {
+    await (await open()).close();
+    const making = join(data, 'files', 'incoming', '3f1c-original-made');
+    await mkdir(making);
+    await writeFile(join(making, 'image'), 'half of it');
+    await (await open()).close();
+    await expect(writeFile(join(making, 'image'), 'the rest')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('after a commit that nobody was told of, the document has its file', async () => {
