@@ -9,6 +9,9 @@ import { backUp, differenceOf } from './rawrows.js';
 /** Also the records that the raw driver commits together: one of each client. */
 const CLIENTS = 64;
 
+/** Written from time to time, not with each POST: when a token was last used, and checkpoints of the audit log. */
+const BY_TIME = ['access_tokens', 'audit_checkpoints'];
+
 const SIZES = {
   small: { patients: 300, transactions: 1200, seconds: 2, rounds: 3 },
   full: { patients: 3000, transactions: 12_000, seconds: 5, rounds: 9 },
@@ -41,7 +44,7 @@ export async function measure({ folder, signal, small, report }) {
       raw.push(again.records / again.seconds);
     }
   });
-  const different = differenceOf(ours, copy);
+  const different = differenceOf(ours, copy, BY_TIME);
   if (different !== undefined) throw new Error(`The driver did not write the same rows: ${different}.`);
   const kept = report.ratio({
     what: 'POST of a patient',

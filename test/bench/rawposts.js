@@ -11,8 +11,10 @@ const target = openRaw(to);
 const NEW = {
   patients: 'SELECT * FROM patients WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id',
   patients_phones_number: `SELECT * FROM patients_phones_number WHERE id > (SELECT MAX(id) FROM raw.patients) ORDER BY id`,
-  stream_messages: 'SELECT * FROM stream_messages WHERE seq > (SELECT MAX(seq) FROM raw.stream_messages) ORDER BY seq',
+  stream_messages:
+    'SELECT * FROM stream_messages WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM raw.stream_messages) ORDER BY seq',
   audit_entries: 'SELECT * FROM audit_entries WHERE id > (SELECT MAX(id) FROM raw.audit_entries) ORDER BY id',
+  audit_patients: 'SELECT * FROM audit_patients WHERE entry > (SELECT MAX(id) FROM raw.audit_entries) ORDER BY entry',
   idempotency_keys:
     'SELECT * FROM idempotency_keys WHERE rowid > (SELECT COALESCE(MAX(rowid), 0) FROM raw.idempotency_keys) ORDER BY rowid',
 };
@@ -20,7 +22,9 @@ const NEW = {
 /** Counters that the server keeps: written once a transaction, as they are after its rows. */
 const HEADS = {
   sequences: `UPDATE sequences SET last_id = ? WHERE type = 'PatientV1'`,
-  stream: 'UPDATE stream_heads SET seq = ? WHERE org = ?',
+  stream: `INSERT INTO stream_heads (org, seq, shared, floor, epoch, base)
+    SELECT ?, ?, 0, 0, value, 0 FROM settings WHERE name = 'stream_epoch'
+    ON CONFLICT (org) DO UPDATE SET seq = excluded.seq`,
   count: `UPDATE record_counts SET records = records + ? WHERE table_name = 'patients' AND place = ?`,
   audit: `UPDATE log_heads SET last_id = ?, hash = ? WHERE name = 'audit'`,
 };
@@ -31,8 +35,10 @@ source.close();
 const inserts = rows.map(({ table, rows }) => ({ rows, insert: insertInto(target, table) }));
 const heads = Object.fromEntries(Object.entries(HEADS).map(([name, text]) => [name, target.prepare(text)]));
 const last = (table, to) => rows.find((entry) => entry.table === table).rows[to - 1];
-const place = target.pragma('table_info(patients)').findIndex(({ name }) => name === 'preferred_location_id');
-const hash = target.pragma('table_info(audit_entries)').findIndex(({ name }) => name === 'hash');
+const columnOf = (table, wanted) => target.pragma(`table_info(${table})`).findIndex(({ name }) => name === wanted);
+const place = columnOf('patients', 'preferred_location_id');
+const hash = columnOf('audit_entries', 'hash');
+const number = columnOf('stream_messages', 'seq');
 const records = rows[0].rows.length;
 
 const write = target.transaction((first, end) => {
@@ -41,7 +47,7 @@ const write = target.transaction((first, end) => {
   }
   const [patient, message, entry] = ['patients', 'stream_messages', 'audit_entries'].map((table) => last(table, end));
   heads.sequences.run(patient[1]);
-  heads.stream.run(message[1], message[0]);
+  heads.stream.run(message[0], message[number]);
   const counts = new Map();
   for (const row of rows[0].rows.slice(first, end)) counts.set(row[place], (counts.get(row[place]) ?? 0) + 1);
   for (const [where, count] of counts) heads.count.run(count, where);
