@@ -58,6 +58,28 @@ async function download(id: number): Promise<string> {
   return Buffer.from(await response.arrayBuffer()).toString('base64');
 }
 
+/** The ids and events of the first messages of the stream after a position; `0`: from the oldest. */
+async function heard(position: string, count: number): Promise<{ id: string; event: string }[]> {
+  const response = await fetch(`${served.url}/api/v1/stream?lastEventId=${encodeURIComponent(position)}`, {
+    headers: { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION, accept: 'text/event-stream' },
+  });
+  let text = '';
+  const found = () =>
+    text
+      .split('\n\n')
+      .slice(0, -1)
+      .flatMap((message) => {
+        const [id, event] = ['id', 'event'].map((name) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(message)?.[1]);
+        return event === undefined ? [] : [{ id: id ?? '', event }];
+      });
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body as ReadableStream<Uint8Array>) {
+    text += decoder.decode(bytes, { stream: true });
+    if (found().length >= count) break;
+  }
+  return found().slice(0, count);
+}
+
 const move = async (city: string) => expect((await call('PUT', `/patients/${PATIENT}`, { city })).status).toBe(200);
 const cityNow = async () => (await call('GET', `/patients/${PATIENT}`)).data.city;
 
@@ -85,6 +107,7 @@ it('a database recovered to the time before a mistake has its records, and their
   for (const id of [first, second]) expect((await call('DELETE', `/documents/${id}`)).status).toBe(200);
   await move('After');
   const third = await upload('after that time');
+  const [position] = (await heard('0', 6)).slice(-1);
   const segment = await primary.ask('SELECT pg_walfile_name(pg_switch_wal())');
   await primary.until(`SELECT COALESCE(last_archived_wal >= '${segment}', false) FROM pg_stat_archiver`);
   await served.stop();
@@ -100,6 +123,8 @@ it('a database recovered to the time before a mistake has its records, and their
   expect([await download(first), await download(second)]).toEqual([PDF, PDF]);
   expect((await call('GET', `/documents/${third}`)).status).toBe(404);
   await upload('on what was recovered');
+  // Whoever heard of the mistake is told that it did not happen, rather than nothing.
+  expect((await heard(String(position?.id), 1)).map(({ event }) => event)).toEqual(['resync']);
   expect(await served.stop()).toBe(0);
   expect(await check(recovered)).toEqual({ code: 0, messages: [] });
   const verified = await molar(place.path, ['server', 'audit', 'verify', '--database', recovered.url('molar')]);
@@ -112,6 +137,7 @@ it('a standby that takes over goes on with all that it had received', async () =
   await standby.start();
   const document = await upload('before the failover');
   await move('Before');
+  const [position] = (await heard('0', 2)).slice(-1);
   const written = await primary.ask('SELECT pg_current_wal_lsn()::text');
   await standby.until(`SELECT pg_last_wal_replay_lsn() >= '${written}'::pg_lsn`);
   primary.stop();
@@ -121,6 +147,7 @@ it('a standby that takes over goes on with all that it had received', async () =
   expect([await cityNow(), await download(document)]).toEqual(['Before', PDF]);
   await move('After');
   expect(await cityNow()).toBe('After');
+  expect((await heard(String(position?.id), 1)).map(({ event }) => event)).toEqual(['resync']);
   expect(await served.stop()).toBe(0);
   expect(await check(standby)).toEqual({ code: 0, messages: [] });
 });
