@@ -19,7 +19,7 @@ import { refuseUnfinished } from './maintenance/copy/state.ts';
 import { HourlyTask } from './scheduler.ts';
 import type { Service } from './service.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
-import type { UpgradeOptions } from './store/schema/upgrade.ts';
+import type { UpgradeOptions } from './store/schema/upgradework.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';

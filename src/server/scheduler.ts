@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import sql, { raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
+import { DATABASE_NOW } from './store/schema/servers.ts';
 import type { Store } from './store/store.ts';
-
-/** The database's own clock, so that the clocks of the servers do not matter. */
-const NOW = raw('CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)');
 
 /**
  * An exclusive lease among the servers of a store. It expires unless it is renewed, so a server that dies loses it. On a
@@ -27,9 +25,9 @@ export class Lease {
   async take(): Promise<boolean> {
     if (this.store.shared === undefined) return true;
     const row = await this.store.shared.get(sql`INSERT INTO leases AS l (name, holder, until)
-      VALUES (${this.name}, ${this.holder}, ${NOW} + ${this.milliseconds})
+      VALUES (${this.name}, ${this.holder}, ${DATABASE_NOW} + ${this.milliseconds})
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE l.holder = excluded.holder OR l.until < ${NOW}
+        WHERE l.holder = excluded.holder OR l.until < ${DATABASE_NOW}
       RETURNING name`);
     return row !== undefined;
   }

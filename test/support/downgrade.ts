@@ -51,6 +51,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
   16: ['DROP INDEX file_removals_by_due', 'ALTER TABLE file_removals DROP COLUMN due_at'],
   17: ['DROP TABLE record_counts', 'DELETE FROM schema_state'],
   18: ['DROP TABLE ledger_blocks', 'ALTER TABLE ledger_versions DROP COLUMN counted'],
+  19: ['DROP TABLE servers', 'DROP TABLE schema_repairs'],
 };
 
 const MESSAGE = `org, seq, routing_key, sent_at, correlation_id, payload, places, record, record_id, patient_id`;
@@ -79,6 +80,10 @@ const FIRST_UNDO: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<number,
         AS numbered WHERE ctid = place`,
       'ALTER TABLE stream_messages ADD CONSTRAINT stream_messages_pkey PRIMARY KEY (id)',
       'DROP FUNCTION stream_epoch',
+    ],
+    19: [
+      'DROP FUNCTION note_repair CASCADE',
+      'ALTER TABLE async_deliveries DROP CONSTRAINT async_deliveries_pkey, ADD PRIMARY KEY (id)',
     ],
   },
 };

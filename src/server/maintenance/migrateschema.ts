@@ -3,7 +3,7 @@ import { MIGRATIONS } from '../store/migrations/steps.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { openPostgresStore } from '../store/postgres/store.ts';
 import { type DatabaseSchema, readSchema } from '../store/schema/introspection.ts';
-import type { UpgradeOptions } from '../store/schema/upgrade.ts';
+import type { UpgradeOptions } from '../store/schema/upgradework.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
 import { molarVersion } from '../version.ts';

@@ -13,6 +13,8 @@ const OWN_TABLES = new Set([
   MIGRATIONS_TABLE,
   'schema_state',
   'schema_backfills',
+  'schema_repairs',
+  'servers',
   'leases',
   'rate_buckets',
   'link_keys',

@@ -115,7 +115,7 @@ export class Deliveries {
     this.askedBy = next.actor.requestId ?? undefined;
     const attributes = { 'molar.operation': next.operation, 'molar.request_id': this.askedBy ?? '' };
     const { records, done } = await traced({ name: 'deliver chunk', attributes, isRoot: true }, () =>
-      this.store.write((tx) => this.deliverChunk(tx, next.id), next.org),
+      this.store.write((tx) => this.deliverChunk(tx, next), next.org),
     ).catch((error: unknown) => this.abandon(next, error));
     this.delivered += records;
     if (done) this.completed++;
@@ -126,7 +126,7 @@ export class Deliveries {
   private async abandon(delivery: Delivery, error: unknown): Promise<{ records: number; done: boolean }> {
     if (!(error instanceof Refusal)) throw error;
     this.onFault?.(error, this.askedBy);
-    await this.store.write((tx) => removeDelivery(tx, delivery.id));
+    await this.store.write((tx) => removeDelivery(tx, delivery));
     return { records: 0, done: true };
   }
 
@@ -135,14 +135,14 @@ export class Deliveries {
     return new Date(this.clock()).toISOString();
   }
 
-  private async deliverChunk(tx: Transaction, id: number): Promise<{ records: number; done: boolean }> {
+  private async deliverChunk(tx: Transaction, next: Delivery): Promise<{ records: number; done: boolean }> {
     // Read again: another server may have delivered a chunk of it, or the last one, in the meantime.
-    const delivery = await findDelivery(tx, id);
+    const delivery = await findDelivery(tx, next);
     if (delivery === undefined) return { records: 0, done: false };
     const found = ASYNC.get(delivery.operation);
     const whole = await findOrganizationByKey(tx, delivery.org);
     if (found === undefined || whole === undefined) {
-      await removeDelivery(tx, delivery.id);
+      await removeDelivery(tx, delivery);
       return { records: 0, done: true };
     }
     const organization = boundTo(whole, delivery.locations);
@@ -183,10 +183,10 @@ export class Deliveries {
     }
     const total = delivery.total + records.length;
     if (reachedId !== undefined) {
-      await advanceDelivery(tx, delivery.id, reachedId, total);
+      await advanceDelivery(tx, delivery, reachedId, total);
     } else {
       await send('READ_COMPLETE', NO_LOCATION, JSON.stringify({ total }), placesOfAll(organization.locations));
-      await removeDelivery(tx, delivery.id);
+      await removeDelivery(tx, delivery);
     }
     return { records: records.length, done: reachedId === undefined };
   }

@@ -64,9 +64,14 @@ export async function nextDelivery(read: Reader, after: number): Promise<Deliver
   return row && toDelivery(row);
 }
 
+/** A delivery by its key. */
+type DeliveryKey = Pick<Delivery, 'org' | 'id'>;
+
 /** A delivery in its current state; undefined when it is complete. */
-export async function findDelivery(read: Reader, id: number): Promise<Delivery | undefined> {
-  const row = await read.get<DeliveryRow>(sql`SELECT ${COLUMNS} FROM async_deliveries WHERE id = ${id}`);
+export async function findDelivery(read: Reader, { org, id }: DeliveryKey): Promise<Delivery | undefined> {
+  const row = await read.get<DeliveryRow>(
+    sql`SELECT ${COLUMNS} FROM async_deliveries WHERE org = ${org} AND id = ${id}`,
+  );
   return row && toDelivery(row);
 }
 
@@ -88,12 +93,19 @@ function toDelivery(row: DeliveryRow): Delivery {
 }
 
 /** Saves the position of a delivery. */
-export async function advanceDelivery(tx: Transaction, id: number, reachedId: number, total: number): Promise<void> {
-  await tx.run(sql`UPDATE async_deliveries SET reached_id = ${reachedId}, total = ${total} WHERE id = ${id}`);
+export async function advanceDelivery(
+  tx: Transaction,
+  { org, id }: DeliveryKey,
+  reachedId: number,
+  total: number,
+): Promise<void> {
+  await tx.run(
+    sql`UPDATE async_deliveries SET reached_id = ${reachedId}, total = ${total} WHERE org = ${org} AND id = ${id}`,
+  );
 }
 
-export async function removeDelivery(tx: Transaction, id: number): Promise<void> {
-  await tx.run(sql`DELETE FROM async_deliveries WHERE id = ${id}`);
+export async function removeDelivery(tx: Transaction, { org, id }: DeliveryKey): Promise<void> {
+  await tx.run(sql`DELETE FROM async_deliveries WHERE org = ${org} AND id = ${id}`);
 }
 
 export async function countDeliveries(read: Reader): Promise<number> {

@@ -33,7 +33,9 @@ it('every table has a key to be copied by, and all but what servers agree about 
     'rate_buckets',
     'schema_backfills',
     'schema_migrations',
+    'schema_repairs',
     'schema_state',
+    'servers',
   ]);
 });
 
@@ -55,6 +57,10 @@ postgresTest('both stores have the same tables, columns, keys and indexes', asyn
   const [there, own] = [await readSchema(snapshot.read, snapshot.dialect), await ownSchema()];
   await snapshot.close();
   await source.close();
-  expect({ version: there.version, tables: there.tables }).toEqual({ version: own.version, tables: own.tables });
+  // SQLite numbers deliveries by their key; PostgreSQL, where tables may be distributed, has the organization in it.
+  const keyed = ({ name, needed }: { name: string; needed: readonly string[] }) =>
+    name === 'async_deliveries' && { key: ['org', 'id'], needed: needed.filter((column) => column !== 'org') };
+  const tables = own.tables.map((table) => ({ ...table, ...keyed(table) }));
+  expect({ version: there.version, tables: there.tables }).toEqual({ version: own.version, tables });
   expect(there.indexes).toEqual(expect.arrayContaining([...own.indexes]));
 });

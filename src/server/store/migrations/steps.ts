@@ -1,5 +1,6 @@
 import { type Migration, textFor } from './dialects.ts';
 import { EPOCHS } from './epochs.ts';
+import { PHASES } from './phases.ts';
 
 const FIRST: Migration = {
   name: 'first',
@@ -294,4 +295,5 @@ export const MIGRATIONS: readonly Migration[] = [
   FILE_RETENTION,
   COUNTS,
   BLOCKS,
+  PHASES,
 ];

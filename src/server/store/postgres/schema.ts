@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { StoreFault } from '../faults.ts';
 import { SCHEMA } from '../schema/schema.ts';
-import { type UpgradeOptions, upgrade } from '../schema/upgrade.ts';
+import { noteServer, type Server } from '../schema/servers.ts';
+import { upgrade } from '../schema/upgrade.ts';
+import type { Upgrade, UpgradeOptions } from '../schema/upgradework.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import type { DatabaseAddress } from './address.ts';
 import { isTransient, sqlState } from './faults.ts';
+import { buildIndex } from './indexbuild.ts';
 import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -21,22 +25,35 @@ const MAX_PAUSE_MS = 2000;
 /** Oldest release of PostgreSQL itself; others that speak its protocol are recognized by their name. */
 const OLDEST = 14;
 
-/** Checks the database and brings it to this version, on connections of the first pool. Throws `StoreUnusable`. */
+/**
+ * Checks the database and brings it to this version, on connections of the first pool, and notes that a process serves it.
+ * Returns what the work of an upgrade that is left may go on with. Throws `StoreUnusable`.
+ */
 export async function prepareSchema(
   pools: readonly [Pool, Pool],
   address: DatabaseAddress,
   options: UpgradeOptions,
-): Promise<void> {
+  server: Server,
+): Promise<Upgrade> {
   const [pool] = pools;
   const { name, sessions } = address;
   const { schema = SCHEMA } = options;
+  const work: Upgrade = {
+    ...options,
+    dialect: 'postgres',
+    schema,
+    transact: (work) => transact(pool, sessions, work),
+    buildIndex: (index, replaces) => buildIndex(pool, sessions, index, replaces),
+    completed: (tx) => noteServer(tx, server),
+  };
   try {
     if (sessions) await refusePooler(pools, name);
     await transact(pool, sessions, async (tx) => {
       await checkDatabase(tx, name);
       await requireRights(tx, name);
     });
-    await upgrade({ ...options, dialect: 'postgres', schema, transact: (work) => transact(pool, sessions, work) });
+    await upgrade(work);
+    return work;
   } catch (error) {
     throw unusable(error, name);
   }
@@ -48,9 +65,11 @@ async function transact<T>(pool: Pool, sessions: boolean, work: (tx: Transaction
     try {
       return await tryTransact(pool, sessions, work);
     } catch (error) {
+      // Somebody has what it needs in hand, an import for instance: however long that takes.
+      const isKept = error instanceof StoreFault && error.code === 'STORE_TIMEOUT';
       // Without the lock, servers that make the same table at once get in each other's way.
       const again = isTransient(error) || sqlState(error) === DUPLICATE_TABLE;
-      if (!again || attempt >= MAX_ATTEMPTS) throw error;
+      if (!isKept && (!again || attempt >= MAX_ATTEMPTS)) throw error;
       await sleep(Math.random() * Math.min(10 * 2 ** attempt, MAX_PAUSE_MS));
     }
   }
@@ -63,7 +82,7 @@ async function tryTransact<T>(pool: Pool, sessions: boolean, work: (tx: Transact
     await client.query('BEGIN');
     await client.query('SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning');
     await client.query(`SAVEPOINT locking; ${LOCK}`).catch(async (error: unknown) => {
-      if (sqlState(error) !== UNDEFINED_FUNCTION) throw error;
+      if (!LOCKLESS.has(sqlState(error) ?? '')) throw error;
       await client.query('ROLLBACK TO SAVEPOINT locking');
     });
     const value = await work(new PostgresTransaction(connectionOf(client, sessions), true));
@@ -84,7 +103,12 @@ async function tryTransact<T>(pool: Pool, sessions: boolean, work: (tx: Transact
 }
 
 const DUPLICATE_TABLE = '42P07';
-const UNDEFINED_FUNCTION = '42883';
+
+/** States by which a database that only speaks the protocol says that it has no such locks. */
+const LOCKLESS = new Set([
+  '42883', // undefined_function
+  '0A000', // feature_not_supported
+]);
 
 interface Facts {
   readonly version: string;

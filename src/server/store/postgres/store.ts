@@ -1,16 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { FairShares } from '../../fairscheduling.ts';
 import { StoreFault } from '../faults.ts';
 import { requireFingerprint } from '../schema/faults.ts';
+import { declaringText } from '../schema/repairs.ts';
 import { SCHEMA } from '../schema/schema.ts';
-import { FINGERPRINT_TEXT } from '../schema/state.ts';
-import type { UpgradeOptions } from '../schema/upgrade.ts';
+import { FINGERPRINT_TEXT, servedText } from '../schema/state.ts';
+import type { UpgradeOptions } from '../schema/upgradework.ts';
 import type { Reader, Statement, Store } from '../store.ts';
 import { readAddress } from './address.ts';
 import { loadDriver, makePool } from './driver.ts';
 import { isLost, storeFault } from './faults.ts';
 import { NoticeListener } from './listener.ts';
 import { prepareSchema } from './schema.ts';
+import { SchemaKeeper } from './schemakeeper.ts';
 import { Sequencer } from './sequencer.ts';
 import { SharedConnection } from './sharedconnection.ts';
 import { connectionOf, patienceFor } from './statements.ts';
@@ -26,6 +29,13 @@ const CHANNEL = 'molar_stream';
 /** Lookups that are sent and not replied to. */
 const MAX_LOOKUPS = 64;
 
+/** What a ping asks for: whether the database is a standby, its schema, and 1 where an earlier one may go on. */
+interface Probed {
+  readonly state: string;
+  readonly fingerprint: string | null;
+  readonly served: number | null;
+}
+
 /** Milliseconds that a ping waits for a connection, and for its answer. */
 const PING_MS = 1500;
 
@@ -33,6 +43,7 @@ const PING_MS = 1500;
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
   const address = readAddress(url);
   const { sessions } = address;
+  const { schema = SCHEMA } = options;
   const timeoutMs = options.timeoutMs ?? 0;
   const driver = await loadDriver();
   const reading = makePool(driver, address, address.readers, `SET statement_timeout = ${timeoutMs}`);
@@ -45,20 +56,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const counts = new CountCache();
   const notify = () => {
     counts.drop();
+    keeper.wake();
     for (const listener of listeners) listener();
   };
-  try {
-    await prepareSchema([writing, reading], address, options);
-  } catch (error) {
-    await Promise.all(pools.map((pool) => pool.end()));
-    throw error;
-  }
-  const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
-  const committed = () => {
-    notify();
-    notices?.tell();
-  };
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, committed, queued: () => sequencer.wake() });
   const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
   // An owner has half of them at most: the requests of others need one several times, and are to find it free.
   const connections = new FairShares(address.readers, address.readers / 2);
@@ -70,6 +70,20 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const lookupsFor = (owner: unknown) =>
     reader(looking, (_, statement) => lookups.run(owner, () => shared.read(statement)));
   const probe = reader(pinging, runIn(PING_MS, false));
+  const server = { id: randomUUID(), fingerprint: schema.fingerprint };
+  const keeper = await prepareSchema([writing, reading], address, options, server)
+    .then((work) => SchemaKeeper.start(work, server, probe))
+    .catch(async (error: unknown) => {
+      await Promise.all(pools.map((pool) => pool.end()));
+      throw error;
+    });
+  const notices = sessions ? new NoticeListener(driver, address, CHANNEL, notify) : undefined;
+  const committed = () => {
+    notify();
+    notices?.tell();
+  };
+  const declaring = keeper.isUnfinished ? declaringText(schema) : undefined;
+  const writer = new LaneWriter(writing, { sessions, timeoutMs, declaring, committed, queued: () => sequencer.wake() });
   const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
   return {
     read,
@@ -88,10 +102,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       await writer.idle();
     },
     async ping() {
-      const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint`;
-      const row = await probe.get<{ state: string; fingerprint: string | null }>({ sql: text, text, values: [] });
+      const served = servedText(schema.fingerprint);
+      const text = `SELECT current_setting('transaction_read_only') AS state, (${FINGERPRINT_TEXT}) AS fingerprint, (${served}) AS served`;
+      const row = await probe.get<Probed>({ sql: text, text, values: [] });
       if (row?.state === 'on') throw new StoreFault('STORE_AWAY', 'The database does not accept writes.');
-      requireFingerprint(options.schema ?? SCHEMA, row?.fingerprint ?? undefined);
+      if (row?.served !== 1) requireFingerprint(schema, row?.fingerprint ?? undefined);
     },
     connections() {
       const sum = (of: (pool: Pool) => number) => pools.reduce((total, pool) => total + of(pool), 0);
@@ -105,6 +120,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     async close() {
       await writer.idle();
       await sequencer.idle();
+      await keeper.stop();
       await notices?.stop();
       await shared.close();
       await Promise.all(pools.map((pool) => pool.end()));

@@ -33,6 +33,8 @@ export interface WriterOptions {
   readonly sessions: boolean;
   /** Milliseconds a statement may take, waiting for locks included; 0 for as long as it takes. */
   readonly timeoutMs: number;
+  /** A command by which each transaction says in which form its rows are, where older servers may write others. */
+  readonly declaring?: string | undefined;
   readonly committed: () => void;
   /** Entries of the audit log were committed that wait for their place. */
   readonly queued: () => void;
@@ -205,7 +207,9 @@ export class LaneWriter {
     const timeout = alone ? 0 : this.options.timeoutMs;
     const idle = alone ? 0 : IDLE_MS;
     const lock = org === undefined ? '' : `; SELECT org FROM organizations WHERE org = ${Math.trunc(org)} FOR UPDATE`;
-    return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${idle}${lock}`;
+    const { declaring } = this.options;
+    const limits = `SET LOCAL statement_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${idle}`;
+    return `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}${declaring === undefined ? '' : `; ${declaring}`}${lock}`;
   }
 
   private finish(group: readonly Job[], answers: readonly (() => void)[]): void {

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { blankRecord } from '../../rendering.ts';
 import type { JsonRecord, Layout, Side } from '../layout.ts';
 import type { Dialect } from '../migrations/dialects.ts';
@@ -17,7 +17,8 @@ export interface Page extends RowKey {
   readonly rows: number;
 }
 
-interface StoredRow {
+/** A row as it is read to be brought to its form: `storedColumns`. */
+export interface StoredRow {
   readonly id: number;
   readonly json: string;
   readonly [column: string]: unknown;
@@ -42,6 +43,19 @@ export async function backfillPage(
   const last = rows.at(-1);
   // Its last rows were deleted meanwhile.
   if (last === undefined) return { org, id: Number.MAX_SAFE_INTEGER, rows: 0 };
+  const within = sql`org = ${org} AND id >= ${rows[0]?.id} AND id <= ${last.id}`;
+  await bringRows(tx, layout, org, rows, within);
+  return { org, id: last.id, rows: rows.length };
+}
+
+/** Brings rows of an organization to the form of their layout; `these` selects their values in side tables. */
+export async function bringRows(
+  tx: Transaction,
+  layout: Layout,
+  org: number,
+  rows: readonly StoredRow[],
+  these: Sql,
+): Promise<void> {
   const records: { id: number; record: JsonRecord }[] = [];
   const writes: Promise<unknown>[] = [];
   for (const row of rows) {
@@ -52,8 +66,8 @@ export async function backfillPage(
     if (changes.length > 0) writes.push(tx.run(updateOf(layout.table, { org, id: row.id }, changes)));
   }
   await Promise.all(writes);
-  for (const side of layout.sides) await backfillSide(tx, side, org, records);
-  return { org, id: last.id, rows: rows.length };
+  if (records.length === 0) return;
+  for (const side of layout.sides) await backfillSide(tx, side, org, records, these);
 }
 
 /** The organization of the next row, which no other server writes to until this transaction ends. */
@@ -61,17 +75,25 @@ async function nextOrg(tx: Transaction, table: string, { org, id }: RowKey, dial
   const next = await tx.get<{ org: number }>(
     sql`SELECT org FROM ${raw(table)} WHERE (org, id) > (${org}, ${id}) ORDER BY org, id LIMIT 1`,
   );
-  if (next !== undefined && dialect === 'postgres') {
-    await tx.get(sql`SELECT org FROM organizations WHERE org = ${next.org} FOR UPDATE`);
-  }
+  if (next !== undefined && dialect === 'postgres') await lockOrganization(tx, next.org);
   return next?.org;
 }
 
+/** In PostgreSQL: no other server writes to the organization until this transaction ends, imports excepted. */
+export async function lockOrganization(tx: Transaction, org: number): Promise<void> {
+  await tx.get(sql`SELECT org FROM organizations WHERE org = ${org} FOR UPDATE`);
+}
+
+/** The columns of a row that are compared with its record. */
+export function storedColumns({ columns }: Layout): Sql {
+  const derived = columns.filter(({ of }) => of !== undefined).map(({ name }) => name);
+  return raw(['id', ...derived, 'json'].join(', '));
+}
+
 function readRows(tx: Transaction, layout: Layout, { org, id }: RowKey, limit: number, dialect: Dialect) {
-  const columns = layout.columns.filter(({ of }) => of !== undefined).map(({ name }) => name);
   const locked = raw(dialect === 'postgres' ? ' FOR UPDATE' : '');
   return tx.all<StoredRow>(
-    sql`SELECT ${raw(['id', ...columns, 'json'].join(', '))} FROM ${raw(layout.table)}
+    sql`SELECT ${storedColumns(layout)} FROM ${raw(layout.table)}
       WHERE org = ${org} AND id > ${id} ORDER BY id LIMIT ${limit}${locked}`,
   );
 }
@@ -134,11 +156,10 @@ async function backfillSide(
   { table, of }: Side,
   org: number,
   records: readonly { readonly id: number; readonly record: JsonRecord }[],
+  these: Sql,
 ): Promise<void> {
   const name = raw(table);
-  const stored = await tx.all<{ id: number; value: string }>(
-    sql`SELECT id, value FROM ${name} WHERE org = ${org} AND id >= ${records[0]?.id} AND id <= ${records.at(-1)?.id}`,
-  );
+  const stored = await tx.all<{ id: number; value: string }>(sql`SELECT id, value FROM ${name} WHERE ${these}`);
   const known = new Map<number, Set<string>>();
   for (const { id, value } of stored) known.set(id, (known.get(id) ?? new Set()).add(value));
   const writes: Promise<unknown>[] = [];

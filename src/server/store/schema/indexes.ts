@@ -1,3 +1,4 @@
+import sql, { raw } from 'sql-template-tag';
 import type { Index, Layout } from '../layout.ts';
 import type { Dialect } from '../migrations/dialects.ts';
 import { runText } from '../migrations/migrate.ts';
@@ -14,6 +15,8 @@ export interface IndexPlan {
   readonly undeclared: readonly string[];
   readonly missing: readonly Index[];
   readonly uncounted: boolean;
+  /** The table has no rows: nothing that is done with it takes long. */
+  readonly isEmpty: boolean;
 }
 
 /** Compares the indexes of a database with those that are declared. */
@@ -32,8 +35,10 @@ export async function indexPlans(tx: Transaction, schema: Schema, dialect: Diale
       return indexes.includes(index.name) && (record?.indexes[index.name] ?? text) === text;
     };
     const kept = new Set(layout.indexes.filter(isKept).map(({ name }) => name));
+    const row = await tx.get(sql`SELECT 1 AS found FROM ${raw(layout.table)} LIMIT 1`);
     plans.push({
       layout,
+      isEmpty: row === undefined,
       undeclared: made.filter((name) => !kept.has(name)),
       missing: layout.indexes.filter(({ name }) => !kept.has(name)),
       uncounted: record?.place !== tableRecord(layout).place,

@@ -81,7 +81,10 @@ const COLUMNS = {
 
 const INDEXES = {
   sqlite: sql`SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`,
-  postgres: sql`SELECT indexname AS name FROM pg_indexes WHERE schemaname = current_schema() ORDER BY indexname`,
+  // What a build that was killed has left is no index: nothing is found by it.
+  postgres: sql`SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = current_schema() AND i.indisvalid ORDER BY c.relname`,
 };
 
 async function readVersion(read: Reader): Promise<number> {

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { STORED_RESOURCES } from '../../../catalog/catalog.ts';
 import type { Resource } from '../../../catalog/define.ts';
 import { type Column, type Index, type Layout, layoutOf, type Side } from '../layout.ts';
+import { MIGRATIONS } from '../migrations/steps.ts';
 
-/** The tables of resources as they follow from the catalog. `fingerprint` tells one schema from any other. */
+/**
+ * The tables of resources as they follow from the catalog. `fingerprint` tells one schema from any other, and that of one
+ * version from that of another with more migrations.
+ */
 export interface Schema {
   readonly layouts: readonly Layout[];
   readonly fingerprint: string;
@@ -22,7 +26,8 @@ export interface TableRecord {
 /** The schema of resources. */
 export function schemaOf(resources: readonly Resource[]): Schema {
   const layouts = resources.map(layoutOf);
-  const text = JSON.stringify(layouts.map((layout) => [tableText(layout), tableRecord(layout)]));
+  const tables = layouts.map((layout) => [tableText(layout), tableRecord(layout)]);
+  const text = JSON.stringify([tables, MIGRATIONS.length]);
   return { layouts, fingerprint: createHash('sha256').update(text).digest('hex') };
 }
 

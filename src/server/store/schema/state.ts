@@ -20,6 +20,8 @@ const FINGERPRINT = 'fingerprint';
 const GOAL = 'goal';
 const VERSION = 'molar';
 const LOG_HEADS = 'log heads';
+const UNFINISHED = 'unfinished';
+const SERVES = 'serves ';
 
 /** The statement by which the fingerprint of the schema is read: `value`, or no row while an upgrade is not complete. */
 export const FINGERPRINT_TEXT = `SELECT value FROM schema_state WHERE name = '${FINGERPRINT}'`;
@@ -56,6 +58,54 @@ export function writeMolarVersion(tx: Transaction, version: string): Promise<voi
   return writeState(tx, VERSION, version);
 }
 
+const IS_THERE = {
+  sqlite: sql`SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_state'`,
+  postgres: sql`SELECT 1 AS found WHERE to_regclass('schema_state') IS NOT NULL`,
+};
+
+/** Whether servers of an earlier schema may go on beside those of the one that the database has now. */
+export async function isServed(read: Reader, fingerprint: string, dialect: Dialect): Promise<boolean> {
+  if ((await read.get(IS_THERE[dialect])) === undefined) return false;
+  return (await readState(read, SERVES + fingerprint)) !== undefined;
+}
+
+/** The statement by which a server of an earlier schema learns whether it may go on: a row, or none. */
+export function servedText(fingerprint: string): string {
+  return `SELECT 1 FROM schema_state WHERE name = '${SERVES}${fingerprint}'`;
+}
+
+/** Says that servers of an earlier schema may go on. */
+export function writeServed(tx: Transaction, fingerprint: string): Promise<void> {
+  return writeState(tx, SERVES + fingerprint, '');
+}
+
+/** From now on no servers but those of this schema are ready. */
+export async function deleteServed(tx: Transaction): Promise<void> {
+  await tx.run(sql`DELETE FROM schema_state WHERE name LIKE ${`${SERVES}%`}`);
+}
+
+/** What an upgrade has left for when no older server is there any more. */
+export interface Unfinished {
+  /** UTC milliseconds: until then there may be older servers that do not register. */
+  readonly notBefore: number;
+  /** Names of indexes that only older servers use. */
+  readonly indexes: readonly string[];
+  /** Migrations that were there before: those after them are to be finished. */
+  readonly migrations: number;
+}
+
+/** Undefined when nothing is left to do. */
+export async function readUnfinished(read: Reader): Promise<Unfinished | undefined> {
+  const value = await readState(read, UNFINISHED);
+  return value === undefined ? undefined : (JSON.parse(value) as Unfinished);
+}
+
+/** Notes what is left to do; nothing, with undefined. */
+export async function writeUnfinished(tx: Transaction, left: Unfinished | undefined): Promise<void> {
+  if (left !== undefined) return writeState(tx, UNFINISHED, JSON.stringify(left));
+  await tx.run(sql`DELETE FROM schema_state WHERE name = ${UNFINISHED}`);
+}
+
 /** The newest rows of the logs when a pass over the rows began: every server adds to them with what it writes. */
 export function readNotedHeads(read: Reader): Promise<string | undefined> {
   return readState(read, LOG_HEADS);
@@ -69,6 +119,14 @@ export function writeNotedHeads(tx: Transaction, heads: string): Promise<void> {
 export async function readTableRecord(read: Reader, table: string): Promise<TableRecord | undefined> {
   const value = await readState(read, `table ${table}`);
   return value === undefined ? undefined : (JSON.parse(value) as TableRecord);
+}
+
+/** What is known of all tables that have such a record, by their names. */
+export async function readTableRecords(read: Reader): Promise<ReadonlyMap<string, TableRecord>> {
+  const rows = await read.all<{ name: string; value: string }>(
+    sql`SELECT name, value FROM schema_state WHERE name LIKE 'table %'`,
+  );
+  return new Map(rows.map(({ name, value }) => [name.slice('table '.length), JSON.parse(value) as TableRecord]));
 }
 
 export function writeTableRecord(tx: Transaction, table: string, record: TableRecord): Promise<void> {

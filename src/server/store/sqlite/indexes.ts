@@ -80,7 +80,7 @@ function statistics(connection: Connection, { layouts }: Schema) {
   );
   const tables = connection
     .prepare(
-      "SELECT name, sql LIKE '%WITHOUT ROWID%' AS keyed FROM sqlite_master WHERE type = 'table' AND sql LIKE '%org INTEGER NOT NULL%' AND name NOT IN ('ledger_changes', 'stream_messages', 'schema_backfills')",
+      "SELECT name, sql LIKE '%WITHOUT ROWID%' AS keyed FROM sqlite_master WHERE type = 'table' AND sql LIKE '%org INTEGER NOT NULL%' AND name NOT IN ('ledger_changes', 'stream_messages', 'schema_backfills', 'schema_repairs')",
     )
     .all() as { name: string; keyed: number }[];
   const rows = tables.flatMap(({ name, keyed }) =>

@@ -13,7 +13,7 @@ import { countRecords } from '../../../../src/server/store/counting.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import { listRecords, putRecord } from '../../../../src/server/store/records.ts';
 import { schemaOf } from '../../../../src/server/store/schema/schema.ts';
-import type { UpgradeOptions } from '../../../../src/server/store/schema/upgrade.ts';
+import type { UpgradeOptions } from '../../../../src/server/store/schema/upgradework.ts';
 import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
@@ -70,7 +70,8 @@ export function postgresHome(url: string): Home {
   return {
     dialect: 'postgres',
     database: url,
-    open: (options = {}) => openPostgresStore(url, options),
+    // What was opened before was closed: nobody has to be waited for.
+    open: (options = {}) => openPostgresStore(url, { quietMs: 0, ...options }),
     script: (texts) => onPostgres(async (client) => void (await client.query(texts.postgres)), url),
     rowsDone: () => onPostgres(async (client) => Number((await client.query(DONE)).rows[0]?.done ?? 0), url),
   };

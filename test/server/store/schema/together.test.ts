@@ -95,6 +95,8 @@ describe('two versions that upgrade together', () => {
       await bring(home, store, BETWEEN, async (transaction) => {
         all = transaction;
       });
+      // On PostgreSQL those follow that finish it.
+      if (home.dialect === 'postgres') all -= 2;
       await (await home.open({ schema: OLDER })).close();
       let later: Promise<void> | undefined;
       const overtaken = new Promise<unknown>((resolve) => {

@@ -1,0 +1,90 @@
+import { finishUpgrade, repairAll } from '../schema/contract.ts';
+import { noteEnd, noteServer, type Server } from '../schema/servers.ts';
+import * as state from '../schema/state.ts';
+import type { Upgrade } from '../schema/upgradework.ts';
+import { type Reader, StoreUnusable } from '../store.ts';
+
+/** How often a process says that it is there. */
+const BEAT_MS = 10_000;
+
+/** How often rows that older servers have written are looked for, where nobody tells of commits. */
+const POLL_MS = 1000;
+
+/**
+ * What a process does about the schema while it has a database open: it says that it is there and, while older servers may
+ * go on, brings what they write to its own form, until they are gone and the upgrade can be finished.
+ */
+export class SchemaKeeper {
+  private readonly beating: NodeJS.Timeout;
+  private polling: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private isWoken = false;
+  private isOwner = true;
+
+  private constructor(
+    private readonly work: Upgrade,
+    private readonly server: Server,
+    /** By which nothing takes long, whatever hangs. */
+    private readonly read: Reader,
+    /** Whether older servers may be there still, so that rows that are written have to be declared. */
+    readonly isUnfinished: boolean,
+  ) {
+    this.beating = setInterval(() => this.run(() => this.beat()), BEAT_MS).unref();
+    if (isUnfinished) this.polling = setInterval(() => this.wake(), POLL_MS).unref();
+  }
+
+  /** Begins to keep the schema of a database that is ready. */
+  static async start(work: Upgrade, server: Server, read: Reader): Promise<SchemaKeeper> {
+    const isServing = (await state.readFingerprint(read)) === server.fingerprint;
+    return new SchemaKeeper(work, server, read, isServing && (await state.readUnfinished(read)) !== undefined);
+  }
+
+  /** Somebody has committed. */
+  wake(): void {
+    if (this.polling === undefined) return;
+    this.isWoken = true;
+    this.run(async () => {
+      while (this.isWoken) {
+        this.isWoken = false;
+        await repairAll(this.work);
+      }
+    });
+  }
+
+  /** Ends it; resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    clearInterval(this.beating);
+    clearInterval(this.polling);
+    this.polling = undefined;
+    await this.running;
+    await noteEnd(this.read, this.server).catch(() => {});
+  }
+
+  /** One at a time. What fails is done at the next occasion. */
+  private run(work: () => Promise<void>): void {
+    this.running ??= work()
+      .catch(() => {})
+      .finally(() => {
+        this.running = undefined;
+      });
+  }
+
+  private async beat(): Promise<void> {
+    await noteServer(this.read, this.server);
+    if (this.polling === undefined) return;
+    if (this.isOwner) await this.finish();
+    if ((await state.readUnfinished(this.read)) !== undefined) return;
+    clearInterval(this.polling);
+    this.polling = undefined;
+  }
+
+  private async finish(): Promise<void> {
+    try {
+      await finishUpgrade(this.work);
+    } catch (error) {
+      // The owner of the tables has to do it, by `molar server migrate-schema`.
+      if (error instanceof StoreUnusable) this.isOwner = false;
+      else throw error;
+    }
+  }
+}
