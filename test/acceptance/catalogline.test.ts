@@ -1,23 +1,10 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOCATIONS, ORGANIZATION, PATIENTS, TOKENS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
+import { buildChanged } from './changedbuild.ts';
 import { type Ended, molar, type Served, serve, workplace } from './molar.ts';
-
-const SOURCES = resolve(import.meta.dirname, '../..');
-
-/** What is added to the catalog, and the line after which it stands. */
-const LINES = [
-  [
-    "  preferredName: key(TEXT, textValue, 'Preferred name'),\n",
-    "  middleInitial: key(EQUALS, textValue, 'Middle initial', { flags: { 'middle-initial': '==' } }),\n",
-  ],
-  [
-    "  middleInitial: optional(text({ max: 10 }), 'Middle initial'),\n",
-    "  pronouns: optional(text({ max: 25 }), 'Pronouns'),\n",
-  ],
-] as const;
 
 let place: Awaited<ReturnType<typeof workplace>>;
 /** A checkout whose catalog has a key and a field more, built. */
@@ -43,24 +30,6 @@ afterAll(async () => {
   await served?.stop();
   await place.remove();
 });
-
-async function buildChanged(root: string): Promise<void> {
-  await mkdir(root);
-  for (const name of ['src', 'bin', 'docs', 'package.json'])
-    await cp(join(SOURCES, name), join(root, name), { recursive: true });
-  await symlink(join(SOURCES, 'node_modules'), join(root, 'node_modules'));
-  const file = join(root, 'src/catalog/resources/patients.ts');
-  let text = await readFile(file, 'utf8');
-  for (const [before, line] of LINES) {
-    expect(text).toContain(before);
-    text = text.replace(before, before + line);
-  }
-  await writeFile(file, text);
-  const { bundle } = await import(join(root, 'bin/bundle.mjs'));
-  const { manifest } = await import(join(root, 'bin/manifest.mjs'));
-  await bundle(root, join(root, 'dist'));
-  await writeFile(join(root, 'oclif.manifest.json'), await manifest(root));
-}
 
 const command = (...args: string[]): Promise<Ended> =>
   molar(

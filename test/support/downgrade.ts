@@ -81,10 +81,7 @@ const FIRST_UNDO: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<number,
       'ALTER TABLE stream_messages ADD CONSTRAINT stream_messages_pkey PRIMARY KEY (id)',
       'DROP FUNCTION stream_epoch',
     ],
-    19: [
-      'DROP FUNCTION note_repair CASCADE',
-      'ALTER TABLE async_deliveries DROP CONSTRAINT async_deliveries_pkey, ADD PRIMARY KEY (id)',
-    ],
+    19: ['DROP FUNCTION note_repair CASCADE'],
   },
 };
 

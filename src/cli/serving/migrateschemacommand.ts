@@ -1,3 +1,4 @@
+import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
 import { countText } from '../../core/count.ts';
 import { isOn } from '../flags/values.ts';
@@ -9,21 +10,30 @@ type SchemaReport = import('../../server/maintenance/migrateschema.ts').SchemaRe
 
 /** `molar server migrate-schema`: the tables of this version, made by their owner. */
 export abstract class MigrateSchemaCommand extends MaintenanceCommand {
-  static override flags = { data: dataFlags.data, database: dataFlags.database, ...jsonFlag };
+  static override flags = {
+    data: dataFlags.data,
+    database: dataFlags.database,
+    finish: Flags.boolean({
+      summary:
+        'Take away what only servers of an earlier version need, without waiting until none was seen for ten minutes',
+    }),
+    ...jsonFlag,
+  };
 
   protected override async perform({ flags }: CommandInput, task: Task): Promise<Outcome> {
     const location = dataLocation(flags, this.context.env);
     requireFolder(location);
     const { migrateSchema } = await import('../../server/maintenance/migrateschema.ts');
-    const report = await migrateSchema(location, task);
+    const report = await migrateSchema(location, task, isOn(flags, 'finish'));
     const text = isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : schemaText(report);
     return { text, exitCode: EXIT.done };
   }
 }
 
 /** What was done, for people; `--json` has the names. */
-function schemaText({ place, version, changed, migrations, tables, columns, indexes }: SchemaReport): string {
-  if (!changed) return `${place} has the tables of molar ${version} already.\n`;
+function schemaText({ place, version, changed, migrations, tables, columns, indexes, finished }: SchemaReport): string {
+  const left = finished ? '' : 'Servers of an earlier version may go on. Once they are stopped: --finish.\n';
+  if (!changed) return `${place} has the tables of molar ${version} already.\n${left}`;
   const counts = [
     [migrations, 'migrations run'],
     [tables, 'tables'],
@@ -31,5 +41,5 @@ function schemaText({ place, version, changed, migrations, tables, columns, inde
     [indexes, 'indexes added'],
   ] as const;
   const done = counts.map(([names, what]) => `${countText(names.length)} ${what}`).join(', ');
-  return `${place} has the tables of molar ${version} now: ${done}.\n`;
+  return `${place} has the tables of molar ${version} now: ${done}.\n${left}`;
 }

@@ -3,6 +3,7 @@ import { MIGRATIONS } from '../store/migrations/steps.ts';
 import { readAddress } from '../store/postgres/address.ts';
 import { openPostgresStore } from '../store/postgres/store.ts';
 import { type DatabaseSchema, readSchema } from '../store/schema/introspection.ts';
+import { readUnfinished } from '../store/schema/state.ts';
 import type { UpgradeOptions } from '../store/schema/upgradework.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
@@ -25,14 +26,24 @@ export interface SchemaReport {
   readonly tables: readonly string[];
   readonly columns: readonly string[];
   readonly indexes: readonly string[];
+  /** False while servers of an earlier version may go on: what only they need is still there. */
+  readonly finished: boolean;
 }
 
-/** Does what a start does with the schema: makes and upgrades tables, fills what is new, and resumes. Throws `StoreUnusable`. */
-export async function migrateSchema(location: DataLocation, { progress, signal }: Work): Promise<SchemaReport> {
+/**
+ * Does what a start does with the schema: makes and upgrades tables, fills what is new, and resumes. With `finish` older
+ * servers are said to be gone. Throws `StoreUnusable`.
+ */
+export async function migrateSchema(
+  location: DataLocation,
+  { progress, signal }: Work,
+  finish = false,
+): Promise<SchemaReport> {
   const place = location.database === undefined ? resolve(location.data) : readAddress(location.database).name;
   const dialect = location.database === undefined ? 'sqlite' : 'postgres';
   const before = await schemaBefore(location);
   const store = await openStore(location, {
+    finish,
     progress: ({ table, done, rows }) => {
       signal.throwIfAborted();
       progress(`${table}: ${done} rows`, rows - done);
@@ -52,6 +63,7 @@ export async function migrateSchema(location: DataLocation, { progress, signal }
       // Those of a new table go without saying.
       columns: added(columns(before), columns(after)).filter((name) => !tables.includes(name.split('.')[0] ?? '')),
       indexes: added(before.indexes, after.indexes),
+      finished: (await readUnfinished(store.read)) === undefined,
     };
   } finally {
     await store.close();

@@ -8,10 +8,11 @@ export type SchemaStatement = string | Readonly<Partial<Record<Dialect, string>>
 export interface Migration {
   readonly name: string;
   readonly statements: readonly SchemaStatement[];
-  /** Servers of before can go on beside it: what it adds they need not know, and nothing that they use is taken away. */
+  /**
+   * Servers of the version before can go on beside it: what it adds they need not know, and what it takes away they do not
+   * use any more. Otherwise they are not ready from then on.
+   */
   readonly isAdditive?: true;
-  /** What has to wait until no server of before is there any more. */
-  readonly finish?: readonly SchemaStatement[];
 }
 
 /**

@@ -27,13 +27,12 @@ export async function migrationsOf(read: Reader, dialect: Dialect): Promise<numb
   return version;
 }
 
-/** Brings a schema that has some migrations to this version, forward only; an empty one has nothing left to finish. */
+/** Brings a schema that has some migrations to this version, forward only. */
 export async function migrate(tx: Transaction, version: number, dialect: Dialect): Promise<void> {
   await runText(tx, VERSIONS, dialect);
   for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
     for (const statement of migration.statements) await runText(tx, statement, dialect);
-    if (version === 0) for (const statement of migration.finish ?? []) await runText(tx, statement, dialect);
     await tx.run(
       sql`INSERT INTO schema_migrations (version, name, applied_at) VALUES (${index + 1}, ${migration.name}, ${new Date().toISOString()})`,
     );

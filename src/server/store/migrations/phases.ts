@@ -24,8 +24,4 @@ export const PHASES: Migration = {
         END $$`,
     },
   ],
-  finish: [
-    // Servers of before find a delivery by its number alone.
-    { postgres: 'ALTER TABLE async_deliveries DROP CONSTRAINT async_deliveries_pkey, ADD PRIMARY KEY (org, id)' },
-  ],
 };

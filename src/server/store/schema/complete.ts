@@ -1,7 +1,6 @@
 import { molarVersion } from '../../version.ts';
 import { recount } from '../counts.ts';
 import type { Transaction } from '../store.ts';
-import { finishMigrations } from './contract.ts';
 import { type IndexPlan, indexPlans, settleIndexes } from './indexes.ts';
 import { limitWaiting, lockOrganizations, lockTables } from './locks.ts';
 import { readLogHeads } from './logheads.ts';
@@ -49,7 +48,6 @@ async function leaveToFinish(tx: Transaction, work: Upgrade, plans: readonly Ind
   const left = await state.readUnfinished(tx);
   if (left === undefined) return;
   if (work.dialect === 'sqlite') {
-    await finishMigrations(tx, work, left.migrations);
     await state.deleteServed(tx);
     return state.writeUnfinished(tx, undefined);
   }

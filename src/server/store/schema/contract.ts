@@ -1,9 +1,9 @@
 import { runText } from '../migrations/migrate.ts';
-import { MIGRATIONS } from '../migrations/steps.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import { within } from './faults.ts';
 import { limitWaiting, lockOrganizations } from './locks.ts';
 import { endRepairs, repairNoted } from './repairs.ts';
+import type { Schema } from './schema.ts';
 import { databaseNow, lastOther } from './servers.ts';
 import * as state from './state.ts';
 import type { Upgrade } from './upgradework.ts';
@@ -18,13 +18,13 @@ const RUNNING_MS = 60 * 1000;
 export type Finish = 'finished' | 'older' | 'elsewhere';
 
 /** Deals with all notes of rows that there are. */
-export async function repairAll(work: Pick<Upgrade, 'schema' | 'dialect' | 'transact'>): Promise<void> {
-  while ((await work.transact((tx) => repairOwn(tx, work))) > 0);
+export async function repairAll({ schema, transact }: Pick<Upgrade, 'schema' | 'transact'>): Promise<void> {
+  while ((await transact((tx) => repairOwn(tx, schema))) > 0);
 }
 
 /** Deals with some notes, unless another version has begun to bring the database to its schema. */
-async function repairOwn(tx: Transaction, { schema, dialect }: Pick<Upgrade, 'schema' | 'dialect'>): Promise<number> {
-  return (await state.lockGoal(tx, dialect)) === schema.fingerprint ? repairNoted(tx, schema) : 0;
+async function repairOwn(tx: Transaction, schema: Schema): Promise<number> {
+  return (await state.readGoal(tx)) === schema.fingerprint ? repairNoted(tx, schema) : 0;
 }
 
 /**
@@ -52,17 +52,9 @@ async function tryFinish(tx: Transaction, work: Upgrade, asked: boolean): Promis
   // What an import had in hand until then.
   while ((await repairNoted(tx, schema)) > 0);
   for (const index of left.indexes) await runText(tx, `DROP INDEX IF EXISTS ${index}`, dialect);
-  await finishMigrations(tx, work, left.migrations);
   await state.deleteServed(tx);
   await state.writeUnfinished(tx, undefined);
   return 'finished';
-}
-
-/** Runs what the migrations after the first so many have left for the end. */
-export async function finishMigrations(tx: Transaction, { dialect }: Upgrade, before: number): Promise<void> {
-  for (const { finish = [] } of MIGRATIONS.slice(before)) {
-    for (const statement of finish) await runText(tx, statement, dialect);
-  }
 }
 
 function stillRunning({ molar, ago }: { readonly molar: string; readonly ago: number }): StoreUnusable {

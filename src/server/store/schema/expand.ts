@@ -80,7 +80,6 @@ async function noteOlder(tx: Transaction, work: Upgrade, version: number, before
   await state.writeUnfinished(tx, {
     notBefore: unregistered ? (await databaseNow(tx)) + (work.quietMs ?? QUIET_MS) : (left?.notBefore ?? 0),
     indexes: left?.indexes ?? [],
-    migrations: Math.min(left?.migrations ?? version, version),
   });
 }
 

@@ -44,6 +44,11 @@ export async function lockGoal(tx: Transaction, dialect: Dialect): Promise<strin
   return row?.value;
 }
 
+/** As `lockGoal`, without keeping others from beginning an upgrade: for who may not write what is noted of the schema. */
+export function readGoal(read: Reader): Promise<string | undefined> {
+  return readState(read, GOAL);
+}
+
 /** Says which schema an upgrade brings the database to: one of another version notices that it is overtaken. */
 export function writeGoal(tx: Transaction, fingerprint: string): Promise<void> {
   return writeState(tx, GOAL, fingerprint);
@@ -90,8 +95,6 @@ export interface Unfinished {
   readonly notBefore: number;
   /** Names of indexes that only older servers use. */
   readonly indexes: readonly string[];
-  /** Migrations that were there before: those after them are to be finished. */
-  readonly migrations: number;
 }
 
 /** Undefined when nothing is left to do. */

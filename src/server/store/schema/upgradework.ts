@@ -20,6 +20,8 @@ export interface UpgradeOptions {
   readonly pageRows?: number;
   /** Milliseconds without a sign of an older server after which it is taken to be gone for good; 10 minutes when not given. */
   readonly quietMs?: number;
+  /** Whoever opens the store says that older servers are gone: the upgrade is finished, or the store not opened. */
+  readonly finish?: boolean;
 }
 
 /** What brings a store to a schema. */
