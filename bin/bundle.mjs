@@ -14,6 +14,8 @@ const BY_PATH = [
   'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',
   'server/store/sqlite/bulkloadthread.ts',
+  'server/store/sqlite/readerport.ts',
+  'server/store/sqlite/readerthread.ts',
 ];
 
 /** What bin/man.mjs, bin/prepare.mjs and the measurements in test/bench/ read; it is no part of the package. */
@@ -36,6 +38,7 @@ const SHORT = [
   'cli/account/keyring/child.ts',
   'server/files/imagechild.ts',
   'server/store/sqlite/bulkloadthread.ts',
+  'server/store/sqlite/readerthread.ts',
 ];
 
 /** What loads the others: a file by itself. */

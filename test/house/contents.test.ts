@@ -45,6 +45,8 @@ describe('the package', () => {
         'dist/server/files/imageport.js',
         'dist/server/store/sqlite/bulkloadport.js',
         'dist/server/store/sqlite/bulkloadthread.js',
+        'dist/server/store/sqlite/readerport.js',
+        'dist/server/store/sqlite/readerthread.js',
       ],
       ...pathsBelow('src/commands').map(whereBundled),
       ...helped.map((id) => `dist/help/${id.replaceAll(':', '.')}.txt`),

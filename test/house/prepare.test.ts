@@ -23,6 +23,8 @@ const STARTED = [
   'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',
   'server/store/sqlite/bulkloadthread.ts',
+  'server/store/sqlite/readerport.ts',
+  'server/store/sqlite/readerthread.ts',
   'cli/help/commandhelp.ts',
   'cli/help/manual.ts',
   'cli/help/importformat.ts',

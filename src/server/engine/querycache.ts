@@ -4,7 +4,7 @@ import { countAtOnce, countRecords } from '../store/counting.ts';
 import { tableOf } from '../store/layout.ts';
 import type { Slice } from '../store/records.ts';
 import type { RecordQuery } from '../store/roads.ts';
-import type { Store } from '../store/store.ts';
+import { asideOf, type Store } from '../store/store.ts';
 
 /** A page as JSON, and the id of its last record; undefined for an empty one. */
 export interface JsonPage {
@@ -35,7 +35,7 @@ async function countNow(store: Store, query: RecordQuery): Promise<number> {
   for (let tries = 1; ; tries++) {
     await fairTurn(reach.org);
     const cache = currentCache(store, query);
-    if (tries === MAX_COUNTED) return countAtOnce(store.read, query);
+    if (tries === MAX_COUNTED) return countAtOnce(asideOf(store.read, reach.org), query);
     const total = await countRecords(store.read, reach, resource, terms);
     if (currentCache(store, query) === cache) return total;
   }

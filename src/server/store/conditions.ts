@@ -94,7 +94,8 @@ function columnValue(value: FilterScalar): FilterScalar {
   return typeof value === 'string' ? columnText(value) : value;
 }
 
-function folded(term: Term): string {
+/** The form in which a text of a term is found by its index. */
+export function folded(term: Term): string {
   return columnText(foldText(String(term.values[0])));
 }
 

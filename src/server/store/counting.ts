@@ -4,6 +4,7 @@ import type { Term } from '../../catalog/filter/check.ts';
 import type { Operator } from '../../catalog/operators.ts';
 import { conditionsOf, isOneOf, isRange } from './conditions.ts';
 import { keptCount } from './counts.ts';
+import { isCommon } from './heavy.ts';
 import { columnName, layoutOf, tableOf } from './layout.ts';
 import type { Reach } from './reach.ts';
 import {
@@ -21,7 +22,7 @@ import {
   rangesOf,
   TOLD,
 } from './roads.ts';
-import type { Reader } from './store.ts';
+import { asideOf, type Reader } from './store.ts';
 
 /** How many records a query selects: counted in parts where it may be many. */
 export async function countRecords(
@@ -39,7 +40,10 @@ export async function countRecords(
     return keptCount(read, reach.org, table, only?.values as number[] | undefined);
   }
   const query = { reach, resource, terms };
-  if (isCountedAtOnce(query)) return countAtOnce(read, query);
+  if (isCountedAtOnce(query)) {
+    const isHeavy = read.aside !== undefined && (await isCommon(read, query));
+    return countAtOnce(isHeavy ? asideOf(read, reach.org) : read, query);
+  }
   const few = await fewOf(read, query, paces.few);
   if (few !== undefined) return countAtOnce(read, query, few);
   return countAlong(read, query, paces);

@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import type { Term } from '../../catalog/filter/check.ts';
 import { conditionsOf, isRange } from './conditions.ts';
 import { placeOf, storedPlace } from './counts.ts';
+import { FEW_FOR_DEEP, isDeep, readerFor } from './heavy.ts';
 import { columnName, type JsonRecord, type Layout, layoutOf, type OwnValues, tableOf } from './layout.ts';
 import { patientColumn } from './patientof.ts';
 import { type Reach, seenBy } from './reach.ts';
@@ -36,11 +37,12 @@ export async function listRecords<T extends StoredRecord>(
 ): Promise<T[]> {
   const columns = readColumns(resource);
   const query = { reach, resource, terms };
+  const from = await readerFor(read, query, slice);
   return readPage(
-    read,
+    from,
     query,
     slice,
-    (page) => read.all<T>(selectPage(query, columns, page)),
+    (page) => from.all<T>(selectPage(query, columns, page)),
     (rows) => rows.length,
   );
 }
@@ -75,20 +77,22 @@ async function readPage<T>(
   const { lastId, offset, limit } = slice;
   const order = orderOf(slice);
   const above = sql` AND r.id > ${lastId}`;
-  if (isFoundAtOnce(query) || slice.order !== undefined) {
-    // Those of some locations are many: to find them all and sort them would cost that for each page.
-    const isAlongIds = reach.locations !== undefined || terms.some(isRange);
+  const atOnce = (isAlongIds: boolean) => {
     const way = typeof slice.order !== 'object' && isAlongIds ? 'ids' : 'indexes';
     return select({ where: sql`${above}${conditionsOf(reach, resource, terms, way)}`, order, limit, offset });
-  }
+  };
+  // Those of some locations are many: to find them all and sort them would cost that for each page.
+  if (isFoundAtOnce(query) || slice.order !== undefined)
+    return atOnce(reach.locations !== undefined || terms.some(isRange));
   // The primary key cannot be taken for an id in this form, nor for its order; only the records of the page are read.
   const sorted = (few: Sql) => {
     const ids = sql`SELECT r.id FROM ${raw(tableOf(resource))} r WHERE r.org = ${reach.org} AND r.id + 0 > ${lastId}${few}
       ORDER BY r.id + 0 LIMIT ${limit}${skipped(offset)}`;
     return select({ where: sql` AND r.id IN (${ids})`, order, limit, offset: 0 });
   };
-  const few = await fewOf(read, query, paces.few);
+  const few = await fewOf(read, query, isDeep(offset) ? FEW_FOR_DEEP : paces.few);
   if (few !== undefined) return sorted(few);
+  if (isDeep(offset)) return atOnce(true);
   const { where, isLast } = await alongIds(read, query, lastId).next(paces.first);
   const page = await select({ where, order, limit, offset });
   if (isLast || countOf(page) === limit) return page;
@@ -128,17 +132,18 @@ export async function readPageText(
   const columns = own ? 'r.id, r.json' : `r.id, r.json, ${patientColumn(resource)} AS patient`;
   const patients = own ? '' : ", string_agg(CAST(p.patient AS TEXT), ',') AS patients";
   const query = { reach, resource, terms };
+  const reader = await readerFor(read, query, slice);
   const joined = (data: string, from: string) =>
     `SELECT ${data} AS data, MAX(p.id) AS last_id, COUNT(*) AS found, string_agg(CAST(p.id AS TEXT), ',') AS ids${patients} FROM (${from}) AS p`;
   const select = async (page: Page) => {
     const { sql: plain, text, values } = selectPage(query, columns, page);
-    return read.get<PageText>({
+    return reader.get<PageText>({
       sql: joined("CAST(string_agg(p.json, ',') AS BLOB)", plain),
       text: joined("string_agg(p.json, ',')", text),
       values,
     });
   };
-  const row = await readPage(read, query, slice, select, (page) => page?.found ?? 0, paces);
+  const row = await readPage(reader, query, slice, select, (page) => page?.found ?? 0, paces);
   // Text is encoded once: each further step would go through all of it again, to know its length or to send it.
   if (typeof row?.data === 'string') return { ...row, data: Buffer.from(row.data) };
   return row ?? { data: null, last_id: null, found: 0, ids: null };

@@ -13,6 +13,16 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Reader {
   all<T extends object = Row>(statement: Statement): Promise<T[]>;
   get<T extends object = Row>(statement: Statement): Promise<T | undefined>;
+  /**
+   * The same for statements that may take long, where they run in this thread: in another one, in which owners, such as an
+   * organization's key, take turns.
+   */
+  aside?(owner: unknown): Reader;
+}
+
+/** The reader for an owner's statements that may take long. */
+export function asideOf(read: Reader, owner: unknown): Reader {
+  return read.aside?.(owner) ?? read;
 }
 
 /** Tables whose rows are numbered in the order of commits: the stream's messages, and who did what. */

@@ -1,4 +1,4 @@
-import type { Reader, Statement, Store } from '../store/store.ts';
+import { asideOf, type Reader, type Statement, type Store } from '../store/store.ts';
 import { isTracing, type SpanFacts, traced } from './tracing.ts';
 
 /**
@@ -17,6 +17,7 @@ export function tracedStore(store: Store, system: 'sqlite' | 'postgresql'): Stor
   const reader = (read: Reader): Reader => ({
     all: (statement) => traced(facts(verbOf(statement)), () => read.all(statement)),
     get: (statement) => traced(facts(verbOf(statement)), () => read.get(statement)),
+    ...(read.aside && { aside: (owner: unknown) => reader(asideOf(read, owner)) }),
   });
   const read = reader(store.read);
   return {

@@ -2,6 +2,7 @@ import { formatInstant } from '../../../catalog/fields/times.ts';
 import { fairTurn } from '../../fairscheduling.ts';
 import { zoneOfLocation } from '../../references.ts';
 import type { Handler } from '../../service.ts';
+import { asideOf } from '../../store/store.ts';
 import { instantIn } from '../../zones.ts';
 import { wallAt } from '../days.ts';
 import { groupsOf } from '../groups.ts';
@@ -12,7 +13,7 @@ import { readOpeningsQuery } from './query.ts';
 /** GET `/scheduleopenings`: free slots by day, provider and operatory (D32). */
 export const openingsHandler: Handler = async (request) => {
   const { service, organization } = request;
-  const { read } = service.store;
+  const read = asideOf(service.store.read, organization.org);
   const query = readOpeningsQuery(request);
   await fairTurn(organization.org);
   const zone = (await zoneOfLocation(read, organization, query.location)) ?? organization.timezone;

@@ -6,6 +6,7 @@ import { fairTurn } from '../../fairscheduling.ts';
 import { projectRecord } from '../../rendering.ts';
 import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../../service.ts';
+import { asideOf } from '../../store/store.ts';
 import { type ProductionQuery, readProductionQuery } from './query.ts';
 import { productionItem, type ScheduledRow, scheduled } from './scheduled.ts';
 
@@ -33,7 +34,8 @@ export const productionAsyncHandler: Handler = async (request) => {
 /** Throws 404 when there are no such appointments. */
 async function scheduledOrNone(request: OperationRequest, query: ProductionQuery): Promise<ScheduledRow[]> {
   await fairTurn(request.organization.org);
-  const rows = await scheduled(request.service.store.read, request.organization, query);
+  const read = asideOf(request.service.store.read, request.organization.org);
+  const rows = await scheduled(read, request.organization, query);
   if (rows.length > 0) return rows;
   throw refusal('record.not_found', 'filter', 'No scheduled appointment matches the filter.');
 }

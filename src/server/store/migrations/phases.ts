@@ -14,7 +14,7 @@ export const PHASES: Migration = {
     // Whoever writes needs no right on the table of notes, which may be new. A note that is there is locked, so that it
     // cannot be dealt with before this write is committed.
     {
-      postgres: `CREATE FUNCTION note_repair() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
+      postgres: `CREATE OR REPLACE FUNCTION note_repair() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
         AS $$ DECLARE noted RECORD;
         BEGIN
           IF TG_OP = 'DELETE' THEN noted := OLD; ELSE noted := NEW; END IF;

@@ -78,9 +78,12 @@ async function opened(
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
   const logWriter = new GroupWriter(logging, watcher, 'reads');
   const statements = new Statements(reading);
+  const { ReaderThread } = await import('./readerport.ts');
+  const thread = new ReaderThread(file);
   const read: Reader = {
     all: async (statement) => statements.all(statement),
     get: async (statement) => statements.get(statement),
+    aside: (owner) => thread.for(owner),
   };
   let unchanged = { version: -1, known: new Map<string, number>() };
   return {
@@ -121,6 +124,7 @@ async function opened(
     async close() {
       await writer.idle();
       await logWriter.idle();
+      await thread.close();
       lock.release();
       holding.close();
       reading.close();
