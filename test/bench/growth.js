@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from 'undici';
 import { enlarge, takeOver } from './enlarge.js';
+import { measureHeld } from './held.js';
 import { ownFolders } from './import.js';
 import { FIRST, LOCATIONS, ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { finish, withServer } from './processes.js';
@@ -87,6 +88,7 @@ export async function measure({ folder, signal, small, report }) {
     await measureCounts(report, sizes, small ? 2 : 15, signal);
     await measureAging(report, sizes.at(-1), small ? 2 : 25, signal);
     await measureReport(report, sizes.at(-1), small ? 1 : 3, signal);
+    await measureHeld(report, sizes.at(-1), small ? 2 : 9, signal, { ask, change });
     for (const { client } of sizes) await client.close();
   });
   report.note(
