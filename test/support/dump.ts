@@ -16,6 +16,7 @@ const OWN = new Set([
   'audit_checkpoints',
   'audit_patients',
   'leases',
+  'servers',
   'rate_buckets',
   'link_keys',
 ]);
