@@ -1,10 +1,11 @@
 /** Rooms of src and what each may import; docs/architecture.md describes them. Run by `npm run lint`. */
 const MAY_IMPORT = {
   catalog: [],
-  core: ['catalog'],
+  sqlite: [],
+  core: ['catalog', 'sqlite'],
   cli: ['core', 'catalog'],
   commands: ['cli', 'core', 'catalog'],
-  server: ['catalog'],
+  server: ['catalog', 'sqlite'],
   demo: ['server', 'catalog'],
 };
 

@@ -35,7 +35,7 @@ const STAMP = join(DIST, '.inputs');
 const MANIFEST = join(ROOT, 'oclif.manifest.json');
 const LICENCES = join(ROOT, 'THIRD-PARTY-LICENSES');
 const SBOM = join(ROOT, 'sbom.json');
-// As src/server/store/sqlite/open.ts has it: the one that newer versions of Node need comes built.
+// As src/sqlite/open.ts has it: the one that newer versions of Node need comes built.
 const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
 
 const BUILDERS = ['bundle', 'licences', 'manifest', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);

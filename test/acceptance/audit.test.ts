@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openConnection } from '../../src/server/store/sqlite/open.ts';
+import { openConnection } from '../../src/sqlite/open.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { testPostgres } from '../support/services.ts';
 import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';

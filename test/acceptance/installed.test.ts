@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, realpath, rename, stat, writeFile }
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { sqlitePackage } from '../../src/server/store/sqlite/open.ts';
+import { sqlitePackage } from '../../src/sqlite/open.ts';
 import {
   cleanEnv,
   connection,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openConnection } from '../../src/server/store/sqlite/open.ts';
+import { openConnection } from '../../src/sqlite/open.ts';
 import { onPostgres, postgresTest, type TestDatabase } from '../support/postgres.ts';
 import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 

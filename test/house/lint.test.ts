@@ -12,6 +12,7 @@ const FAULTS: readonly (readonly [file: string, text: string, complaint: string]
   ['src/core/server.ts', "await import('../server/fine.ts');", 'rooms-of-core: src/core/server.ts'],
   ['src/cli/server.ts', "import '../server/fine.ts';", 'rooms-of-cli: src/cli/server.ts'],
   ['src/server/core.ts', "import '../core/fine.ts';", 'rooms-of-server: src/server/core.ts'],
+  ['src/sqlite/catalog.ts', "import '../core/fine.ts';", 'rooms-of-sqlite: src/sqlite/catalog.ts'],
   ['src/server/demo.ts', "import '../demo/fine.ts';", 'rooms-of-server: src/server/demo.ts'],
   ['src/commands/list.ts', "await import('../server/fine.ts');", 'rooms-of-commands: src/commands/list.ts'],
   ['src/cli/serving/serve.ts', "import '../../server/fine.ts';", 'server-on-demand: src/cli/serving/serve.ts'],

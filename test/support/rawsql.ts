@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { openConnection } from '../../src/server/store/sqlite/open.ts';
+import { openConnection } from '../../src/sqlite/open.ts';
 import { onPostgres } from './postgres.ts';
 import type { TestService } from './service.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type Connection, isBusy, openConnection } from '../../sqlite/open.ts';
 import type { Files } from '../files/files.ts';
 import { openFiles } from '../files/open.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
-import { type Connection, isBusy, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Reader, Store } from '../store/store.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type Connection, isBusy, openConnection } from '../../sqlite/open.ts';
 import { isOurs } from '../owner.ts';
-import { type Connection, isBusy, openConnection } from '../store/sqlite/open.ts';
 import { StoreUnusable } from '../store/store.ts';
 
 /** Marks a folder that is being filled, and keeps it for the process that fills it. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Connection, openConnection } from '../../sqlite/open.ts';
 import type { Dialect } from '../store/migrations/dialects.ts';
-import { type Connection, openConnection } from '../store/sqlite/open.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadDriver } from '../../../src/server/store/sqlite/open.ts';
+import { loadDriver } from '../../../src/sqlite/open.ts';
 import { molar, serve, workplace } from '../molar.ts';
 import { writePractice } from './practice.ts';
 import { Connections } from './request.ts';

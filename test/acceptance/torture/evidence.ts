@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { loadDriver } from '../../../src/server/store/sqlite/open.ts';
+import { loadDriver } from '../../../src/sqlite/open.ts';
 import { onPostgres } from '../../support/postgres.ts';
 import { type Change, TABLE_NAMES, TABLES, type Table, type Verb } from './state.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Connection } from '../../../src/server/store/sqlite/open.ts';
+import type { Connection } from '../../../src/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
 import { check, copied, inDatabase, linesOf, makePractice, scratch, spoil } from './practices.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseUnfinished } from '../../../src/server/maintenance/copy/state.ts';
 import { migrate } from '../../../src/server/maintenance/migrate.ts';
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
-import { openConnection } from '../../../src/server/store/sqlite/open.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { DataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
-import { type Connection, openConnection } from '../../../src/server/store/sqlite/open.ts';
+import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 import { rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
 import { PDF, PNG } from '../../support/files.ts';
 import {

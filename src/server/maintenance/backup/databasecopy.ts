@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openConnection } from '../../../sqlite/open.ts';
 import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
-import { openConnection } from '../../store/sqlite/open.ts';
 import { Statements } from '../../store/sqlite/statements.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';

@@ -1,5 +1,5 @@
+import { type Connection, openConnection } from '../../../sqlite/open.ts';
 import { suspendIndexes } from './indexes.ts';
-import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Connection } from './open.ts';
+import type { Connection } from '../../../sqlite/open.ts';
 
 /** Maximum age of cached counts: another process may commit in the very moment after a commit of ours. */
 const MAX_AGE_MS = 5000;

@@ -1,5 +1,5 @@
+import type { Connection } from '../../../sqlite/open.ts';
 import { SCHEMA, type Schema } from '../schema/schema.ts';
-import type { Connection } from './open.ts';
 
 interface IndexRow {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, isBusy, openConnection } from '../../../sqlite/open.ts';
 import { StoreUnusable } from '../store.ts';
-import { type Connection, isBusy, openConnection } from './open.ts';
 
 /**
  * Keeps a data folder for one server. The lock is the operating system's own lock on a small database file, so it

@@ -1,4 +1,4 @@
-import { type Connection, openConnection } from './open.ts';
+import { type Connection, openConnection } from '../../../sqlite/open.ts';
 import { Statements } from './statements.ts';
 
 /** A statement for SQLite, with its values. */

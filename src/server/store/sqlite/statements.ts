@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
+import type { Connection } from '../../../sqlite/open.ts';
 import { boundValues } from '../statement.ts';
 import type { Statement } from '../store.ts';
-import type { Connection } from './open.ts';
 
 /** Prepared statements of one connection, cached by their text. */
 export class Statements {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type Connection, openConnection } from '../../../sqlite/open.ts';
 import { countWaiting, sequenceWaiting } from '../auditlog.ts';
 import { requireFingerprint } from '../schema/faults.ts';
 import { SCHEMA } from '../schema/schema.ts';
@@ -9,7 +10,6 @@ import type { Reader, Store, Transaction } from '../store.ts';
 import { TableCountCache } from './countcache.ts';
 import { writeStatistics } from './indexes.ts';
 import { lockFolder, ReadLock } from './lock.ts';
-import { type Connection, openConnection } from './open.ts';
 import { Statements } from './statements.ts';
 import { type CommitWatcher, GroupWriter } from './writer.ts';
 

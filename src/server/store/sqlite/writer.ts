@@ -1,3 +1,4 @@
+import type { Connection } from '../../../sqlite/open.ts';
 import { type CommitOf, endOfTurn, isFull } from '../../fairscheduling.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
 import { Sequences } from '../sequences.ts';
@@ -8,7 +9,6 @@ import { writtenTables } from './countcache.ts';
 import { isEmpty } from './indexes.ts';
 import { takeLock } from './lock.ts';
 import { LogBuffer } from './logbuffer.ts';
-import type { Connection } from './open.ts';
 import { Statements } from './statements.ts';
 
 interface Job {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
+import { openConnection } from '../../../../src/sqlite/open.ts';
 import { idsOf } from '../../../support/calls.ts';
 import { downgradeScript } from '../../../support/downgrade.ts';
 import { PATIENTS } from '../../../support/ids.ts';

@@ -11,8 +11,8 @@ import { imageAttachments } from '../../../../src/catalog/resources/imageattachm
 import { transactions } from '../../../../src/catalog/resources/transactions.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import { SCHEMA, schemaOf, tableRecord } from '../../../../src/server/store/schema/schema.ts';
-import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
+import { openConnection } from '../../../../src/sqlite/open.ts';
 import { onPostgres, postgresTest } from '../../../support/postgres.ts';
 
 /** What molar made when every table was written by hand. */

@@ -14,9 +14,9 @@ import { openPostgresStore } from '../../../../src/server/store/postgres/store.t
 import { listRecords, putRecord } from '../../../../src/server/store/records.ts';
 import { schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import type { UpgradeOptions } from '../../../../src/server/store/schema/upgradework.ts';
-import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
+import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
 import { onPostgres, postgresTest } from '../../../support/postgres.ts';
 
 /** Where a practice is: a folder with a SQLite database, or a database of PostgreSQL. */

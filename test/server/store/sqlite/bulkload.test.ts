@@ -6,7 +6,7 @@ import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as near from '../../../../src/server/store/sqlite/bulkloadport.ts';
 import { BulkLoadTransaction } from '../../../../src/server/store/sqlite/bulkloadtransaction.ts';
-import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
+import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
 
 let folder: string;
 let file: string;

@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import { RESOURCES } from '../../../../src/catalog/catalog.ts';
 import { tableOf } from '../../../../src/server/store/layout.ts';
 import { writtenTables } from '../../../../src/server/store/sqlite/countcache.ts';
-import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
+import { openConnection } from '../../../../src/sqlite/open.ts';
 
 test.each<[string, string[]]>([
   ['INSERT INTO patients (org, id) VALUES (?, ?)', ['patients']],

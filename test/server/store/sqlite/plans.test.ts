@@ -10,9 +10,9 @@ import { openSums } from '../../../../src/server/reports/aging/openamounts.ts';
 import { guarantorFacts } from '../../../../src/server/reports/aging/report.ts';
 import { countRecords } from '../../../../src/server/store/counting.ts';
 import { findRecord, readPageText } from '../../../../src/server/store/records.ts';
-import { openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Reader, Statement, Store } from '../../../../src/server/store/store.ts';
+import { openConnection } from '../../../../src/sqlite/open.ts';
 
 let folder: string;
 let store: Store;

@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReadLock } from '../../../../src/server/store/sqlite/lock.ts';
-import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
+import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
 
 let folder: string;
 let writing: Connection;

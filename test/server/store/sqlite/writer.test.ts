@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connection, openConnection } from '../../../../src/server/store/sqlite/open.ts';
 import { GroupWriter } from '../../../../src/server/store/sqlite/writer.ts';
 import type { Transaction } from '../../../../src/server/store/store.ts';
+import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
 
 let folder: string;
 let writing: Connection;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDriverFault, isSafeVersion, sqlitePackage } from '../../../../src/server/store/sqlite/open.ts';
+import { isDriverFault, isSafeVersion, sqlitePackage } from '../../src/sqlite/open.ts';
 
 test.each([
   ['v20.19.0', 'better-sqlite3'],

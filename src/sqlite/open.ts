@@ -1,7 +1,18 @@
 import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type Database from 'better-sqlite3';
-import { StoreUnusable } from '../store.ts';
+
+/** A database that cannot be opened, or a driver that is missing; `next` says what to do. */
+export class SqliteUnusable extends Error {
+  constructor(
+    message: string,
+    readonly next: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+    this.name = 'SqliteUnusable';
+  }
+}
 
 /** Loads the native driver, or says how to get it: client commands work without it. */
 function driver(): Constructor {
@@ -12,13 +23,13 @@ function driver(): Constructor {
   }
 }
 
-function driverMissing(cause: unknown): StoreUnusable {
+function driverMissing(cause: unknown): SqliteUnusable {
   const name = sqlitePackage(process.version);
   const next =
     name === 'better-sqlite3'
       ? 'Run "npm rebuild better-sqlite3" in the folder of molar; it needs python3, make and a C++ compiler. With Node 22.14 or newer none is needed.'
-      : 'Install molar again with its optional packages and with this Node; where that does not help, serve from PostgreSQL (--database).';
-  return new StoreUnusable(`The SQLite driver (${name}) is not installed, or does not fit this Node.`, next, cause);
+      : 'Install molar again with its optional packages and with this Node; where that does not help, use PostgreSQL.';
+  return new SqliteUnusable(`The SQLite driver (${name}) is not installed, or does not fit this Node.`, next, cause);
 }
 
 /** First release without the WAL-reset bug that can lose committed writes, and its backports. */
@@ -35,14 +46,14 @@ export function isSafeVersion(version: string): boolean {
   return true;
 }
 
-/** Opens a database file with the settings every connection needs; the caller closes it. */
+/** Opens a database file with the settings every connection needs; the caller closes it. Throws `SqliteUnusable`. */
 export function openConnection(file: string, options: { readonly readonly?: boolean } = {}): Connection {
   const Driver = driver();
   const connection = connect(Driver, file, options);
   const { version } = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   if (!isSafeVersion(version)) {
     connection.close();
-    throw new StoreUnusable(
+    throw new SqliteUnusable(
       `SQLite ${version} can lose committed writes in WAL mode (fixed in 3.51.3).`,
       'Install molar again: its own package brings a safe version.',
     );
@@ -63,13 +74,13 @@ function connect(Driver: Constructor, file: string, options: { readonly readonly
   try {
     // Its journals take over the permissions of the file, so they are set before the driver makes it.
     if (options.readonly !== true) closeSync(openSync(file, 'a', 0o600));
-    // Waiting inside the driver would block the event loop: writers wait outside (see writer.ts).
+    // Waiting inside the driver would block the event loop: writers wait outside.
     return new Driver(file, { readonly: options.readonly ?? false, timeout: 0 });
   } catch (cause) {
-    if (cause instanceof StoreUnusable) throw cause;
+    if (cause instanceof SqliteUnusable) throw cause;
     if (isDriverFault(cause)) throw driverMissing(cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreUnusable(
+    throw new SqliteUnusable(
       `The database ${file} cannot be opened: ${reason}.`,
       'Check the folder and its permissions.',
       cause,
