@@ -19,6 +19,8 @@ export interface LockOwner {
   readonly host: string;
   readonly clock: Clock;
   readonly lifeOf: (pid: number) => ProcessLife;
+  /** What it does meanwhile, for whoever asks: `molar mirror sync`. */
+  readonly command?: string;
 }
 
 /** Releases a lock; never throws, and does nothing when the lock is gone or another's. */
@@ -31,6 +33,7 @@ interface Holding {
   readonly host?: string;
   readonly startedAt?: string;
   readonly processStarted?: string;
+  readonly command?: string;
 }
 
 /** How many steps of how many milliseconds a lock file may be empty before its writer counts as dead. */
@@ -53,6 +56,15 @@ export async function holdLock(path: string, what: string, owner: LockOwner, tim
     if (waited >= timeout) throw taken(path, what, held, owner);
     await owner.clock.sleep(STEP);
   }
+}
+
+/** The living holder of a path that `holdLock` reserves; undefined where it is free. */
+export async function holderOf(
+  path: string,
+  owner: LockOwner,
+): Promise<Pick<Holding, 'pid' | 'startedAt' | 'command'> | undefined> {
+  const holding = await read(path, owner.clock);
+  return holding !== undefined && isLiving(holding, owner) ? holding : undefined;
 }
 
 /** The release, or the living holding in the way. */
@@ -88,11 +100,12 @@ async function removeDead(path: string, dead: Holding, owner: LockOwner, depth: 
 }
 
 /** Makes the lock file, undefined when one is there. Synchronously, so that it is empty for a moment only. */
-function create(path: string, { pid, host, clock, lifeOf }: LockOwner): string | undefined {
+function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner): string | undefined {
   const { started } = lifeOf(pid);
   const id = randomUUID();
   const startedAt = new Date(clock.now()).toISOString();
-  const text = JSON.stringify({ pid, host, startedAt, ...(started !== undefined && { processStarted: started }), id });
+  const more = { ...(started !== undefined && { processStarted: started }), ...(command !== undefined && { command }) };
+  const text = JSON.stringify({ pid, host, startedAt, ...more, id });
   let file: number | undefined;
   try {
     file = openSync(path, 'wx', 0o600);
@@ -142,9 +155,12 @@ function isLiving({ pid, host, processStarted }: Holding, owner: LockOwner): boo
   return alive && (started === undefined || processStarted === undefined || started === processStarted);
 }
 
-function taken(path: string, what: string, { pid, host, startedAt }: Holding, owner: LockOwner): Failure {
+function taken(path: string, what: string, { pid, host, startedAt, command }: Holding, owner: LockOwner): Failure {
   const here = host === owner.host || host === undefined;
-  const who = pid === undefined ? 'another process' : `process ${pid}${here ? '' : ` on ${host}`} since ${startedAt}`;
+  const who =
+    pid === undefined
+      ? 'another process'
+      : `${command === undefined ? '' : `${command}, `}process ${pid}${here ? '' : ` on ${host}`} since ${startedAt}`;
   return localFailure('local.file', `${what} is in use by ${who} (${path}).`, {
     source: path,
     hint: here ? 'Wait until that process ends.' : `Wait until that process ends; if it is gone, remove ${path}.`,

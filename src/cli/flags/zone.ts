@@ -45,7 +45,7 @@ export function checkZone(flags: FlagValues): void {
 }
 
 /** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for an unreadable config. */
-function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
+export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
   const named = isOn(flags, 'utc') ? 'UTC' : textFlag(flags, 'timezone');
   const zone = named ?? configValue(readConfig(configPath(env)), configKey('timezone'));
   return {

@@ -1,0 +1,55 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import { readSettings } from '../../core/connection/settings.ts';
+import { Failure } from '../../core/failure.ts';
+import { holderOf, holdLock, type Release } from '../../core/lockfile.ts';
+import { defaultMirror } from '../../core/mirror/place.ts';
+import type { LockStatus } from '../../core/mirror/status.ts';
+import { guarded } from '../../core/output/atomicfile.ts';
+import { makeOwnFolder } from '../../core/output/ownfile.ts';
+import { chooseProfile } from '../../core/profiles/config.ts';
+import type { Context } from '../context.ts';
+import { readConnectionFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { type FlagValues, textFlag } from '../flags/values.ts';
+import { lockOwner } from '../process/lockowner.ts';
+
+const mirror = flagGroup('MIRROR');
+
+/** The flag for the place of a mirror. */
+export const placeFlags = {
+  to: mirror.text('FILE', 'File of the mirror; one for each profile in the data folder when not given'),
+};
+
+/** The absolute path of the mirror that a command is about (D52). */
+export function mirrorFile(flags: FlagValues, { env }: Pick<Context, 'env'>, flag = 'to'): string {
+  const named = textFlag(flags, flag);
+  return named === undefined ? defaultMirror(profileName(flags, env), env) : resolve(named);
+}
+
+/** The profile that would connect; where nothing would, the chosen one. */
+function profileName(flags: FlagValues, env: Context['env']): string | undefined {
+  const connection = readConnectionFlags(flags);
+  try {
+    return readSettings(connection, env).profile?.name;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.code !== 'usage.connection') throw cause;
+    return chooseProfile(connection.profile, env)?.name;
+  }
+}
+
+/** Makes the folder of a mirror, and keeps other commands from writing to it. Throws a Failure with exit code 9. */
+export async function holdMirror(file: string, command: string, { clock }: Context): Promise<Release> {
+  await guarded(`make the folder ${dirname(file)}`, () => makeOwnFolder(dirname(file)));
+  return holdLock(lockPath(file), `The mirror ${file}`, { ...lockOwner(clock), command });
+}
+
+/** Who is writing to a mirror. */
+export async function lockStatus(file: string, { clock }: Context): Promise<LockStatus | null> {
+  const holder = await holderOf(lockPath(file), lockOwner(clock));
+  if (holder === undefined) return null;
+  return { pid: holder.pid ?? null, command: holder.command ?? null, since: holder.startedAt ?? null };
+}
+
+function lockPath(file: string): string {
+  return join(dirname(file), `.${basename(file)}.lock`);
+}

@@ -1,0 +1,126 @@
+import { rm } from 'node:fs/promises';
+import type { FlagInput } from '@oclif/core/interfaces';
+import type { Fields } from '../../catalog/fields/kind.ts';
+import { integer, yesNo } from '../../catalog/fields/numbers.ts';
+import { text } from '../../catalog/fields/text.ts';
+import { dateTime } from '../../catalog/fields/times.ts';
+import { readOnly } from '../../catalog/record.ts';
+import { usageFailure } from '../../core/failure.ts';
+import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { statusOf } from '../../core/mirror/status.ts';
+import { guarded } from '../../core/output/atomicfile.ts';
+import { connectionFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { outputFlags, rowFlags } from '../flags/output.ts';
+import { isOn } from '../flags/values.ts';
+import { zoneFlags } from '../flags/zone.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
+import { planRows } from '../rows/plan.ts';
+import { holdMirror, lockStatus, mirrorFile, placeFlags } from './place.ts';
+
+const plain = flagGroup();
+const quiet = { quiet: plain.toggle('Print no notes') };
+/** What names the profile whose mirror it is; nothing is requested. */
+const whose = { profile: connectionFlags.profile };
+
+export const statusFlags: FlagInput = { ...placeFlags, ...whose, ...outputFlags, ...zoneFlags, ...quiet };
+
+const STATUS: Fields = {
+  resource: readOnly(text(), 'Resource'),
+  table: readOnly(text(), 'Table'),
+  rows: readOnly(integer(), 'Rows'),
+  deleted: readOnly(integer(), 'Tombstones'),
+  complete: readOnly(yesNo(), 'The first load is finished'),
+  asOf: readOnly(dateTime(), 'As of when it is true, UTC'),
+  changes: readOnly(text(), 'How changes are known'),
+  deletes: readOnly(text(), 'How deletions are known'),
+  verifiedAt: readOnly(dateTime(), 'When it was last compared with the server, UTC'),
+  unavailable: readOnly(text(), 'Why the server does not give it'),
+};
+
+/** Says what a mirror holds and as of when it is true (D52). No request is sent. */
+export abstract class MirrorStatusCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const file = mirrorFile(flags, context);
+    const contents = readMirror(file);
+    if (contents === undefined) throw noMirror(file);
+    const status = statusOf(file, contents.facts, contents.resources, await lockStatus(file, context));
+    if (isOn(flags, 'json')) return this.print(`${JSON.stringify(status)}\n`);
+    const plan = planRows(flags, STATUS, Object.keys(STATUS), context.streams.stdout.isTTY);
+    await writeRows({
+      ...{ context, flags, plan, many: 'resources' },
+      open: async () => singlePage(status.resources as unknown as readonly Record<string, unknown>[]),
+      note: (line) => this.note(line),
+    });
+    const { lock } = status;
+    if (lock !== null) await this.note(`${lock.command ?? 'Another command'} is writing to it: process ${lock.pid}.`);
+  }
+}
+
+export const tablesFlags: FlagInput = {
+  ...placeFlags,
+  ...whose,
+  ...outputFlags,
+  sort: rowFlags.sort,
+  ...zoneFlags,
+  ...quiet,
+};
+
+const COLUMNS: Fields = {
+  table_name: readOnly(text(), 'Table or view'),
+  column_name: readOnly(text(), 'Column'),
+  type: readOnly(text(), 'Type'),
+  unit: readOnly(text(), 'Unit'),
+  field: readOnly(text(), 'Field of the API'),
+  about: readOnly(text(), 'What it is'),
+};
+
+/** Lists every column of a mirror. No request is sent. */
+export abstract class MirrorTablesCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const file = mirrorFile(flags, context);
+    const contents = readMirror(file);
+    if (contents === undefined) throw noMirror(file);
+    const plan = planRows(flags, COLUMNS, Object.keys(COLUMNS), context.streams.stdout.isTTY);
+    await writeRows({
+      ...{ context, flags, plan, many: 'columns' },
+      open: async () => singlePage(contents.columns),
+      note: (line) => this.note(line),
+    });
+  }
+}
+
+export const resetFlags: FlagInput = {
+  ...placeFlags,
+  ...whose,
+  yes: plain.toggle('Remove it; without this nothing is done'),
+  ...quiet,
+};
+
+/** Removes a mirror: the next sync loads everything. */
+export abstract class MirrorResetCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags } = await this.input();
+    const { context } = this;
+    const file = mirrorFile(flags, context);
+    if (!isOn(flags, 'yes')) {
+      throw usageFailure(`Add --yes to remove ${file}, its tombstones and its history.`, { source: '--yes' });
+    }
+    // What is no mirror stays.
+    if (readMirror(file) === undefined) throw noMirror(file);
+    const release = await holdMirror(file, 'molar mirror reset', context);
+    try {
+      await guarded(`remove ${file}`, async () => {
+        for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
+      });
+    } finally {
+      await release();
+    }
+    await this.note(`Removed ${file}.`);
+  }
+}

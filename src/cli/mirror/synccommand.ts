@@ -1,0 +1,230 @@
+import * as Args from '@oclif/core/args';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { EXIT } from '../../catalog/failures.ts';
+import type { Fields } from '../../catalog/fields/kind.ts';
+import { integer } from '../../catalog/fields/numbers.ts';
+import { text } from '../../catalog/fields/text.ts';
+import { readOnly } from '../../catalog/record.ts';
+import { readSettings } from '../../core/connection/settings.ts';
+import { type Failure, localFailure } from '../../core/failure.ts';
+import { type MirrorContents, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
+import { wholeOf } from '../../core/mirror/status.ts';
+import type { MirrorFacts } from '../../core/mirror/store.ts';
+import { type ResourceOutcome, type SyncOutcome, syncOnce } from '../../core/mirror/sync/syncrun.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
+import { LocalClock } from '../../core/output/localclock.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
+import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { exportFlags, readParallel } from '../flags/exports.ts';
+import { rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, wholeNumber } from '../flags/values.ts';
+import { readZone } from '../flags/zone.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { singlePage, writeRows } from '../rows/output.ts';
+import { planRows } from '../rows/plan.ts';
+import { RowProgress } from '../terminal/progress.ts';
+import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { readAge, readFacts, readTables } from './syncoptions.ts';
+
+const mirror = flagGroup('MIRROR');
+
+/** Records of a request when `--page-size` is not given. */
+const PAGE_SIZE = 500;
+
+export const syncArguments = {
+  resource: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: `What to bring up to date, one or more of ${MIRROR_TABLES.map(({ resource }) => resource.name).join(', ')}; everything when none is named`,
+  }),
+};
+
+export const syncFlags: FlagInput = {
+  ...placeFlags,
+  history: mirror.toggle('Keep every version of each record from now on, with the time from and to which it was so'),
+  columns: mirror.list(
+    'RESOURCE:A,B',
+    'Only these fields of a resource, such as patients:id,lastName; a file keeps its choice',
+  ),
+  fresh: mirror.text('TIME', 'Do nothing when all is younger than this, such as 15m'),
+  timezone: mirror.text(
+    'ZONE',
+    "IANA time zone of the local times in views, this computer's when not given; a file keeps it",
+  ),
+  moved: mirror.toggle('The same practice has a new address: compare everything'),
+  'page-size': rowFlags['page-size'],
+  parallel: exportFlags.parallel,
+  json: mirror.toggle('Print the summary as JSON; errors are JSON too'),
+  ...talkFlags,
+  ...connectionFlags,
+};
+
+const SUMMARY: Fields = {
+  resource: readOnly(text(), 'Resource'),
+  table: readOnly(text(), 'Table'),
+  rows: readOnly(integer(), 'Rows'),
+  added: readOnly(integer(), 'New rows'),
+  changed: readOnly(integer(), 'Changed rows'),
+  deleted: readOnly(integer(), 'Deleted rows'),
+};
+
+/** Brings a mirror up to date, or makes it (D52). */
+export abstract class MirrorSyncCommand extends MolarCommand {
+  static override usage = '<%= command.id %> [RESOURCE…] [FLAGS]';
+
+  override async run(): Promise<void> {
+    const { flags, args } = await this.input();
+    const { context } = this;
+    const named = (args.resource as readonly string[] | undefined) ?? [];
+    const tables = readTables(named);
+    const file = mirrorFile(flags, context);
+    const settings = readSettings(readConnectionFlags(flags), context.env);
+    const fresh = readAge(flags, 'fresh');
+    const known = readMirror(file);
+    const facts = readFacts(flags, settings, known, file);
+    if (known !== undefined && fresh !== undefined && isYounger(known, tables, context.clock.now() - fresh)) {
+      return this.report(flags, file, known, untouched(tables, known), 0);
+    }
+    const release = await holdMirror(file, 'molar mirror sync', context);
+    try {
+      await this.sync({
+        file,
+        facts,
+        tables,
+        flags,
+        isMoved: known !== undefined && known.facts.url !== facts.url,
+        named,
+      });
+    } finally {
+      await release();
+    }
+  }
+
+  private async sync(order: Order): Promise<void> {
+    const { file, facts, tables, flags, isMoved } = order;
+    const { clock, signal } = this.context;
+    const client = await this.connect(flags);
+    const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
+    const instantOf = new LocalClock(zone).instantOf.bind(new LocalClock(zone));
+    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
+    try {
+      const outcome = await syncOnce({
+        ...{ client, store, tables, isMoved, signal, now: clock.now },
+        ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
+        ...this.progress(flags),
+      });
+      await this.conclude(order, outcome, client);
+    } finally {
+      store.close();
+    }
+  }
+
+  /** Prints the summary, and throws what kept a resource from being whole. */
+  private async conclude({ file, flags, named }: Order, outcome: SyncOutcome, client: ApiClient): Promise<void> {
+    const failure = failureOf(outcome.resources, named);
+    // Where nothing is whole there is nothing to tell but why.
+    if (failure !== undefined && failure.exitCode !== EXIT.partial && failure.code !== 'pages.incomplete')
+      throw failure;
+    const contents = readMirror(file);
+    if (contents !== undefined) await this.report(flags, file, contents, outcome.resources, client.statistics.requests);
+    if (failure !== undefined) throw failure;
+  }
+
+  private async report(
+    flags: FlagValues,
+    file: string,
+    contents: MirrorContents,
+    outcomes: readonly ResourceOutcome[],
+    requests: number,
+  ): Promise<void> {
+    const { context } = this;
+    const resources = outcomes.map(({ table, rows, added, changed, deleted, complete, unavailable }) => {
+      return { resource: table.resource.name, table: table.name, rows, added, changed, deleted, complete, unavailable };
+    });
+    if (isOn(flags, 'json')) {
+      const asked = new Map(
+        [...contents.resources].filter(([table]) => outcomes.some((outcome) => outcome.table === table)),
+      );
+      const { asOf, position } = wholeOf(asked);
+      const complete = outcomes.every((outcome) => outcome.complete || outcome.unavailable !== null);
+      const { organization } = contents.facts;
+      return this.print(`${JSON.stringify({ file, organization, complete, position, asOf, requests, resources })}\n`);
+    }
+    const plan = planRows(
+      { ...flags, timezone: undefined },
+      SUMMARY,
+      Object.keys(SUMMARY),
+      context.streams.stdout.isTTY,
+    );
+    await writeRows({
+      ...{ context, flags, plan, many: 'resources' },
+      open: async () => singlePage(resources),
+      note: (line) => this.note(line),
+    });
+    for (const { table, unavailable } of outcomes) {
+      if (unavailable !== null) await this.note(`${table.resource.name}: not mirrored. ${unavailable}`);
+    }
+  }
+
+  /** Shows how many records of the resource that is read have arrived. */
+  private progress(flags: FlagValues) {
+    let shown: RowProgress | undefined;
+    let records = 0;
+    return {
+      onTable: ({ resource }: MirrorTable) => {
+        shown?.stop();
+        records = 0;
+        shown = new RowProgress(this.context, isOn(flags, 'quiet'), resource.many);
+      },
+      onRecords: (count: number) => {
+        records += count;
+        shown?.at(records);
+      },
+    };
+  }
+}
+
+interface Order {
+  readonly file: string;
+  readonly facts: MirrorFacts;
+  readonly tables: readonly MirrorTable[];
+  readonly flags: FlagValues;
+  readonly isMoved: boolean;
+  /** Resources as the command line names them. */
+  readonly named: readonly string[];
+}
+
+function isYounger({ resources }: MirrorContents, tables: readonly MirrorTable[], time: number): boolean {
+  return tables.every((table) => {
+    const state = resources.get(table);
+    if (state === undefined || (!state.complete && state.unavailable === null)) return false;
+    return state.unavailable !== null || Date.parse(state.asOf ?? '') > time;
+  });
+}
+
+function untouched(tables: readonly MirrorTable[], { resources }: MirrorContents): ResourceOutcome[] {
+  return tables.map((table) => {
+    const { rows = 0, complete = false, unavailable = null } = resources.get(table) ?? {};
+    return { table, rows, added: 0, changed: 0, deleted: 0, complete, unavailable, failure: null };
+  });
+}
+
+/** Why a sync is not whole: the one failure there is, one that must not be passed over, or that it is partial. */
+function failureOf(outcomes: readonly ResourceOutcome[], named: readonly string[]): Failure | undefined {
+  const failed = outcomes.filter(({ failure }) => failure !== null);
+  const first = failed.find(({ failure }) => failure?.code === 'pages.incomplete') ?? failed[0];
+  if (first?.failure?.code === 'pages.incomplete') return first.failure;
+  if (first?.failure && !outcomes.some(({ complete }) => complete)) return first.failure;
+  const missing = outcomes.filter(
+    ({ table, unavailable }) => unavailable !== null && named.includes(table.resource.name),
+  );
+  const names = [...failed, ...missing].map(({ table }) => table.resource.name);
+  if (names.length === 0) return undefined;
+  const why = first?.failure?.message ?? missing[0]?.unavailable ?? '';
+  return localFailure('run.partial', `Not up to date: ${names.join(', ')}. ${why}`, {
+    hint: 'Run it again: it goes on where it was.',
+    cause: first?.failure,
+  });
+}

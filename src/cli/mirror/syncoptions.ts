@@ -1,0 +1,111 @@
+import type { Fields } from '../../catalog/fields/kind.ts';
+import { emittedFields } from '../../catalog/record.ts';
+import type { ConnectionSettings } from '../../core/connection/settings.ts';
+import { usageFailure } from '../../core/failure.ts';
+import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
+import type { MirrorFacts } from '../../core/mirror/store.ts';
+import { findTable, MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
+import { didYouMean } from '../errors/nearest.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+
+/** The tables that a command line names, or all; what needs locations comes last. Throws a Failure (exit 2). */
+export function readTables(names: readonly string[]): readonly MirrorTable[] {
+  const known = MIRROR_TABLES.map(({ resource }) => resource.name);
+  const found = names.flatMap((name) => {
+    if (name === 'ALL') return MIRROR_TABLES;
+    const table = findTable(name);
+    if (table !== undefined && table.resource.name === name) return [table];
+    const near = didYouMean(name, [...known, 'ALL']);
+    throw usageFailure(`${name} is not mirrored.${near} These are: ${known.join(', ')}.`, { source: 'RESOURCE' });
+  });
+  const tables = [...new Set(names.length === 0 ? MIRROR_TABLES : found)];
+  const isLast = ({ resource }: MirrorTable) =>
+    Number(resource.operations.list?.filterRequired === true && resource.operations.list.unpaged === true);
+  return tables.toSorted((a, b) => isLast(a) - isLast(b));
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a flag such as `15m`; undefined when it was not given. Throws a Failure (exit 2). */
+export function readAge(flags: FlagValues, name: string): number | undefined {
+  const text = textFlag(flags, name);
+  if (text === undefined) return undefined;
+  const [, amount = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? [];
+  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
+  if (amount !== '' && milliseconds > 0) return milliseconds;
+  throw usageFailure(`--${name} must be a time such as 30s, 15m, 2h or 1d.`, { source: `--${name}` });
+}
+
+/**
+ * What a mirror is and keeps, by its file and this command line. Throws a Failure (exit 2) for the file of another
+ * organization or address, and for choices that it was not made with.
+ */
+export function readFacts(
+  flags: FlagValues,
+  { baseUrl: url, organization }: ConnectionSettings,
+  known: MirrorContents | undefined,
+  file: string,
+): MirrorFacts {
+  const columns = readColumns(flags);
+  const before = known?.facts;
+  if (before === undefined) {
+    return {
+      organization,
+      url,
+      history: isOn(flags, 'history'),
+      columns: columns ?? {},
+      timezone: textFlag(flags, 'timezone') ?? null,
+    };
+  }
+  if (before.organization !== organization) {
+    throw usageFailure(`${file} is a mirror of the organization ${before.organization}, not of ${organization}.`, {
+      source: '--organization',
+      hint: 'Name another file with --to, or connect as that organization.',
+    });
+  }
+  if (before.url !== url && !isOn(flags, 'moved')) {
+    throw usageFailure(`${file} is a mirror of ${before.url}, not of ${url}.`, {
+      source: '--url',
+      hint: 'Name another file with --to; add --moved if it is the same practice at a new address.',
+    });
+  }
+  if (columns !== undefined && JSON.stringify(columns) !== JSON.stringify(before.columns)) {
+    throw usageFailure(`${file} was made with other columns.`, {
+      source: '--columns',
+      hint: 'Leave out --columns to go on as before, or name another file with --to.',
+    });
+  }
+  return {
+    ...before,
+    url,
+    history: before.history || isOn(flags, 'history'),
+    timezone: textFlag(flags, 'timezone') ?? before.timezone,
+  };
+}
+
+/** Chosen fields by resource; undefined when none were named. */
+function readColumns(flags: FlagValues): Readonly<Record<string, readonly string[]>> | undefined {
+  const texts = textFlags(flags, 'columns');
+  if (texts.length === 0) return undefined;
+  const chosen = new Map<string, Set<string>>();
+  for (const text of texts) {
+    const [, name = '', list = ''] = /^([a-z]+):(.+)$/.exec(text.trim()) ?? [];
+    const table = findTable(name);
+    if (table === undefined || table.resource.name !== name)
+      throw usageFailure('--columns must begin with a resource and a colon, such as patients:id,lastName.', {
+        source: '--columns',
+      });
+    const fields = chosen.get(name) ?? new Set<string>();
+    for (const field of list.split(',')) fields.add(checkField(field.trim(), table.resource.fields, name));
+    chosen.set(name, fields);
+  }
+  return Object.fromEntries([...chosen].sort().map(([name, fields]) => [name, [...fields].sort()]));
+}
+
+function checkField(name: string, fields: Fields, resource: string): string {
+  const known = emittedFields(fields);
+  if (known.includes(name)) return name;
+  throw usageFailure(`${resource} have no field ${name}.${didYouMean(name, known)} Fields: ${known.join(', ')}.`, {
+    source: '--columns',
+  });
+}

@@ -1,0 +1,72 @@
+import { JsonBytes } from '../jsonscan/jsonbytes.ts';
+import { Code } from '../jsonscan/tokens.ts';
+import { bodyText } from '../transport/envelope.ts';
+
+/** A part of a text, in bytes. */
+export type Span = readonly [start: number, end: number];
+
+/** A member of a JSON object. */
+export interface Member {
+  readonly name: string;
+  /** Its name and its value. */
+  readonly span: Span;
+  /** Where its value begins. */
+  readonly value: number;
+}
+
+/**
+ * The members of the object that begins at a place, in their order; undefined where it has blanks. Afterwards `json` is
+ * behind the object.
+ */
+export function membersOf(json: JsonBytes, at: number): Member[] | undefined {
+  const { bytes } = json;
+  const found: Member[] = [];
+  if (bytes[at] !== Code.openObject) return undefined;
+  json.at = at;
+  do {
+    const start = ++json.at;
+    if (found.length === 0 && bytes[start] === Code.closeObject) break;
+    if (bytes[start] !== Code.quote || !json.string() || bytes[json.at] !== Code.colon) return undefined;
+    const name = bodyText(bytes.subarray(start + 1, json.at - 1));
+    const value = ++json.at;
+    if (!json.value()) return undefined;
+    found.push({ name, span: [start, json.at], value });
+  } while (bytes[json.at] === Code.comma);
+  return bytes[json.at++] === Code.closeObject ? found : undefined;
+}
+
+/** Where the entries of the array that begins at a place are; undefined where it has blanks. */
+export function entriesOf(json: JsonBytes, at: number): Span[] | undefined {
+  const { bytes } = json;
+  const found: Span[] = [];
+  if (bytes[at] !== Code.openArray) return undefined;
+  json.at = at;
+  do {
+    const start = ++json.at;
+    if (found.length === 0 && bytes[start] === Code.closeArray) break;
+    if (!json.value()) return undefined;
+    found.push([start, json.at]);
+  } while (bytes[json.at] === Code.comma);
+  return bytes[json.at++] === Code.closeArray ? found : undefined;
+}
+
+/** The text of each member of an object by its name, as written; undefined where it has blanks. */
+export function memberTexts(object: string): Map<string, string> | undefined {
+  const json = new JsonBytes();
+  const bytes = Buffer.from(object);
+  json.open(bytes);
+  const members = membersOf(json, 0);
+  return members && new Map(members.map(({ name, span }) => [name, bodyText(bytes.subarray(...span))]));
+}
+
+/** The value of a member as written; undefined where there is none, or the object has blanks. */
+export function memberText(object: string, name: string): string | undefined {
+  return memberTexts(object)
+    ?.get(name)
+    ?.slice(JSON.stringify(name).length + 1);
+}
+
+/** The object of these members. */
+export function objectText(members: Iterable<string>): string {
+  return `{${[...members].join(',')}}`;
+}

@@ -1,0 +1,95 @@
+import { quoted } from '../names.ts';
+import { type ChildTable, type ColumnType, type MirrorColumn, type MirrorTable, RECORD, SYNCED_AT } from '../tables.ts';
+
+const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
+  integer: 'INTEGER',
+  boolean: 'INTEGER',
+  cents: 'INTEGER',
+  number: 'NUMERIC',
+  date: 'TEXT',
+  instant: 'TEXT',
+  json: 'TEXT',
+  text: 'TEXT',
+};
+
+/** The type of a column in SQLite (D52). */
+export function sqlType({ type }: Pick<MirrorColumn, 'type'>): string {
+  return SQL_TYPES[type];
+}
+
+/** The tables of our own, whose names begin with an underscore; `_mirror` and `_columns` are for everybody. */
+export const OWN_TABLES = `
+CREATE TABLE _mirror (
+  resource TEXT PRIMARY KEY, table_name TEXT NOT NULL, organization TEXT NOT NULL, url TEXT NOT NULL,
+  rows INTEGER NOT NULL DEFAULT 0, deleted_rows INTEGER NOT NULL DEFAULT 0, complete INTEGER NOT NULL DEFAULT 0,
+  as_of TEXT, position TEXT, changes TEXT, deletes TEXT, verified_at TEXT, unavailable TEXT, about TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE _columns (
+  table_name TEXT NOT NULL, column_name TEXT NOT NULL, type TEXT NOT NULL, unit TEXT, field TEXT, about TEXT NOT NULL,
+  PRIMARY KEY (table_name, column_name)
+);
+CREATE TABLE _offsets (since TEXT PRIMARY KEY, seconds INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE _facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE _progress (resource TEXT PRIMARY KEY, since TEXT, read TEXT) WITHOUT ROWID;
+CREATE TABLE _staged (resource TEXT NOT NULL, id INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;
+CREATE TABLE _found (resource TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;
+CREATE TABLE _received (
+  number INTEGER PRIMARY KEY, message INTEGER NOT NULL, resource TEXT NOT NULL, id INTEGER NOT NULL, operation TEXT NOT NULL, at TEXT NOT NULL,
+  payload TEXT NOT NULL
+);
+CREATE INDEX _received_by_id ON _received (resource, id, number);
+`;
+
+function definition(column: MirrorColumn): string {
+  if (column.name === 'id') return '"id" INTEGER PRIMARY KEY';
+  return `${quoted(column.name)} ${sqlType(column)}`;
+}
+
+/** The tables of a resource: its own, of deleted records, and of its lists. `columns`: with those of unknown fields. */
+export function resourceTables(table: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+  const all = columns.map(definition).join(', ');
+  const own = `${SYNCED_AT} TEXT NOT NULL, ${RECORD} TEXT NOT NULL`;
+  return [
+    `CREATE TABLE ${quoted(table.name)} (${all}, ${own})`,
+    `CREATE TABLE ${quoted(`${table.name}_deleted`)} (${all}, ${own}, _deleted_at TEXT NOT NULL)`,
+    ...table.children.map(childTable),
+  ];
+}
+
+function childTable({ name, parentKey, columns }: ChildTable): string {
+  const key = `${quoted(parentKey)} INTEGER NOT NULL, ordinal INTEGER NOT NULL`;
+  return `CREATE TABLE ${quoted(name)} (${key}, ${columns.map(definition).join(', ')}, PRIMARY KEY (${quoted(parentKey)}, ordinal)) WITHOUT ROWID`;
+}
+
+/** The table of versions of a resource. */
+export function historyTables({ name }: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+  const history = quoted(`${name}_history`);
+  const all = columns.map((column) => `${quoted(column.name)} ${sqlType(column)}`).join(', ');
+  return [
+    `CREATE TABLE ${history} (${all}, ${SYNCED_AT} TEXT NOT NULL, ${RECORD} TEXT NOT NULL, _valid_from TEXT NOT NULL, _valid_to TEXT, _operation TEXT NOT NULL)`,
+    `CREATE INDEX ${quoted(`${name}_history_by_id`)} ON ${history} (id, _valid_to)`,
+  ];
+}
+
+/** Names of people and things, which are looked for. */
+const IS_NAME = /(^|_)name$/;
+
+/** Text without what people put between the digits of a phone number. */
+export function digitsOf(column: string): string {
+  return ['-', '(', ')', ' ', '.', '+'].reduce((text, sign) => `replace(${text}, '${sign}', '')`, column);
+}
+
+/** The indexes of a resource (D52): on links, dates and instants, names, and digits of phones. */
+export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+  const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column));
+  return [...own, ...children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column)))];
+}
+
+function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn): string[] {
+  const create = (what: string, on: string, where = '') =>
+    `CREATE INDEX IF NOT EXISTS ${quoted(`${table}_by_${what}`)} ON ${quoted(table)} (${on})${where}`;
+  const column = quoted(name);
+  if (path[0] === 'number' && table.endsWith('phones')) return [create('digits', digitsOf(column))];
+  if (isLink || name === 'charge_id') return [create(name, column, ` WHERE ${column} IS NOT NULL`)];
+  return type === 'date' || type === 'instant' || IS_NAME.test(name) ? [create(name, column)] : [];
+}

@@ -1,0 +1,272 @@
+import type { Connection } from '../../../sqlite/open.ts';
+import { quoted } from '../names.ts';
+import type { MirrorRecord } from '../records.ts';
+import type {
+  Finding,
+  LoadProgress,
+  MirrorFacts,
+  MirrorStore,
+  Publication,
+  ReceivedChange,
+  ResourceState,
+  RowChanges,
+} from '../store.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../tables.ts';
+import type { InstantOf } from '../values.ts';
+import { guarded, markAsMirror, openToWrite } from './connection.ts';
+import { offsetsOf } from './offsets.ts';
+import { idOf, isMissing, Publisher } from './publishing.ts';
+import { OWN_TABLES } from './schema.ts';
+import { readFacts, readResource, STATE_COLUMNS, stateValues } from './state.ts';
+import { TableSet } from './tableset.ts';
+
+/** What a mirror needs besides its facts. */
+export interface MirrorOptions {
+  /** IANA name: of local times in views. */
+  readonly zone: string;
+  /** Nobody named the zone: it is that of this computer. */
+  readonly isComputers: boolean;
+  /** Reads times without a zone. */
+  readonly instantOf: InstantOf;
+  /** UTC milliseconds. */
+  readonly now: () => number;
+}
+
+/** A mirror in a SQLite file (D52). Errors of the database are Failures with exit code 9. */
+export class SqliteMirror implements MirrorStore {
+  facts: MirrorFacts;
+  private readonly tables: TableSet;
+  private readonly now: () => number;
+
+  private constructor(
+    private readonly file: string,
+    private readonly connection: Connection,
+    facts: MirrorFacts,
+    { instantOf, now }: Pick<MirrorOptions, 'instantOf' | 'now'>,
+  ) {
+    this.now = now;
+    this.facts = facts;
+    this.tables = new TableSet(connection, facts, instantOf);
+  }
+
+  /** Opens a mirror to write, or makes one where there is none. */
+  static open(file: string, facts: MirrorFacts, options: MirrorOptions): SqliteMirror {
+    const connection = openToWrite(file);
+    try {
+      return guarded(file, () => {
+        const isNew = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = '_mirror'").get() === undefined;
+        const write = connection.transaction(() => {
+          if (isNew) markAsMirror(connection);
+          if (isNew) connection.exec(OWN_TABLES);
+          const hadHistory = readFacts(connection).facts?.history === true;
+          const mirror = new SqliteMirror(file, connection, facts, options);
+          if (isNew) mirror.create();
+          else if (facts.history && !hadHistory) mirror.beginHistory();
+          mirror.writeFacts(facts);
+          mirror.writeZone(options);
+          return mirror;
+        });
+        return write.immediate();
+      });
+    } catch (cause) {
+      connection.close();
+      throw cause;
+    }
+  }
+
+  async saveFacts(facts: Partial<MirrorFacts>): Promise<void> {
+    this.write(() => this.writeFacts({ ...this.facts, ...facts }));
+  }
+
+  resource({ resource }: MirrorTable): ResourceState {
+    return readResource(this.connection, resource.name);
+  }
+
+  async saveResource(table: MirrorTable, state: Partial<ResourceState>): Promise<void> {
+    this.write(() => this.writeState(table, state));
+  }
+
+  async load(table: MirrorTable, records: readonly MirrorRecord[], progress: LoadProgress): Promise<void> {
+    this.write(() => {
+      const at = new Date(this.now()).toISOString();
+      this.tables.learn(table, records);
+      const writer = this.tables.writerOf(table, false);
+      for (const record of records) writer.load(record, at);
+      this.writeState(table, { progress });
+    });
+  }
+
+  async stage({ resource }: MirrorTable, records: readonly MirrorRecord[]): Promise<void> {
+    this.write(() => {
+      const insert = this.connection.prepare('INSERT OR REPLACE INTO _staged (resource, id, record) VALUES (?, ?, ?)');
+      for (const { id, text } of records) insert.run(resource.name, idOf(id), text);
+    });
+  }
+
+  async stageIds({ resource }: MirrorTable, ids: readonly string[]): Promise<void> {
+    this.write(() => {
+      const insert = this.connection.prepare('INSERT OR IGNORE INTO _found (resource, id) VALUES (?, ?)');
+      for (const id of ids) insert.run(resource.name, idOf(id));
+    });
+  }
+
+  async discard(): Promise<void> {
+    this.write(() => this.connection.exec('DELETE FROM _staged; DELETE FROM _found; DELETE FROM _received'));
+  }
+
+  async receive(changes: readonly ReceivedChange[]): Promise<void> {
+    this.write(() => {
+      const insert = this.connection.prepare(
+        'INSERT INTO _received (message, resource, id, operation, at, payload) VALUES (?, ?, ?, ?, ?, ?)',
+      );
+      for (const { table, id, message, operation, at, payload } of changes)
+        insert.run(message, table.resource.name, idOf(id), operation, at, payload);
+    });
+  }
+
+  receivedCount(table?: MirrorTable): number {
+    const where = table === undefined ? '' : ' WHERE resource = :name';
+    const statement = this.connection.prepare<[{ name: string | undefined }], number>(
+      `SELECT count(*) FROM _received${where}`,
+    );
+    return guarded(this.file, () => statement.pluck().get({ name: table?.resource.name }) as number);
+  }
+
+  unknownIds(table: MirrorTable, limit: number): readonly string[] {
+    const { name } = table.resource;
+    return this.ids(
+      `SELECT id FROM (
+        SELECT id FROM _found WHERE resource = :name
+        UNION SELECT id FROM _received AS r WHERE resource = :name AND operation = 'UPDATE' AND NOT EXISTS (
+          SELECT 1 FROM _received AS e WHERE e.resource = :name AND e.id = r.id AND e.operation = 'CREATE')
+      ) AS f
+      WHERE NOT EXISTS (SELECT 1 FROM ${quoted(table.name)} AS t WHERE t.id = f.id)
+        AND NOT EXISTS (SELECT 1 FROM _staged AS s WHERE s.resource = :name AND s.id = f.id)
+        AND NOT EXISTS (SELECT 1 FROM _received AS c WHERE c.resource = :name AND c.id = f.id AND c.operation <> 'UPDATE')
+      ORDER BY id LIMIT ${limit}`,
+      { name },
+    );
+  }
+
+  undatedIds(table: MirrorTable, after: string, limit: number): readonly string[] {
+    return this.ids(
+      `SELECT id FROM ${quoted(table.name)} WHERE last_modified IS NULL AND id > :after ORDER BY id LIMIT ${limit}`,
+      { after: idOf(after) },
+    );
+  }
+
+  expectedRows(table: MirrorTable): number {
+    const { name } = table.resource;
+    const text = `WITH last AS (SELECT id, operation FROM _received AS r WHERE resource = :name
+        AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)),
+      coming AS (SELECT id FROM last WHERE operation <> 'DELETE' UNION
+        SELECT id FROM _staged WHERE resource = :name AND id NOT IN (SELECT id FROM last))
+      SELECT (SELECT count(*) FROM ${quoted(table.name)})
+        + (SELECT count(*) FROM coming AS c WHERE NOT EXISTS (SELECT 1 FROM ${quoted(table.name)} AS t WHERE t.id = c.id))
+        - (SELECT count(*) FROM last WHERE operation = 'DELETE'
+          AND EXISTS (SELECT 1 FROM ${quoted(table.name)} AS t WHERE t.id = last.id)) AS rows`;
+    return guarded(this.file, () => (this.connection.prepare(text).get({ name }) as { rows: number }).rows);
+  }
+
+  missingRows(table: MirrorTable, found: Finding): { readonly rows: number; readonly missing: number } {
+    const text = `SELECT count(*) AS rows, coalesce(sum(${isMissing(found)}), 0) AS missing FROM ${quoted(table.name)} AS t`;
+    const parameters = { name: table.resource.name };
+    return guarded(this.file, () => this.connection.prepare(text).get(parameters) as { rows: number; missing: number });
+  }
+
+  missingIds(table: MirrorTable, found: Finding, limit: number): readonly string[] {
+    const text = `SELECT t.id FROM ${quoted(table.name)} AS t WHERE ${isMissing(found)} LIMIT ${limit}`;
+    return this.ids(text, { name: table.resource.name });
+  }
+
+  locations(): readonly string[] {
+    const links = this.tables.tables.flatMap(({ name, resource, columns }) =>
+      columns
+        .filter(({ path }) => /^(preferredL|l)ocation$/.test(path[0] ?? ''))
+        .flatMap((column) => [
+          `SELECT ${quoted(column.name)} AS id FROM ${quoted(name)}`,
+          `SELECT json_extract(record, '$.${column.field}') FROM _staged WHERE resource = '${resource.name}'`,
+          `SELECT json_extract(payload, '$.${column.field}') FROM _received WHERE resource = '${resource.name}'`,
+        ]),
+    );
+    return this.ids(
+      `SELECT DISTINCT CAST(id AS INTEGER) FROM (${links.join(' UNION ALL ')}) WHERE id IS NOT NULL ORDER BY 1`,
+      {},
+    );
+  }
+
+  async publish({ tables, facts, at }: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>> {
+    return this.write(() => {
+      const publisher = new Publisher(this.connection, this.tables, this.facts.history, at);
+      const changes = new Map<MirrorTable, RowChanges>();
+      for (const [table, published] of tables) {
+        const { state, ...counts } = publisher.publish(table, published, this.resource(table));
+        this.writeState(table, state);
+        changes.set(table, counts);
+      }
+      this.connection.exec('DELETE FROM _staged; DELETE FROM _found; DELETE FROM _received');
+      this.writeFacts({ ...this.facts, ...facts });
+      return changes;
+    });
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  private create(): void {
+    this.tables.create();
+    const insert = this.connection.prepare(
+      'INSERT INTO _mirror (resource, table_name, organization, url, about) VALUES (?, ?, ?, ?, ?)',
+    );
+    const { organization, url } = this.facts;
+    for (const { resource, name } of MIRROR_TABLES) insert.run(resource.name, name, organization, url, resource.about);
+  }
+
+  /** Tables that are being loaded get their first versions when they are whole. */
+  private beginHistory(): void {
+    this.tables.createHistory();
+    const at = new Date(this.now()).toISOString();
+    for (const table of MIRROR_TABLES) if (this.resource(table).complete) this.tables.beginHistory(table, at);
+  }
+
+  private writeFacts(facts: MirrorFacts): void {
+    this.connection
+      .prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('facts', ?)")
+      .run(JSON.stringify(facts));
+    this.connection.prepare('UPDATE _mirror SET url = :url WHERE url <> :url').run({ url: facts.url });
+    this.facts = facts;
+  }
+
+  private writeZone({ zone, isComputers }: Pick<MirrorOptions, 'zone' | 'isComputers'>): void {
+    if (readFacts(this.connection).zone === zone) return;
+    this.connection.prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('zone', ?)").run(JSON.stringify(zone));
+    this.connection.exec('DELETE FROM _offsets');
+    const insert = this.connection.prepare('INSERT INTO _offsets (since, seconds) VALUES (?, ?)');
+    for (const { since, seconds } of offsetsOf(zone)) insert.run(since, seconds);
+    const about = this.connection.prepare('UPDATE _mirror SET about = ? WHERE resource = ?');
+    for (const { resource } of MIRROR_TABLES)
+      about.run(
+        `${resource.about}. Local times are those of ${zone}${isComputers ? ', the time zone of the computer that made it' : ''}.`,
+        resource.name,
+      );
+  }
+
+  private writeState({ resource }: MirrorTable, state: Partial<ResourceState>): void {
+    const { since, progress, ...row } = { ...readResource(this.connection, resource.name), ...state };
+    const columns = STATE_COLUMNS.map(([column]) => `${column} = ?`).join(', ');
+    this.connection.prepare(`UPDATE _mirror SET ${columns} WHERE resource = ?`).run(...stateValues(row), resource.name);
+    this.connection
+      .prepare('INSERT OR REPLACE INTO _progress (resource, since, read) VALUES (?, ?, ?)')
+      .run(resource.name, since, progress === null ? null : JSON.stringify(progress));
+  }
+
+  private ids(text: string, parameters: Record<string, string | bigint | number>): string[] {
+    const statement = this.connection.prepare<[typeof parameters], bigint>(text).pluck().safeIntegers();
+    return guarded(this.file, () => statement.all(parameters).map(String));
+  }
+
+  private write<T>(work: () => T): T {
+    return guarded(this.file, () => this.connection.transaction(work).immediate());
+  }
+}

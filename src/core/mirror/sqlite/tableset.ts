@@ -1,0 +1,208 @@
+import type { Connection } from '../../../sqlite/open.ts';
+import { quoted } from '../names.ts';
+import { type MirrorRecord, onlyFields } from '../records.ts';
+import { TableRows } from '../rows.ts';
+import type { MirrorChoices } from '../store.ts';
+import { type ChildTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable, OWN_COLUMNS } from '../tables.ts';
+import type { InstantOf } from '../values.ts';
+import { joinedViews, tableView, type View, type ViewDialect } from '../views.ts';
+import { historyTables, indexes, resourceTables, sqlType } from './schema.ts';
+import { type ChangeCounts, TableWriter } from './tablewriter.ts';
+
+const DIALECT: ViewDialect = {
+  local: (instant) =>
+    `strftime('%Y-%m-%d %H:%M:%S', ${instant}, (SELECT o.seconds || ' seconds' FROM _offsets AS o WHERE o.since <= ${instant} ORDER BY o.since DESC LIMIT 1))`,
+  dollars: (cents) => `round(${cents} / 100.0, 2)`,
+};
+
+const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+/** The table of a resource with the chosen fields only; `id` is always one. */
+export function chosenTable(table: MirrorTable, columns: MirrorChoices['columns']): MirrorTable {
+  const chosen = columns[table.resource.name];
+  if (chosen === undefined) return table;
+  const fields = new Set(['id', ...chosen]);
+  return {
+    ...table,
+    columns: table.columns.filter(({ path }) => fields.has(path[0] ?? '')),
+    children: table.children.filter(({ field }) => fields.has(field)),
+  };
+}
+
+/** The tables of resources in a SQLite file, their views and descriptions, and what writes to them. */
+export class TableSet {
+  readonly tables: readonly MirrorTable[];
+  private readonly rows = new Map<string, TableRows>();
+  private readonly writers = new Map<string, TableWriter>();
+  private readonly changes = new Map<string, ChangeCounts>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly choices: MirrorChoices,
+    private readonly instantOf: InstantOf,
+  ) {
+    this.tables = MIRROR_TABLES.map((table) => chosenTable(table, choices.columns));
+  }
+
+  /** Makes all tables, views and descriptions of a new file. */
+  create(): void {
+    for (const table of this.tables) {
+      for (const statement of resourceTables(table, table.columns)) this.connection.exec(statement);
+      this.describeTable(table);
+      this.makeView(tableView(table, table.columns, DIALECT));
+    }
+    for (const view of joinedViews(DIALECT, NOW)) {
+      if (view.reads.every((name) => !this.isPartial(name))) this.makeView(view);
+    }
+    if (this.choices.history) this.createHistory();
+  }
+
+  /** Makes the tables of versions, which begin with what is there. */
+  createHistory(): void {
+    for (const table of this.tables) {
+      for (const statement of historyTables(table, this.rowsOf(table).columns)) this.connection.exec(statement);
+      const name = `${table.name}_history`;
+      const of = (column: string) => `${quoted(column)} of each version`;
+      this.describe(name, [...this.rowsOf(table).columns, ...OWN_COLUMNS]);
+      for (const column of ['_valid_from', '_valid_to', '_operation']) this.describeOwn(name, column, of(column));
+    }
+    this.writers.clear();
+  }
+
+  /** Begins the history of a table with what it has; `at`: from when these versions are known. */
+  beginHistory(table: MirrorTable, at: string): void {
+    const { name } = table;
+    const names = [...this.rowsOf(table).columns, ...OWN_COLUMNS].map((column) => quoted(column.name)).join(', ');
+    this.connection
+      .prepare(
+        `INSERT INTO ${quoted(`${name}_history`)} (${names}, _valid_from, _operation) SELECT ${names}, ?, 'CREATE' FROM ${quoted(name)}`,
+      )
+      .run(at);
+  }
+
+  createIndexes(table: MirrorTable): void {
+    const own = this.own(table);
+    for (const statement of indexes(own, own.columns)) this.connection.exec(statement);
+  }
+
+  /** Adds columns for fields of records that the catalog does not know. */
+  learn(table: MirrorTable, records: readonly MirrorRecord[]): void {
+    const columns = this.rowsOf(table).learn(records);
+    if (columns.length > 0) this.addColumns(this.own(table), columns);
+  }
+
+  /** A record with the chosen fields. */
+  chosen({ resource }: MirrorTable, record: MirrorRecord): MirrorRecord {
+    const fields = this.choices.columns[resource.name];
+    return fields === undefined ? record : onlyFields(record, new Set(['id', ...fields]));
+  }
+
+  rowsOf(table: MirrorTable): TableRows {
+    const known = this.rows.get(table.name);
+    if (known !== undefined) return known;
+    const isOpen = this.choices.columns[table.resource.name] === undefined;
+    const made = new TableRows(this.own(table), this.learned(table), isOpen, this.instantOf);
+    this.rows.set(table.name, made);
+    return made;
+  }
+
+  /** `hasHistory`: versions are kept; those of a first load are not. */
+  writerOf(table: MirrorTable, hasHistory: boolean): TableWriter {
+    const known = this.writers.get(table.name);
+    if (known?.hasHistory === hasHistory) return known;
+    const made = new TableWriter(this.connection, this.rowsOf(table), hasHistory, this.changesOf(table));
+    this.writers.set(table.name, made);
+    return made;
+  }
+
+  /** What was written to a table since `changesOf` was last called with `reset`. */
+  changesOf({ name }: MirrorTable, reset = false): ChangeCounts {
+    const counts = this.changes.get(name) ?? { added: 0, changed: 0, deleted: 0 };
+    this.changes.set(name, counts);
+    return reset ? Object.assign(counts, { added: 0, changed: 0, deleted: 0 }) : counts;
+  }
+
+  private addColumns(table: MirrorTable, columns: readonly MirrorColumn[]): void {
+    const names = [table.name, `${table.name}_deleted`, ...(this.choices.history ? [`${table.name}_history`] : [])];
+    for (const name of names) {
+      for (const column of columns)
+        this.connection.exec(`ALTER TABLE ${quoted(name)} ADD COLUMN ${quoted(column.name)} ${sqlType(column)}`);
+      this.describe(name, columns);
+    }
+    this.makeView(tableView(table, this.rowsOf(table).columns, DIALECT));
+    this.writers.delete(table.name);
+  }
+
+  /** How the file has a table: with the fields that were chosen. */
+  private own({ name }: MirrorTable): MirrorTable {
+    const found = this.tables.find((table) => table.name === name);
+    if (found === undefined) throw new Error(`There is no table ${name}.`);
+    return found;
+  }
+
+  private isPartial(name: string): boolean {
+    const { resource } = this.own({ name } as MirrorTable);
+    return this.choices.columns[resource.name] !== undefined;
+  }
+
+  /** Columns of unknown fields that earlier runs have made. */
+  private learned(table: MirrorTable): MirrorColumn[] {
+    const known = new Set([...this.own(table).columns, ...OWN_COLUMNS].map(({ name }) => name));
+    const rows = this.connection
+      .prepare('SELECT column_name AS name, type, field, about FROM _columns WHERE table_name = ? ORDER BY rowid')
+      .all(table.name) as { name: string; type: string; field: string; about: string }[];
+    const typeOf = (type: string) => (type === 'NUMERIC' ? 'number' : type === 'INTEGER' ? 'boolean' : 'text');
+    return rows
+      .filter(({ name }) => !known.has(name))
+      .map((row) => ({ ...row, type: typeOf(row.type), path: [row.field] }));
+  }
+
+  private makeView({ name, query, about }: View): void {
+    this.connection.exec(`DROP VIEW IF EXISTS ${quoted(name)}; CREATE VIEW ${quoted(name)} AS ${query}`);
+    this.connection.prepare('DELETE FROM _columns WHERE table_name = ?').run(name);
+    for (const column of this.connection.pragma(`table_info(${quoted(name)})`) as { name: string; type: string }[])
+      this.describeOwn(name, column.name, about, column.type);
+  }
+
+  private describeTable(table: MirrorTable): void {
+    this.describe(table.name, [...table.columns, ...OWN_COLUMNS]);
+    const deleted = `${table.name}_deleted`;
+    this.describe(deleted, [...table.columns, ...OWN_COLUMNS]);
+    this.describeOwn(deleted, '_deleted_at', 'When it was deleted, or when it was missed');
+    for (const child of table.children) this.describeChild(child, table);
+  }
+
+  private describeChild({ name, parentKey, columns, about }: ChildTable, parent: MirrorTable): void {
+    const key = { name: parentKey, type: 'integer' as const, path: [], field: 'id', about, references: parent.name };
+    const ordinal = {
+      name: 'ordinal',
+      type: 'integer' as const,
+      path: [],
+      field: null,
+      about: 'Place in the list, from 1',
+    };
+    this.describe(name, [key, ordinal, ...columns]);
+  }
+
+  private describe(table: string, columns: readonly MirrorColumn[]): void {
+    const insert = this.connection.prepare(
+      'INSERT OR REPLACE INTO _columns (table_name, column_name, type, unit, field, about) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    for (const column of columns) {
+      const { name, type, field, about, references } = column;
+      const leads = references === undefined ? '' : `; references ${references}.id`;
+      insert.run(table, name, sqlType(column), unitOf(type), field, about + leads);
+    }
+  }
+
+  private describeOwn(table: string, column: string, about: string, type = 'TEXT'): void {
+    this.connection
+      .prepare('INSERT OR REPLACE INTO _columns (table_name, column_name, type, about) VALUES (?, ?, ?, ?)')
+      .run(table, column, type, about);
+  }
+}
+
+function unitOf(type: MirrorColumn['type']): string | null {
+  if (type === 'cents') return 'cents';
+  return type === 'instant' ? 'UTC' : null;
+}

@@ -1,0 +1,126 @@
+import { CHANGE_OPERATIONS, type ChangeOperation, domainTypeOf, RESYNC } from '../../../catalog/stream/domains.ts';
+import { Failure } from '../../failure.ts';
+import { idOf } from '../../pages/page.ts';
+import { HttpSource } from '../../stream/httpsource.ts';
+import { ConnectionLost, type StreamItem } from '../../stream/source.ts';
+import type { ApiClient } from '../../transport/client.ts';
+import { memberText } from '../jsonmembers.ts';
+import type { MirrorStore, ReceivedChange } from '../store.ts';
+import { MIRROR_TABLES } from '../tables.ts';
+
+/** A position of the stream as far as a client may read it (D53). */
+interface Place {
+  readonly epoch: string;
+  readonly number: number;
+}
+
+/** Epoch and number of a position. */
+export function placeOf(position: string): Place {
+  const at = position.lastIndexOf('-');
+  return { epoch: position.slice(0, Math.max(0, at)), number: Number(position.slice(at + 1)) };
+}
+
+/** Milliseconds in which the service has to begin to answer: one that has no stream may say nothing at all. */
+const ANSWER = 10_000;
+
+/** Attempts to connect before a service counts as one without a stream. */
+const ATTEMPTS = 3;
+
+/** The stream of a service, where it has one. */
+export class Stream {
+  constructor(
+    private readonly client: ApiClient,
+    private readonly now: () => number,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** The position behind the newest message; undefined where the service has no stream that can be resumed. */
+  async head(): Promise<string | undefined> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        for await (const item of this.connect(undefined, ANSWER))
+          return item.kind === 'opened' ? item.position : undefined;
+      } catch (cause) {
+        this.signal.throwIfAborted();
+        if (cause instanceof ConnectionLost) continue;
+        if (!(cause instanceof Failure) || cause.status === 401) throw cause;
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** Messages after a position, without an end. */
+  connect(after: string | undefined, silence?: number): AsyncGenerator<StreamItem, void> {
+    const { now } = this;
+    const source = new HttpSource(this.client, { keys: [], after, now, ...(silence !== undefined && { silence }) });
+    return source.connect(this.signal);
+  }
+
+  /**
+   * Keeps the changes between two positions. False when the server no longer has them, or the positions are of different
+   * histories: then everything has to be compared.
+   */
+  async replay(from: string, to: string, store: MirrorStore): Promise<boolean> {
+    const end = placeOf(to);
+    if (placeOf(from).epoch !== end.epoch || placeOf(from).number > end.number) return false;
+    let after = from;
+    for (let attempt = 1; placeOf(after).number < end.number; attempt++) {
+      const batch = new ChangeBatch(store);
+      try {
+        for await (const item of this.connect(after)) {
+          if (item.kind === 'opened') continue;
+          if (item.kind === 'message') {
+            if (item.message.operation === RESYNC) return false;
+            await batch.add(item);
+            item.handled();
+          }
+          after = item.position ?? after;
+          if (placeOf(after).epoch !== end.epoch) return false;
+          if (placeOf(after).number >= end.number) break;
+        }
+      } catch (cause) {
+        this.signal.throwIfAborted();
+        if (!(cause instanceof ConnectionLost) || attempt >= ATTEMPTS)
+          throw cause instanceof ConnectionLost ? cause.failure : cause;
+      }
+      await batch.flush();
+    }
+    return true;
+  }
+}
+
+const TABLES = new Map(MIRROR_TABLES.map((table) => [domainTypeOf(table.resource), table]));
+
+/** Messages that are kept together. */
+const BATCH = 500;
+
+/** Collects messages of the stream, and keeps the changes among them. */
+class ChangeBatch {
+  private changes: ReceivedChange[] = [];
+
+  constructor(private readonly store: MirrorStore) {}
+
+  async add(item: Extract<StreamItem, { kind: 'message' }>): Promise<void> {
+    const change = changeOf(item);
+    if (change === undefined) return;
+    this.changes.push(change);
+    if (this.changes.length >= BATCH) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const { changes } = this;
+    this.changes = [];
+    if (changes.length > 0) await this.store.receive(changes);
+  }
+}
+
+/** The change that a message tells of; undefined for other messages. */
+function changeOf({ message, text }: Extract<StreamItem, { kind: 'message' }>): ReceivedChange | undefined {
+  const table = TABLES.get(message.domainType);
+  const id = idOf(message.payload);
+  const operation = CHANGE_OPERATIONS.find((name) => name === message.operation) as ChangeOperation | undefined;
+  if (table === undefined || id === undefined || operation === undefined) return undefined;
+  const payload = memberText(text, 'payload') ?? JSON.stringify(message.payload);
+  return { table, id: String(id), message: message.id, operation, at: message.sendTime, payload };
+}

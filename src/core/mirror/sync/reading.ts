@@ -1,0 +1,204 @@
+import { operationOf, pathOf } from '../../../catalog/catalog.ts';
+import type { Operation } from '../../../catalog/define.ts';
+import { localFailure } from '../../failure.ts';
+import { type Proof, readComplete } from '../../pages/complete.ts';
+import { mayBeUndated, withEarlyBound } from '../../pages/completefilters.ts';
+import { countOnce, countOperationOf } from '../../pages/countall.ts';
+import { idOf, type Row } from '../../pages/page.ts';
+import { walkPages } from '../../pages/walk.ts';
+import { START, type WalkedPage, type WalkPosition } from '../../pages/walkoptions.ts';
+import { ApiFailure } from '../../transport/apifailure.ts';
+import type { ApiClient } from '../../transport/client.ts';
+import { MirrorRecord, onlyFields, readOneRecord, recordReader } from '../records.ts';
+import type { LoadProgress, MirrorStore } from '../store.ts';
+import type { MirrorTable } from '../tables.ts';
+
+/** What reading needs. */
+export interface ReadContext {
+  readonly client: ApiClient;
+  readonly store: MirrorStore;
+  readonly pageSize: number;
+  /** Requests at once. */
+  readonly parallel: number;
+  /** UTC milliseconds. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** Called with the server's time in each response, UTC milliseconds. */
+  readonly onServerTime: (time: number) => void;
+  /** Called with the records that arrived. */
+  readonly onRecords: (count: number) => void;
+}
+
+/** Pages whose records are written together. */
+const MAX_PAGES = 10;
+
+/** Ids of one request. */
+const MAX_IDS = 50;
+
+/** Records of one response of an async endpoint (specification, Limits). */
+const ASYNC_PAGE = 10;
+
+/** Reads the records of one resource from the service. Everything throws what a request throws. */
+export class ResourceReader {
+  private readonly read = recordReader();
+
+  constructor(
+    private readonly context: ReadContext,
+    readonly table: MirrorTable,
+  ) {}
+
+  /** Whether its list can be asked for what changed since a time. */
+  get tellsChanges(): boolean {
+    return this.list?.filters?.lastModified?.operators.includes('>=') ?? false;
+  }
+
+  /** The first load, on from where an earlier run came; `since`: see `LoadProgress`. */
+  async load(from: LoadProgress | null, since: () => string): Promise<void> {
+    const { store } = this.context;
+    let last: WalkPosition = from ?? START;
+    await this.eachBatch(this.pages({ from: last }), async (records, position) => {
+      last = position ?? last;
+      await store.load(this.table, records, { ...last, since: from?.since ?? since() });
+    });
+  }
+
+  /** Stages all records, to be compared with what is here. */
+  async stageAll(): Promise<Proof> {
+    return this.stage({});
+  }
+
+  /** Stages what changed since a time, UTC. */
+  async stageChanges(since: string): Promise<void> {
+    await this.stage({ filter: `lastModified>=${since}` });
+  }
+
+  /** Keeps the ids of all records. */
+  async sweep(): Promise<Proof> {
+    const { store } = this.context;
+    let proof = UNPROVED;
+    const pages = this.pages({ fields: ['id'], onProof: (found) => (proof = found) });
+    await this.eachBatch(pages, (records) =>
+      store.stageIds(
+        this.table,
+        records.map(({ id }) => String(id)),
+      ),
+    );
+    return proof;
+  }
+
+  /** Stages the records with these ids that the service has. */
+  async fetch(ids: readonly string[]): Promise<void> {
+    if (this.operation.filters?.id?.operators.includes('->')) {
+      for (let at = 0; at < ids.length; at += MAX_IDS)
+        await this.stage({ filter: `id->[${ids.slice(at, at + MAX_IDS).join(',')}]`, isPart: true });
+      return;
+    }
+    for (const id of ids) {
+      const record = await this.one(id);
+      if (record !== undefined) await this.context.store.stage(this.table, [record]);
+    }
+  }
+
+  /** How many records the service counts; undefined where it does not count. */
+  async count(): Promise<number | undefined> {
+    const { client, signal } = this.context;
+    const { count } = this.table.resource.operations;
+    if (count === undefined) return undefined;
+    const filter = mayBeUndated(count.dateLimit) ? undefined : withEarlyBound(undefined, count);
+    return (await countOnce(client, count, filter, signal)).total;
+  }
+
+  private get list(): Operation | undefined {
+    return this.table.resource.operations.list;
+  }
+
+  private get operation(): Operation {
+    return this.list ?? operationOf(this.table.resource, 'async');
+  }
+
+  private async stage(query: PageQuery): Promise<Proof> {
+    const { store } = this.context;
+    let proof = UNPROVED;
+    const pages = this.pages({ ...query, onProof: (found) => (proof = found) });
+    await this.eachBatch(pages, (records) => store.stage(this.table, records));
+    return proof;
+  }
+
+  private async *pages(query: PageQuery): AsyncGenerator<WalkedPage> {
+    const { client, pageSize, parallel, now, signal, onServerTime, store } = this.context;
+    const { filter, from, onProof } = query;
+    const chosen = store.facts.columns[this.table.resource.name];
+    const fields = query.fields ?? (chosen && [...new Set(['id', ...chosen])]);
+    const options = { fields, signal, onServerTime, read: this.read };
+    if (this.list === undefined) {
+      yield* walkPages(client, this.operation, { ...options, filter, from, pageSize: ASYNC_PAGE });
+      onProof?.({ by: 'walk', counted: null, unproved: null });
+      return;
+    }
+    const all = { ...options, pageSize, parallel, now, from, ...(onProof && { onProof }) };
+    if (this.list.filters?.['location.id']?.required) {
+      for (const id of store.locations())
+        yield* this.ofLocation(readComplete(client, this.list, { ...all, filter: `location.id==${id}` }));
+      return;
+    }
+    const count = query.isPart ? undefined : countOperationOf(this.table.resource, filter);
+    yield* readComplete(client, this.list, { ...all, filter, count });
+  }
+
+  /** Pages of one location; none where it has no records that may be read, or is gone. */
+  private async *ofLocation(pages: AsyncGenerator<WalkedPage>): AsyncGenerator<WalkedPage> {
+    for await (const page of pages) yield { ...page, position: undefined };
+  }
+
+  /** Calls `work` with the records of some pages at a time, and the position behind them. */
+  private async eachBatch(
+    pages: AsyncIterable<WalkedPage>,
+    work: (records: readonly MirrorRecord[], position: WalkPosition | undefined) => Promise<void>,
+  ): Promise<void> {
+    let records: MirrorRecord[] = [];
+    let position: WalkPosition | undefined;
+    let count = 0;
+    for await (const page of pages) {
+      for (const row of page.rows) records.push(this.chosen(row));
+      position = page.position ?? position;
+      this.context.onRecords(page.rows.length);
+      if (++count % MAX_PAGES !== 0) continue;
+      await work(records, position);
+      records = [];
+    }
+    if (records.length > 0) await work(records, position);
+  }
+
+  /** A record with the chosen fields, whatever the service sent. */
+  private chosen(row: Row): MirrorRecord {
+    const record: unknown = row;
+    if (!(record instanceof MirrorRecord)) throw new Error('A record was not read by the reader of records.');
+    const id = idOf(record as unknown as Row);
+    if (id === undefined) throw localFailure('response.malformed', 'The server sent a record without a usable id.');
+    const chosen = this.context.store.facts.columns[this.table.resource.name];
+    return chosen === undefined ? record : onlyFields(record, new Set(['id', ...chosen]));
+  }
+
+  private async one(id: string): Promise<MirrorRecord | undefined> {
+    const { client, signal } = this.context;
+    const path = pathOf(operationOf(this.table.resource, 'get'), id);
+    try {
+      const { data } = await client.request({ method: 'GET', path, read: readOneRecord, signal });
+      return this.chosen(data as Row);
+    } catch (cause) {
+      if (cause instanceof ApiFailure && cause.status === 404) return undefined;
+      throw cause;
+    }
+  }
+}
+
+interface PageQuery {
+  readonly filter?: string;
+  readonly fields?: readonly string[];
+  readonly from?: WalkPosition;
+  readonly onProof?: (proof: Proof) => void;
+  /** Only some ids, which are not counted. */
+  readonly isPart?: boolean;
+}
+
+const UNPROVED: Proof = { by: 'none', counted: null, unproved: null };

@@ -1,0 +1,121 @@
+import { quoted } from './names.ts';
+import { type MirrorColumn, type MirrorTable, RECORD, SYNCED_AT } from './tables.ts';
+
+/** A view: its name, and the query that it stands for. */
+export interface View {
+  readonly name: string;
+  readonly query: string;
+  readonly about: string;
+  /** Tables it reads, which must have all of their columns. */
+  readonly reads: readonly string[];
+}
+
+/** How the dialect of a database writes what views need. */
+export interface ViewDialect {
+  /** The local date and time of an instant, `YYYY-MM-DD HH:MM:SS`. */
+  readonly local: (instant: string) => string;
+  /** Dollars of cents. */
+  readonly dollars: (cents: string) => string;
+}
+
+/** The view of a table for people: dollars instead of cents, and local times behind instants (D52). */
+export function tableView({ name }: MirrorTable, columns: readonly MirrorColumn[], dialect: ViewDialect): View {
+  const shown = [...columns, { name: SYNCED_AT, type: 'text' as const }, { name: RECORD, type: 'text' as const }];
+  const parts = shown.flatMap((column) => {
+    const value = `t.${quoted(column.name)}`;
+    if (column.type === 'cents') return [`${dialect.dollars(value)} AS ${quoted(withoutCents(column.name))}`];
+    if (column.type === 'instant') return [value, `${dialect.local(value)} AS ${quoted(`${column.name}_local`)}`];
+    return [value];
+  });
+  return {
+    name: `v_${name}`,
+    query: `SELECT ${parts.join(', ')} FROM ${quoted(name)} AS t`,
+    about: `${name} with dollars and local times`,
+    reads: [name],
+  };
+}
+
+/** `amount_cents` is `amount`. */
+export function withoutCents(name: string): string {
+  return name.replace(/_cents$/, '');
+}
+
+const GUARANTOR = 'coalesce(p.primary_guarantor_id, t.patient_id)';
+
+/** Appointments that take up their time, with who and where. */
+function schedule({ local }: ViewDialect): View {
+  return {
+    name: 'v_schedule',
+    about: 'Appointments with the names of their patients, and events, by start',
+    reads: ['appointments', 'patients', 'events'],
+    query: `SELECT 'appointment' AS kind, a.id, a.start, ${local('a.start')} AS start_local, a."end", ${local('a."end"')} AS end_local,
+  a.duration, a.status, a.location_id, a.operatory_id, a.provider_id, a.patient_id,
+  p.first_name AS patient_first_name, p.last_name AS patient_last_name, NULL AS title, a.note
+FROM appointments AS a LEFT JOIN patients AS p ON p.id = a.patient_id
+UNION ALL
+SELECT 'event', e.id, e.start, ${local('e.start')}, e."end", ${local('e."end"')}, e.duration, NULL, e.location_id, e.operatory_id,
+  e.provider_id, NULL, NULL, NULL, e.title, e.description
+FROM events AS e`,
+  };
+}
+
+/** Transactions with who pays. */
+function ledger({ dollars }: ViewDialect): View {
+  return {
+    name: 'v_ledger',
+    about: 'Transactions in dollars with patient and guarantor; charges positive, credits negative',
+    reads: ['transactions', 'patients'],
+    query: `SELECT t.id, t.transaction_date, t.ledger_type, ${dollars('t.amount_cents')} AS amount, t.is_active, t.location_id, t.provider_id,
+  t.patient_id, p.first_name AS patient_first_name, p.last_name AS patient_last_name, ${GUARANTOR} AS guarantor_id,
+  g.first_name AS guarantor_first_name, g.last_name AS guarantor_last_name, t.note
+FROM transactions AS t LEFT JOIN patients AS p ON p.id = t.patient_id LEFT JOIN patients AS g ON g.id = ${GUARANTOR}`,
+  };
+}
+
+/** What is owed: outstanding charges and unapplied credits of each guarantor and location (D34). */
+function balances({ dollars }: ViewDialect): View {
+  const applied = (own: string, other: string, sign: string) =>
+    `coalesce((SELECT sum(d.applied_amount_cents) FROM transaction_distributions AS d JOIN transactions AS o ON o.id = d.${other}
+      WHERE d.${own} = t.id AND d.is_active = 1 AND o.is_active = 1 AND o.amount_cents ${sign} 0), 0)`;
+  return {
+    name: 'v_balances',
+    about: 'Outstanding charges and unapplied credits in dollars, a row for each guarantor and location',
+    reads: ['transactions', 'patients'],
+    query: `SELECT guarantor_id, location_id, ${dollars('sum(outstanding_cents)')} AS outstanding,
+  ${dollars('sum(unapplied_cents)')} AS unapplied, ${dollars('sum(outstanding_cents + unapplied_cents)')} AS balance
+FROM (
+  SELECT ${GUARANTOR} AS guarantor_id, t.location_id,
+    CASE WHEN t.amount_cents > 0 THEN t.amount_cents - ${applied('charge_id', 'transaction_id', '<')} ELSE 0 END AS outstanding_cents,
+    CASE WHEN t.amount_cents < 0 THEN t.amount_cents + ${applied('transaction_id', 'charge_id', '>')} ELSE 0 END AS unapplied_cents
+  FROM transactions AS t LEFT JOIN patients AS p ON p.id = t.patient_id
+  WHERE t.is_active = 1
+) AS open_amounts
+GROUP BY guarantor_id, location_id
+HAVING sum(outstanding_cents) <> 0 OR sum(unapplied_cents) <> 0`,
+  };
+}
+
+/** When patients came last (D21), and come next. */
+function visits({ local }: ViewDialect, now: string): View {
+  const lastOf = (query: string) => `SELECT max(day) FROM (${query}) AS days`;
+  return {
+    name: 'v_visits',
+    about: 'The last and the next visit of each patient',
+    reads: ['patients', 'appointments', 'transactions'],
+    query: `SELECT p.id AS patient_id, p.first_name, p.last_name,
+  (${lastOf(`SELECT substr(${local('a.start')}, 1, 10) AS day FROM appointments AS a
+      WHERE a.patient_id = p.id AND a.status IN ('COMPLETED', 'CHECKOUT')
+    UNION ALL SELECT t.transaction_date FROM transactions AS t
+      WHERE t.patient_id = p.id AND t.ledger_type = 'PatientProcedureLedger' AND t.is_active = 1`)}) AS last_visit_date,
+  n.start AS next_visit, ${local('n.start')} AS next_visit_local
+FROM patients AS p LEFT JOIN appointments AS n ON n.id = (
+  SELECT a.id FROM appointments AS a
+  WHERE a.patient_id = p.id AND a.start >= ${now} AND a.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')
+  ORDER BY a.start, a.id LIMIT 1)`,
+  };
+}
+
+/** Views over several tables; `now`: the instant now in SQL, as instants are stored. */
+export function joinedViews(dialect: ViewDialect, now: string): View[] {
+  return [schedule(dialect), ledger(dialect), balances(dialect), visits(dialect, now)];
+}
