@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util';
+import { openConnection } from '../../../src/sqlite/open.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Tables by resource, and the lists of their records: written by hand, so that nothing of the product says what is right. */
+export const TABLES: Readonly<Record<string, string>> = {
+  documents: 'documents',
+  patients: 'patients',
+  transactiontags: 'transaction_tags',
+  transactions: 'transactions',
+  appointmenthistories: 'appointment_histories',
+  missedappointments: 'missed_appointments',
+  patientinsuranceplans: 'patient_insurance_plans',
+  events: 'events',
+  appointments: 'appointments',
+  imageattachments: 'image_attachments',
+  scheduletemplatereasons: 'schedule_template_reasons',
+};
+
+const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  documents: { tags: 'document_tags' },
+  patients: {
+    phones: 'patient_phones',
+    billingTypes: 'patient_billing_types',
+    referredPatients: 'patient_referred_patients',
+  },
+  transactions: {
+    distributions: 'transaction_distributions',
+    transactionTags: 'transaction_transaction_tags',
+    reasonTags: 'transaction_reason_tags',
+  },
+  events: { recurrenceDays: 'event_recurrence_days' },
+  patientinsuranceplans: { responsibilities: 'patient_insurance_plan_responsibilities' },
+};
+
+const IS_MONEY = /^(amount|income|met[A-Z].*|appliedAmount|.*(DeductibleMet|BenefitUsed))$/;
+
+/** The columns of one field, as the contract has them. */
+function columnsOf(name: string, value: unknown): [string, unknown][] {
+  const column = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+  if (IS_MONEY.test(name))
+    return [[`${column}_cents`, value === null ? null : BigInt(String(Math.round(Number(value) * 100)))]];
+  // The catalog has it as text, this service as true or false.
+  if (name === 'eligible') return [[column, value === null ? null : String(value)]];
+  if (typeof value === 'boolean') return [[column, BigInt(value)]];
+  if (typeof value === 'number') return [[column, Number.isInteger(value) ? BigInt(value) : value]];
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([part, inner]) =>
+      columnsOf(`${name}${part[0]?.toUpperCase()}${part.slice(1)}`, inner),
+    );
+  }
+  return [[column, value]];
+}
+
+/** A service may send instants with or without milliseconds. */
+function toSecond(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\dT[\d:]{8})\.\d{3}Z$/, '$1Z') : value;
+}
+
+/** How one record differs from its rows: columns and lists, by name. */
+function differences(
+  resource: string,
+  record: Fields,
+  row: Fields,
+  children: ReadonlyMap<string, readonly Fields[]>,
+): string[] {
+  const lists = LISTS[resource] ?? {};
+  const wrong = Object.entries(record)
+    .filter(([name]) => name !== 'storage' && lists[name] === undefined)
+    .flatMap(([name, value]) => columnsOf(name, value))
+    // An absent link has no parts to compare: its column is absent or null.
+    .filter(([column, value]) => toSecond(row[column] ?? null) !== toSecond(value))
+    .map(([column, value]) => `${column} is ${String(row[column])}, not ${String(value)}`);
+  const wrongLists = Object.entries(lists).filter(([name, table]) => {
+    const wanted = Object.entries((record[name] ?? []) as object);
+    return !isDeepStrictEqual((children.get(table) ?? []).length, wanted.length);
+  });
+  return [...wrong, ...wrongLists.map(([name]) => `${name} has another length`)];
+}
+
+/** What is wrong in the table of a resource, against the records that the server has: nothing, in the best case. */
+export function wrongRows(file: string, resource: string, records: readonly Fields[]): string[] {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    connection.defaultSafeIntegers();
+    const table = TABLES[resource] ?? '';
+    const rows = new Map(
+      (connection.prepare(`SELECT * FROM ${table}`).all() as Fields[]).map((row) => [String(row.id), row]),
+    );
+    const found: string[] = [];
+    for (const record of records) {
+      const row = rows.get(String(record.id));
+      rows.delete(String(record.id));
+      if (row === undefined) {
+        found.push(`${record.id} is missing`);
+        continue;
+      }
+      const lists = Object.values(LISTS[resource] ?? {}).map((child) => {
+        const parent = `${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`;
+        return [
+          child,
+          connection.prepare(`SELECT * FROM ${child} WHERE ${parent} = ? ORDER BY ordinal`).all(row.id) as Fields[],
+        ] as const;
+      });
+      found.push(...differences(resource, record, row, new Map(lists)).map((text) => `${record.id}: ${text}`));
+    }
+    return [...found, ...[...rows.keys()].map((id) => `${id} is there no longer`)];
+  } finally {
+    connection.close();
+  }
+}
+
+/** Rows of a query. */
+export function queried(file: string, query: string): Fields[] {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    return connection.prepare(query).all() as Fields[];
+  } finally {
+    connection.close();
+  }
+}
