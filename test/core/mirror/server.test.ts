@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { Draws } from '../../faithful/random.ts';
+import { TestClock } from '../../support/clock.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { TABLES, wrongRows } from './oracle.ts';
+import { changeSomething, connectionTo, disturbed, serverRecords } from './practice.ts';
+
+const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 3);
+const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
+
+let service: TestService;
+let folder: string;
+let file: string;
+let env: Readonly<Record<string, string>>;
+
+async function open(): Promise<void> {
+  service = await testService(undefined, { clock: new TestClock(Date.now()) });
+  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+}
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const clock = { now: Date.now, sleep: async () => {} };
+
+async function sync(words: readonly string[] = [], world: World = {}) {
+  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
+    env,
+    clock,
+    openNetwork: disturbed(async () => {}),
+    ...world,
+  });
+  return { ...ran, summary: ran.stdout === '' ? undefined : JSON.parse(ran.stdout) };
+}
+
+async function wrong(): Promise<Record<string, string[]>> {
+  const records = await serverRecords(service);
+  const found = Object.keys(TABLES).map(
+    (name) => [name, wrongRows(file, name, records.get(name) ?? []).slice(0, 5)] as const,
+  );
+  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+}
+
+describe('a mirror of our server', () => {
+  it.each(Array.from({ length: RUNS }, (_, index) => String(FIRST + index)))(
+    'seed %s: equals it after changes between syncs and during them',
+    async (seed) => {
+      await open();
+      const draws = new Draws(`mirror of the server ${seed}`);
+      let left = 0;
+      const meanwhile = disturbed(async () => {
+        if (left-- > 0 && draws.chance(0.4)) await changeSomething(service, draws);
+      });
+      for (let round = 0; round < 4; round++) {
+        left = 12;
+        const busy = await sync(round % 2 === 0 ? [] : ['--history'], { openNetwork: meanwhile });
+        expect(busy.exitCode, busy.stderr).toBe(0);
+        left = 0;
+        const quiet = await sync();
+        expect(quiet.exitCode, quiet.stderr).toBe(0);
+        expect(await wrong()).toEqual({});
+        for (let change = draws.whole(0, 8); change > 0; change--) await changeSomething(service, draws);
+        const after = await sync();
+        expect(after.exitCode, after.stderr).toBe(0);
+        expect(await wrong()).toEqual({});
+      }
+    },
+  );
+
+  it('asks at most twelve times when nothing has changed', async () => {
+    await open();
+    await sync();
+    const { summary } = await sync();
+    expect(summary.requests).toBeLessThanOrEqual(12);
+    expect(summary.complete).toBe(true);
+    expect(summary.position).toMatch(/-\d+$/);
+  });
+});
