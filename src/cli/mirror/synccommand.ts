@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { EXIT } from '../../catalog/failures.ts';
-import type { Fields } from '../../catalog/fields/kind.ts';
+import type { Fields, WallClock } from '../../catalog/fields/kind.ts';
 import { integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { readOnly } from '../../catalog/record.ts';
@@ -11,10 +11,13 @@ import { type MirrorContents, readMirror } from '../../core/mirror/sqlite/readin
 import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
 import { wholeOf } from '../../core/mirror/status.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
+import { type FollowEvent, followMirror } from '../../core/mirror/sync/follow.ts';
+import { Stream } from '../../core/mirror/sync/listening.ts';
 import { type ResourceOutcome, type SyncOutcome, syncOnce } from '../../core/mirror/sync/syncrun.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
+import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { exportFlags, readParallel } from '../flags/exports.ts';
@@ -22,6 +25,7 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { pinged, pingFlags } from '../ping.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
@@ -29,6 +33,9 @@ import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readAge, readFacts, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
+
+/** Milliseconds between syncs when a service without a stream is followed. */
+const INTERVAL = 60_000;
 
 /** Records of a request when `--page-size` is not given. */
 const PAGE_SIZE = 500;
@@ -48,7 +55,11 @@ export const syncFlags: FlagInput = {
     'RESOURCE:A,B',
     'Only these fields of a resource, such as patients:id,lastName; a file keeps its choice',
   ),
-  fresh: mirror.text('TIME', 'Do nothing when all is younger than this, such as 15m'),
+  fresh: mirror.text(
+    'TIME',
+    'Do nothing when all is younger than this, such as 15m; with --follow: how often to sync without a stream',
+  ),
+  follow: mirror.toggle('Go on until interrupted: apply each change as the stream tells it, or sync again and again'),
   timezone: mirror.text(
     'ZONE',
     "IANA time zone of the local times in views, this computer's when not given; a file keeps it",
@@ -57,6 +68,7 @@ export const syncFlags: FlagInput = {
   'page-size': rowFlags['page-size'],
   parallel: exportFlags.parallel,
   json: mirror.toggle('Print the summary as JSON; errors are JSON too'),
+  ...pingFlags,
   ...talkFlags,
   ...connectionFlags,
 };
@@ -82,52 +94,86 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const file = mirrorFile(flags, context);
     const settings = readSettings(readConnectionFlags(flags), context.env);
     const fresh = readAge(flags, 'fresh');
-    const known = readMirror(file);
-    const facts = readFacts(flags, settings, known, file);
-    if (known !== undefined && fresh !== undefined && isYounger(known, tables, context.clock.now() - fresh)) {
-      return this.report(flags, file, known, untouched(tables, known), 0);
+    if (fresh !== undefined && !isOn(flags, 'follow')) {
+      const known = readMirror(file);
+      if (known !== undefined && isYounger(known, tables, context.clock.now() - fresh)) {
+        readFacts(flags, settings, known, file);
+        return this.report(flags, file, known, untouched(tables, known), 0);
+      }
     }
-    const release = await holdMirror(file, 'molar mirror sync', context);
-    try {
-      await this.sync({
-        file,
-        facts,
-        tables,
-        flags,
-        isMoved: known !== undefined && known.facts.url !== facts.url,
-        named,
-      });
-    } finally {
-      await release();
-    }
+    const command = 'molar mirror sync';
+    const note = (text: string) => this.note(text);
+    const clockAhead = this.serverClock(flags);
+    await pinged({ command, flags, context, connections: this.connections(flags), note }, async (done) => {
+      const release = await holdMirror(file, command, context);
+      try {
+        const known = readMirror(file);
+        const facts = readFacts(flags, settings, known, file);
+        const isMoved = known !== undefined && known.facts.url !== facts.url;
+        await this.sync({ file, facts, tables, flags, isMoved, named, clockAhead, done });
+      } finally {
+        await release();
+      }
+    });
   }
 
   private async sync(order: Order): Promise<void> {
-    const { file, facts, tables, flags, isMoved } = order;
-    const { clock, signal } = this.context;
+    const { file, facts, tables, flags, clockAhead } = order;
+    const { clock, signal, random } = this.context;
     const client = await this.connect(flags);
     const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
-    const instantOf = new LocalClock(zone).instantOf.bind(new LocalClock(zone));
+    const local = new LocalClock(zone);
+    const instantOf = (wall: WallClock) => local.instantOf(wall);
     const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
     try {
-      const outcome = await syncOnce({
-        ...{ client, store, tables, isMoved, signal, now: clock.now },
+      const { onTable, onRecords, stop } = this.progress(flags);
+      const common = {
+        ...{ client, store, tables, signal, clockAhead, onTable, onRecords, now: clock.now },
         ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
-        ...this.progress(flags),
-      });
-      await this.conclude(order, outcome, client);
+      };
+      const outcome = await syncOnce({ ...common, isMoved: order.isMoved }).finally(stop);
+      const isFollowing = isOn(flags, 'follow');
+      await this.conclude(order, outcome, client, isFollowing && isOn(flags, 'json'));
+      if (!isFollowing) return;
+      await order.done();
+      await followMirror(
+        {
+          ...{ clock, random, signal, policy: DEFAULT_RETRY },
+          stream: new Stream(client, clock.now, signal),
+          sync: (isIncrement) => syncOnce({ ...common, isMoved: false, isIncrement }).finally(stop),
+          interval: readAge(flags, 'fresh') ?? INTERVAL,
+          onEvent: (event) => this.print(isOn(flags, 'json') ? `${JSON.stringify(event)}\n` : eventLine(event)),
+        },
+        outcome,
+      );
     } finally {
       store.close();
     }
   }
 
+  /** How far the clock of the server is ahead, by the headers of its responses. */
+  private serverClock(flags: FlagValues): () => number | undefined {
+    const { clock } = this.context;
+    let ahead: number | undefined;
+    this.connections(flags).onHeaders = ({ date }) => {
+      const time = Date.parse(date ?? '');
+      if (!Number.isNaN(time)) ahead = time - clock.now();
+    };
+    return () => ahead;
+  }
+
   /** Prints the summary, and throws what kept a resource from being whole. */
-  private async conclude({ file, flags, named }: Order, outcome: SyncOutcome, client: ApiClient): Promise<void> {
+  private async conclude(
+    { file, flags, named }: Order,
+    outcome: SyncOutcome,
+    client: ApiClient,
+    isSilent: boolean,
+  ): Promise<void> {
     const failure = failureOf(outcome.resources, named);
     // Where nothing is whole there is nothing to tell but why.
     if (failure !== undefined && failure.exitCode !== EXIT.partial && failure.code !== 'pages.incomplete')
       throw failure;
-    const contents = readMirror(file);
+    const contents = isSilent ? undefined : readMirror(file);
     if (contents !== undefined) await this.report(flags, file, contents, outcome.resources, client.statistics.requests);
     if (failure !== undefined) throw failure;
   }
@@ -182,6 +228,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         records += count;
         shown?.at(records);
       },
+      stop: () => shown?.stop(),
     };
   }
 }
@@ -192,6 +239,9 @@ interface Order {
   readonly tables: readonly MirrorTable[];
   readonly flags: FlagValues;
   readonly isMoved: boolean;
+  readonly clockAhead: () => number | undefined;
+  /** To be called once the first sync is done, where more follow. */
+  readonly done: () => Promise<void>;
   /** Resources as the command line names them. */
   readonly named: readonly string[];
 }
@@ -227,4 +277,9 @@ function failureOf(outcomes: readonly ResourceOutcome[], named: readonly string[
     hint: 'Run it again: it goes on where it was.',
     cause: first?.failure,
   });
+}
+
+/** An event for people. */
+function eventLine({ event, asOf, added, changed, deleted }: FollowEvent): string {
+  return `${asOf} ${event}: ${added} added, ${changed} changed, ${deleted} deleted\n`;
 }

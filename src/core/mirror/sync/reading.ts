@@ -23,8 +23,6 @@ export interface ReadContext {
   /** UTC milliseconds. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Called with the server's time in each response, UTC milliseconds. */
-  readonly onServerTime: (time: number) => void;
   /** Called with the records that arrived. */
   readonly onRecords: (count: number) => void;
 }
@@ -125,11 +123,11 @@ export class ResourceReader {
   }
 
   private async *pages(query: PageQuery): AsyncGenerator<WalkedPage> {
-    const { client, pageSize, parallel, now, signal, onServerTime, store } = this.context;
+    const { client, pageSize, parallel, now, signal, store } = this.context;
     const { filter, from, onProof } = query;
     const chosen = store.facts.columns[this.table.resource.name];
     const fields = query.fields ?? (chosen && [...new Set(['id', ...chosen])]);
-    const options = { fields, signal, onServerTime, read: this.read };
+    const options = { fields, signal, read: this.read };
     if (this.list === undefined) {
       yield* walkPages(client, this.operation, { ...options, filter, from, pageSize: ASYNC_PAGE });
       onProof?.({ by: 'walk', counted: null, unproved: null });

@@ -26,10 +26,14 @@ export interface SyncOutcome {
 }
 
 /** What a sync is to do, besides how to read. */
-export interface SyncOrder extends Omit<ReadContext, 'onServerTime'> {
+export interface SyncOrder extends ReadContext {
   readonly tables: readonly MirrorTable[];
   /** The address is another one: everything is compared. */
   readonly isMoved: boolean;
+  /** Milliseconds that the clock of the server is ahead of ours, by its last response; undefined where it does not say. */
+  readonly clockAhead: () => number | undefined;
+  /** Only what the stream has told since the last sync, and what follows from it. */
+  readonly isIncrement?: boolean;
   /** Called before each resource is read. */
   readonly onTable: (table: MirrorTable) => void;
 }
@@ -62,7 +66,6 @@ interface Plan {
 
 class SyncRun {
   private readonly startedAt: number;
-  private serverTime: number | undefined;
   private readonly stream: Stream;
   private readonly failures = new Map<MirrorTable, Failure>();
   private readonly unavailable = new Map<MirrorTable, string>();
@@ -76,12 +79,9 @@ class SyncRun {
     const { client, now, signal, store } = order;
     this.startedAt = now();
     this.stream = new Stream(client, now, signal);
-    const onServerTime = (time: number) => {
-      this.serverTime ??= time;
-    };
     this.plans = order.tables.map((table) => ({
       table,
-      reader: new ResourceReader({ ...order, onServerTime }, table),
+      reader: new ResourceReader(order, table),
       before: store.resource(table),
       found: null,
       border: 1,
@@ -169,7 +169,9 @@ class SyncRun {
   /** What the stream does not tell (specification, Events: transaction sub-types), and what counts tell. */
   private async readUntold(plan: Plan): Promise<void> {
     const { table, reader, before } = plan;
+    if (this.order.isIncrement && plan.told === 0) return;
     if (!isTold(table)) await this.readChanges(plan, before.since);
+    if (this.order.isIncrement) return;
     const counted = await reader.count();
     if (counted === undefined || counted === this.order.store.expectedRows(table)) return;
     await this.sweep(plan);
@@ -285,7 +287,10 @@ class SyncRun {
 
   /** When reading began, by the server's clock. */
   private began(): string {
-    return new Date(readingBegan(this.startedAt, this.serverTime)).toISOString();
+    const ahead = this.order.clockAhead();
+    // The header has whole seconds.
+    const there = ahead === undefined ? undefined : this.startedAt + ahead - 1000;
+    return new Date(readingBegan(this.startedAt, there)).toISOString();
   }
 }
 

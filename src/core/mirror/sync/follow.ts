@@ -1,0 +1,139 @@
+import { EXIT } from '../../../catalog/failures.ts';
+import { RESYNC } from '../../../catalog/stream/domains.ts';
+import type { Clock } from '../../clock.ts';
+import { Failure } from '../../failure.ts';
+import { ConnectionLost } from '../../stream/source.ts';
+import { type Backoff, retryDelay } from '../../transport/retry.ts';
+import type { RowChanges } from '../store.ts';
+import { placeOf, type Stream } from './listening.ts';
+import type { SyncOutcome } from './syncrun.ts';
+
+/** What happens while a mirror is followed, as `--json` prints it (D52). */
+export interface FollowEvent extends RowChanges {
+  readonly event: 'synced' | 'changed' | 'disconnected' | 'connected' | 'resync';
+  /** UTC. */
+  readonly at: string;
+  readonly asOf: string;
+  readonly position: string | null;
+}
+
+/** How a mirror is followed. */
+export interface Following {
+  readonly stream: Stream;
+  /** `isIncrement`: only what the stream has told since. */
+  readonly sync: (isIncrement: boolean) => Promise<SyncOutcome>;
+  /** Milliseconds between syncs where there is no stream. */
+  readonly interval: number;
+  readonly onEvent: (event: FollowEvent) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly policy: Backoff;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds after which what the stream does not tell is asked for again. */
+const UNTOLD = 60_000;
+
+/** Milliseconds in which more messages of the same change usually arrive. */
+const GATHERING = 50;
+
+const NOTHING: RowChanges = { added: 0, changed: 0, deleted: 0 };
+
+/** Keeps a mirror up to date from a sync on, over as many connections as it takes. Ends only by throwing. */
+export function followMirror(following: Following, synced: SyncOutcome): Promise<never> {
+  return new Follower(following, synced).run();
+}
+
+class Follower {
+  private isConnected = true;
+  private failed = 0;
+  /** When everything was last synced. */
+  private syncedAt: number;
+
+  constructor(
+    private readonly following: Following,
+    private outcome: SyncOutcome,
+  ) {
+    this.syncedAt = following.clock.now();
+  }
+
+  async run(): Promise<never> {
+    const { clock, signal, random, policy, interval } = this.following;
+    await this.tell('synced', changesOf(this.outcome));
+    for (;;) {
+      try {
+        if (this.outcome.position === null) await clock.sleep(interval, signal);
+        else await this.listen(this.outcome.position);
+        await this.sync(false);
+        await this.connected();
+      } catch (cause) {
+        signal.throwIfAborted();
+        if (!isPassing(cause)) throw cause;
+        if (this.isConnected) await this.tell('disconnected', NOTHING);
+        this.isConnected = false;
+        await clock.sleep(retryDelay(++this.failed, policy, random), signal);
+      }
+    }
+  }
+
+  /** Applies what the stream tells; returns when everything has to be synced. */
+  private async listen(start: string): Promise<void> {
+    const { stream, clock, signal } = this.following;
+    for await (const item of stream.connect(start)) {
+      if (item.kind === 'opened') await this.connected();
+      if (item.kind === 'message') {
+        item.handled();
+        if (item.message.operation === RESYNC) return this.tell('resync', NOTHING);
+        if (isBehind(this.outcome.position, item.position)) {
+          await clock.sleep(GATHERING, signal);
+          await this.sync(true);
+        }
+      }
+      if (this.outcome.position === null || clock.now() - this.syncedAt >= UNTOLD) return;
+    }
+    throw new ConnectionLost(
+      new Failure('The server closed the connection.', { code: 'network.unreachable', exitCode: EXIT.network }),
+    );
+  }
+
+  private async sync(isIncrement: boolean): Promise<void> {
+    this.outcome = await this.following.sync(isIncrement);
+    if (!isIncrement) this.syncedAt = this.following.clock.now();
+    const changes = changesOf(this.outcome);
+    if (changes.added + changes.changed + changes.deleted > 0) await this.tell('changed', changes);
+  }
+
+  private async connected(): Promise<void> {
+    this.failed = 0;
+    if (this.isConnected) return;
+    this.isConnected = true;
+    await this.tell('connected', NOTHING);
+  }
+
+  private tell(event: FollowEvent['event'], changes: RowChanges): Promise<void> {
+    const { position, asOf } = this.outcome;
+    const at = new Date(this.following.clock.now()).toISOString();
+    return this.following.onEvent({ event, at, asOf, position, ...changes });
+  }
+}
+
+/** Whether a message is newer than what is here. */
+function isBehind(position: string | null, message: string): boolean {
+  if (position === null) return true;
+  const [here, there] = [placeOf(position), placeOf(message)];
+  return here.epoch !== there.epoch || here.number < there.number;
+}
+
+/** Whether another attempt may succeed: not after a refusal, and not when the disk failed. */
+function isPassing(cause: unknown): boolean {
+  if (cause instanceof ConnectionLost) return true;
+  return (
+    cause instanceof Failure &&
+    (cause.exitCode === EXIT.network || cause.exitCode === EXIT.throttled || (cause.status ?? 0) >= 500)
+  );
+}
+
+function changesOf({ resources }: SyncOutcome): RowChanges {
+  const sum = (name: keyof RowChanges) => resources.reduce((total, resource) => total + resource[name], 0);
+  return { added: sum('added'), changed: sum('changed'), deleted: sum('deleted') };
+}
