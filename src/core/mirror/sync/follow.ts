@@ -79,7 +79,7 @@ class Follower {
   /** Applies what the stream tells; returns when everything has to be synced. */
   private async listen(start: string): Promise<void> {
     const { stream, clock, signal } = this.following;
-    for await (const item of stream.connect(start)) {
+    for await (const item of stream.connect({ after: start })) {
       if (item.kind === 'opened') await this.connected();
       if (item.kind === 'message') {
         item.handled();

@@ -26,6 +26,16 @@ const ANSWER = 10_000;
 /** Attempts to connect before a service counts as one without a stream. */
 const ATTEMPTS = 3;
 
+/** Where to begin, and with what. */
+interface StreamStart {
+  /** Messages after this position; new ones where absent. */
+  readonly after?: string;
+  /** Routing key patterns; every message where absent. */
+  readonly keys?: readonly string[];
+  /** Milliseconds without a byte after which the connection counts as lost. */
+  readonly silence?: number;
+}
+
 /** The stream of a service, where it has one. */
 export class Stream {
   constructor(
@@ -38,7 +48,7 @@ export class Stream {
   async head(): Promise<string | undefined> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
-        for await (const item of this.connect(undefined, ANSWER))
+        for await (const item of this.connect({ silence: ANSWER }))
           return item.kind === 'opened' ? item.position : undefined;
       } catch (cause) {
         this.signal.throwIfAborted();
@@ -50,10 +60,10 @@ export class Stream {
     return undefined;
   }
 
-  /** Messages after a position, without an end. */
-  connect(after: string | undefined, silence?: number): AsyncGenerator<StreamItem, void> {
+  /** Messages, without an end. */
+  connect({ after, keys = [], silence }: StreamStart = {}): AsyncGenerator<StreamItem, void> {
     const { now } = this;
-    const source = new HttpSource(this.client, { keys: [], after, now, ...(silence !== undefined && { silence }) });
+    const source = new HttpSource(this.client, { keys, after, now, ...(silence !== undefined && { silence }) });
     return source.connect(this.signal);
   }
 
@@ -68,7 +78,7 @@ export class Stream {
     for (let attempt = 1; placeOf(after).number < end.number; attempt++) {
       const batch = new ChangeBatch(store);
       try {
-        for await (const item of this.connect(after)) {
+        for await (const item of this.connect({ after })) {
           if (item.kind === 'opened') continue;
           if (item.kind === 'message') {
             if (item.message.operation === RESYNC) return false;

@@ -12,6 +12,8 @@ import type { ApiClient } from '../../transport/client.ts';
 import { MirrorRecord, onlyFields, readOneRecord, recordReader } from '../records.ts';
 import type { LoadProgress, MirrorStore } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
+import { ASYNC_PAGE, delivered } from './delivery.ts';
+import type { Stream } from './listening.ts';
 
 /** What reading needs. */
 export interface ReadContext {
@@ -22,6 +24,8 @@ export interface ReadContext {
   readonly parallel: number;
   /** UTC milliseconds. */
   readonly now: () => number;
+  /** The stream, where the service has one. */
+  readonly stream: () => Stream | undefined;
   readonly signal: AbortSignal;
   /** Called with the records that arrived. */
   readonly onRecords: (count: number) => void;
@@ -32,9 +36,6 @@ const MAX_PAGES = 10;
 
 /** Ids of one request. */
 const MAX_IDS = 50;
-
-/** Records of one response of an async endpoint (specification, Limits). */
-const ASYNC_PAGE = 10;
 
 /** Reads the records of one resource from the service. Everything throws what a request throws. */
 export class ResourceReader {
@@ -129,7 +130,9 @@ export class ResourceReader {
     const fields = query.fields ?? (chosen && [...new Set(['id', ...chosen])]);
     const options = { fields, signal, read: this.read };
     if (this.list === undefined) {
-      yield* walkPages(client, this.operation, { ...options, filter, from, pageSize: ASYNC_PAGE });
+      const stream = filter === undefined && query.fields === undefined ? this.context.stream() : undefined;
+      if (stream !== undefined) yield* this.delivered(stream);
+      else yield* walkPages(client, this.operation, { ...options, filter, from, pageSize: ASYNC_PAGE });
       onProof?.({ by: 'walk', counted: null, unproved: null });
       return;
     }
@@ -141,6 +144,11 @@ export class ResourceReader {
     }
     const count = query.isPart ? undefined : countOperationOf(this.table.resource, filter);
     yield* readComplete(client, this.list, { ...all, filter, count });
+  }
+
+  private async *delivered(stream: Stream): AsyncGenerator<WalkedPage> {
+    for await (const records of delivered(this.table, { ...this.context, stream }))
+      yield { ...NO_PAGE, rows: records as unknown as readonly Row[] };
   }
 
   /** Pages of one location; none where it has no records that may be read, or is gone. */
@@ -198,5 +206,16 @@ interface PageQuery {
   /** Only some ids, which are not counted. */
   readonly isPart?: boolean;
 }
+
+/** What pages have besides their rows, for rows that came otherwise. */
+const NO_PAGE: Omit<WalkedPage, 'rows'> = {
+  warnings: [],
+  meta: null,
+  requestId: null,
+  firstId: null,
+  lastId: null,
+  pageSize: ASYNC_PAGE,
+  position: undefined,
+};
 
 const UNPROVED: Proof = { by: 'none', counted: null, unproved: null };

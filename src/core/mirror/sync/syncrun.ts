@@ -26,7 +26,7 @@ export interface SyncOutcome {
 }
 
 /** What a sync is to do, besides how to read. */
-export interface SyncOrder extends ReadContext {
+export interface SyncOrder extends Omit<ReadContext, 'stream'> {
   readonly tables: readonly MirrorTable[];
   /** The address is another one: everything is compared. */
   readonly isMoved: boolean;
@@ -79,9 +79,10 @@ class SyncRun {
     const { client, now, signal, store } = order;
     this.startedAt = now();
     this.stream = new Stream(client, now, signal);
+    const stream = () => (this.head === undefined ? undefined : this.stream);
     this.plans = order.tables.map((table) => ({
       table,
-      reader: new ResourceReader(order, table),
+      reader: new ResourceReader({ ...order, stream }, table),
       before: store.resource(table),
       found: null,
       border: 1,
