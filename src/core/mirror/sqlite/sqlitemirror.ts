@@ -149,6 +149,7 @@ export class SqliteMirror implements MirrorStore {
   }
 
   undatedIds(table: MirrorTable, after: string, limit: number): readonly string[] {
+    if (!this.tables.rowsOf(table).columns.some(({ name }) => name === 'last_modified')) return [];
     return this.ids(
       `SELECT id FROM ${quoted(table.name)} WHERE last_modified IS NULL AND id > :after ORDER BY id LIMIT ${limit}`,
       { after: idOf(after) },

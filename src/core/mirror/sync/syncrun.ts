@@ -189,7 +189,6 @@ class SyncRun {
     const { store } = this.order;
     await checkLoss(reader, store, 'ids', await reader.sweep());
     plan.found = 'ids';
-    if (!table.columns.some(({ field }) => field === 'lastModified')) return;
     // No filter by lastModified finds the rows that have none.
     for (let after = '0'; ; ) {
       const ids = store.undatedIds(table, after, ID_BATCH);

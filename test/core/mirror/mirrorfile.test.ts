@@ -1,0 +1,161 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import MirrorReset from '../../../src/commands/mirror/reset.ts';
+import MirrorStatus from '../../../src/commands/mirror/status.ts';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { openNetwork } from '../../../src/core/transport/network.ts';
+import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
+import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
+import { queried } from './oracle.ts';
+
+let service: Faithful;
+let folder: string;
+let file: string;
+
+const clock = { now: Date.now, sleep: async () => {} };
+
+async function start(options: Partial<Options> = {}): Promise<void> {
+  service = await startFaithful({ seed: 'file', moods: {}, ...options });
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+});
+
+afterEach(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function sync(words: readonly string[], world: World = {}) {
+  const env = { ...service.env, MOLAR_CONFIG_DIR: folder, ...world.env };
+  return runCommand('mirror:sync', MirrorSync, words, { clock, openNetwork, ...world, env });
+}
+
+const status = (words: readonly string[]) =>
+  runCommand('mirror:status', MirrorStatus, words, { env: { MOLAR_CONFIG_DIR: folder } });
+
+describe('the file of a mirror', () => {
+  it('is beside the configuration when no other is named, for its owner alone', async () => {
+    await start();
+    const ran = await sync(['patients', '--json']);
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
+    const { file: made } = JSON.parse(ran.stdout);
+    expect(made).toBe(join(folder, 'mirror', 'default.db'));
+    expect((await stat(made)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'mirror'))).mode & 0o777).toBe(0o700);
+    const { resources, complete } = JSON.parse((await status(['--json'])).stdout);
+    expect(complete).toBe(false);
+    expect(resources).toHaveLength(11);
+  });
+
+  it('is of one organization and one address', async () => {
+    await start();
+    await sync(['transactiontags', '--to', file]);
+    const before = service.requests.length;
+    const other = await sync(['--to', file, '--json'], { env: { MOLAR_ORGANIZATION: 'another' } });
+    expect(jsonFailure(other)).toMatchObject({ exitCode: 2 });
+    const moved = service.url.replace('127.0.0.1', 'localhost');
+    const elsewhere = await sync(['--to', file, '--json'], { env: { MOLAR_URL: moved } });
+    expect(jsonFailure(elsewhere)).toMatchObject({ exitCode: 2 });
+    expect(service.requests).toHaveLength(before);
+    const told = await sync(['transactiontags', '--to', file, '--moved'], { env: { MOLAR_URL: moved } });
+    expect(told.exitCode, told.stderr).toBe(0);
+    expect(JSON.parse((await status(['--to', file, '--json'])).stdout).url).toBe(moved);
+  });
+
+  it('is left as it is when it is something else', async () => {
+    await start();
+    await writeFile(file, 'a letter');
+    for (const words of [
+      ['--to', file],
+      ['--to', file, '--moved'],
+    ])
+      expect((await sync(words)).exitCode).toBe(9);
+    const reset = await runCommand('mirror:reset', MirrorReset, ['--to', file, '--yes'], {});
+    expect(reset.exitCode).toBe(9);
+    expect(await readFile(file, 'utf8')).toBe('a letter');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('keeps its choice of columns', async () => {
+    await start();
+    const words = ['patients', '--to', file, '--columns', 'patients:lastName,phones'];
+    expect((await sync(words)).exitCode).toBe(0);
+    expect((await sync(words)).exitCode).toBe(0);
+    expect((await sync(['--to', file, '--columns', 'patients:firstName'])).exitCode).toBe(2);
+    const [row = {}] = queried(file, 'SELECT * FROM patients');
+    expect(Object.keys(row)).toEqual(['id', 'last_name', '_synced_at', '_record']);
+    const kept = queried(file, 'SELECT _record FROM patients').flatMap(({ _record }) =>
+      Object.keys(JSON.parse(String(_record))),
+    );
+    expect([...new Set(kept)].sort()).toEqual(['id', 'lastName', 'phones']);
+    expect(service.requests.every(({ path, query }) => path !== '/api/v1/patients' || query.responseFields)).toBe(true);
+  });
+
+  it('is not asked for while it is fresh', async () => {
+    await start();
+    await sync(['patients', '--to', file]);
+    const before = service.requests.length;
+    const fresh = await sync(['patients', '--to', file, '--fresh', '15m', '--json']);
+    expect(JSON.parse(fresh.stdout)).toMatchObject({ requests: 0, complete: true });
+    expect(service.requests).toHaveLength(before);
+    await sync(['patients', 'events', '--to', file, '--fresh', '15m']);
+    expect(service.requests.length).toBeGreaterThan(before);
+  });
+
+  it('is removed by reset alone, and missing afterwards', async () => {
+    await start();
+    await sync(['transactiontags', '--to', file]);
+    const world = { env: { MOLAR_CONFIG_DIR: folder } };
+    expect((await runCommand('mirror:reset', MirrorReset, ['--to', file], world)).exitCode).toBe(2);
+    expect((await runCommand('mirror:reset', MirrorReset, ['--to', file, '--yes'], world)).exitCode).toBe(0);
+    expect((await status(['--to', file])).exitCode).toBe(4);
+  });
+});
+
+describe('what a mirror does not believe', () => {
+  it('a list that suddenly lacks most of its records, of which there is no count', async () => {
+    await start({ practice: { tags: 150 } });
+    await sync(['transactiontags', '--to', file]);
+    const ids = service.records('transactiontags').map(({ id }) => Number(id));
+    expect(ids.length).toBeGreaterThan(100);
+    for (const id of ids.slice(0, -10)) service.remove('transactiontags', id);
+    const ran = await sync(['transactiontags', '--to', file, '--json']);
+    expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'pages.incomplete' });
+    expect(queried(file, 'SELECT count(*) AS rows FROM transaction_tags')).toEqual([{ rows: ids.length }]);
+  });
+});
+
+describe('versions', () => {
+  it('begin with what is there, and tell of changes and deletions', async () => {
+    await start();
+    await sync(['patients', '--to', file]);
+    await sync(['patients', '--to', file, '--history']);
+    const [one, two] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+    service.edit('patients', one, { lastName: 'Changed' });
+    service.remove('patients', two);
+    await sync(['patients', '--to', file]);
+    const versions = queried(
+      file,
+      `SELECT id, last_name, _operation, _valid_to IS NULL AS current, _valid_from = _valid_to AS point
+      FROM patients_history WHERE id IN (${one}, ${two}) ORDER BY rowid`,
+    );
+    expect(versions.map(({ id, _operation, current, point }) => [id, _operation, current, point])).toEqual(
+      expect.arrayContaining([
+        [one, 'CREATE', 0, 0],
+        [two, 'CREATE', 0, 0],
+        [one, 'UPDATE', 1, null],
+        [two, 'DELETE', 0, 1],
+      ]),
+    );
+    expect(versions).toHaveLength(4);
+    expect(queried(file, `SELECT id FROM patients_deleted`)).toEqual([{ id: two }]);
+    expect(queried(file, `SELECT count(*) AS rows FROM patient_phones WHERE patient_id = ${two}`)).toEqual([
+      { rows: 0 },
+    ]);
+  });
+});
