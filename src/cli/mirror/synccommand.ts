@@ -26,6 +26,7 @@ import { type FlagValues, isOn, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pinged, pingFlags } from '../ping.ts';
+import { periodicCollector } from '../process/memory.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
@@ -218,6 +219,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
   private progress(flags: FlagValues) {
     let shown: RowProgress | undefined;
     let records = 0;
+    let all = 0;
+    const collect = periodicCollector();
     return {
       onTable: ({ resource }: MirrorTable) => {
         shown?.stop();
@@ -227,6 +230,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       onRecords: (count: number) => {
         records += count;
         shown?.at(records);
+        all += count;
+        collect(all);
       },
       stop: () => shown?.stop(),
     };

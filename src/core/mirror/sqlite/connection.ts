@@ -15,6 +15,8 @@ export function openToWrite(file: string): Connection {
     return guarded(file, () => {
       chmodSync(file, 0o600);
       connection.pragma('journal_mode = WAL');
+      // Fewer and larger checkpoints: pages that are written often are copied once.
+      connection.pragma('wal_autocheckpoint = 8000');
       // A power cut costs the last commits, never the file: they are synced again.
       connection.pragma('synchronous = NORMAL');
       return connection;

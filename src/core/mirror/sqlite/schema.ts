@@ -79,17 +79,25 @@ export function digitsOf(column: string): string {
   return ['-', '(', ')', ' ', '.', '+'].reduce((text, sign) => `replace(${text}, '${sign}', '')`, column);
 }
 
-/** The indexes of a resource (D52): on links, dates and instants, names, and digits of phones. */
-export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[]): string[] {
-  const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column));
-  return [...own, ...children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column)))];
+/** When an index is made. */
+type IndexTime = 'before' | 'after';
+
+/**
+ * The indexes of a resource (D52): on links, dates and instants, names, and digits of phones. Those on links are made
+ * `before` the first load, since most links are missing or rise with the ids; the others `after` it, which is faster.
+ */
+export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[], time: IndexTime): string[] {
+  const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column, time));
+  return [...own, ...children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column, time)))];
 }
 
-function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn): string[] {
+function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn, time: IndexTime): string[] {
   const create = (what: string, on: string, where = '') =>
     `CREATE INDEX IF NOT EXISTS ${quoted(`${table}_by_${what}`)} ON ${quoted(table)} (${on})${where}`;
   const column = quoted(name);
+  if (isLink || name === 'charge_id')
+    return time === 'before' ? [create(name, column, ` WHERE ${column} IS NOT NULL`)] : [];
+  if (time === 'before') return [];
   if (path[0] === 'number' && table.endsWith('phones')) return [create('digits', digitsOf(column))];
-  if (isLink || name === 'charge_id') return [create(name, column, ` WHERE ${column} IS NOT NULL`)];
   return type === 'date' || type === 'instant' || IS_NAME.test(name) ? [create(name, column)] : [];
 }

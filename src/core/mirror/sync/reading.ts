@@ -31,8 +31,9 @@ export interface ReadContext {
   readonly onRecords: (count: number) => void;
 }
 
-/** Pages whose records are written together. */
+/** Pages whose records are written together, and records: of large pages there are fewer in memory at once. */
 const MAX_PAGES = 10;
+const MAX_RECORDS = 1000;
 
 /** Ids of one request. */
 const MAX_IDS = 50;
@@ -168,9 +169,10 @@ export class ResourceReader {
       for (const row of page.rows) records.push(this.chosen(row));
       position = page.position ?? position;
       this.context.onRecords(page.rows.length);
-      if (++count % MAX_PAGES !== 0) continue;
+      if (++count < MAX_PAGES && records.length < MAX_RECORDS) continue;
       await work(records, position);
       records = [];
+      count = 0;
     }
     if (records.length > 0) await work(records, position);
   }
