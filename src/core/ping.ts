@@ -7,7 +7,7 @@ import type { Send } from './transport/send.ts';
 const TIMEOUT = 5000;
 const ATTEMPTS = 2;
 
-/** Tells a health check how a command goes (contract §5): nothing of the data, no ids, no names, no paths. */
+/** Tells a health check how a command goes (D52): nothing of the data, no ids, no names, no paths. */
 export interface Ping {
   readonly start: () => Promise<void>;
   /** `code`: of the failure; undefined after success. */
