@@ -41,6 +41,8 @@ describe('the package', () => {
         'dist/cli/main.js',
         'dist/cli/account/keyring/child.js',
         'dist/cli/account/keyring/systemkeyring.js',
+        'dist/cli/query/sqlitechild.js',
+        'dist/cli/query/sqliteprocess.js',
         'dist/server/files/imagechild.js',
         'dist/server/files/imageport.js',
         'dist/server/store/sqlite/bulkloadport.js',

@@ -19,6 +19,8 @@ const STARTED = [
   'cli/crud/listcommand.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',
+  'cli/query/sqlitechild.ts',
+  'cli/query/sqliteprocess.ts',
   'server/files/imagechild.ts',
   'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',

@@ -4,11 +4,12 @@ import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { readSettings } from '../../core/connection/settings.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
-import { localFailure, usageFailure } from '../../core/failure.ts';
+import { localFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { guarded } from '../../core/output/atomicfile.ts';
 import { makeOwnFolder } from '../../core/output/ownfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { durationFlag } from '../flags/duration.ts';
 import { checkResumable, exportFlags, readParallel } from '../flags/exports.ts';
 import { quotedWarning } from '../flags/filters.ts';
 import { fileFormat, outputFlags, rowFlags } from '../flags/output.ts';
@@ -92,7 +93,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const { flags, args } = await this.input();
     const { context } = this;
     const folder = textFlag(flags, 'to') ?? '';
-    const longest = readDuration(flags);
+    const longest = durationFlag(flags, 'max-duration');
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
     const [names, options] = [args.resource as readonly string[], this.options(flags)];
     const files = await this.inLocalTime(flags, (times) =>
@@ -142,21 +143,6 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const sinceLast = name === undefined ? undefined : checkBookmarkName(name, '--since-last');
     return { resume, receipt: true, sinceLast, parallel: readParallel(flags) };
   }
-}
-
-const UNITS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** Milliseconds of `--max-duration`. Throws a Failure (exit 2). */
-function readDuration(flags: FlagValues): number | undefined {
-  const text = textFlag(flags, 'max-duration');
-  if (text === undefined) return undefined;
-  const [, amount = '', unit = ''] = /^(\d{1,6})([smh]?)$/.exec(text.trim()) ?? [];
-  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
-  // A timer takes no more than 2^31 - 1.
-  if (amount !== '' && milliseconds >= 1000 && milliseconds < 2 ** 31) return milliseconds;
-  throw usageFailure('--max-duration must be a time such as 90m, 2h or 3600s, up to 24 days.', {
-    source: '--max-duration',
-  });
 }
 
 function tooLong(milliseconds: number) {

@@ -34,6 +34,7 @@ export const PAGES = [
   { name: 'environment', about: 'variables and files that molar reads' },
   { name: 'paging', about: 'how lists are read to the end, how that is proved, and retries' },
   { name: 'exports', about: 'unattended runs: resume, receipts, changes only, cron' },
+  { name: 'queries', about: 'SQL over the mirror: parameters, saved statements, other programs' },
   { name: 'recurrence', about: 'series of calendar events, in words or as a rule' },
   { name: 'stream', about: 'messages of the streaming channel, routing keys, and how to miss none' },
   { name: 'operations', about: 'running the server: one machine, PostgreSQL, several servers, backups, the audit log' },

@@ -30,13 +30,15 @@ export interface RowWriting {
   readonly lines?: ScanFormat | undefined;
   /** Called once the output is known to be writable, so that nothing is requested in vain. */
   readonly open: (progress: RowProgress) => Promise<AsyncIterable<Pick<Page, 'rows'>>>;
+  /** How to get fewer columns, as a sentence. */
+  readonly narrower?: string;
   /** Prints a line for people. */
   readonly note: (text: string) => Promise<void>;
 }
 
 /** Writes rows in the format and to the destination of the plan, and tells people what they need to know. */
 export async function writeRows(writing: RowWriting): Promise<void> {
-  const { context, flags, plan, one = 'record', many, lines, note } = writing;
+  const { context, flags, plan, one = 'record', many, lines, narrower = 'Choose with --fields.', note } = writing;
   const { isForPeople } = FORMATS[plan.format];
   const hidden: string[] = [];
   const formatter = lines?.formatter(0) ?? (await formatterOf(plan, flags, context, { hidden }));
@@ -58,7 +60,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   } finally {
     progress.stop();
   }
-  if (hidden.length > 0) await note(`The terminal is too narrow for: ${hidden.join(', ')}. Choose with --fields.`);
+  if (hidden.length > 0) await note(`The terminal is too narrow for: ${hidden.join(', ')}. ${narrower}`);
   const zone = total === 0 ? undefined : zoneNote(plan, flags, context);
   if (zone !== undefined) await note(zone);
   if (plan.isDefaultLimit && total >= TERMINAL_LIMIT) {

@@ -39,14 +39,11 @@ export function planRows(
   const destination = readDestination(flags, isTTY, 'csv', kind);
   const { format, toTerminal } = destination;
   const { isForPeople = false } = FORMATS[format];
+  const { limit, isDefaultLimit } = readRowLimit(flags, destination);
   const selection = readSelection(flags, fields);
   const keys = readSort(flags, fields);
   const shown = selection ?? (isForPeople ? tableColumns : undefined);
   const requested = shown && [...shown, ...(keys ?? []).map(({ column }) => column.name)];
-  const given = readLimit(flags);
-  const isDefaultLimit =
-    toTerminal && given === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined && isForPeople;
-  const limit = isDefaultLimit ? TERMINAL_LIMIT : given;
   const isShort = toTerminal && keys === undefined;
   return {
     ...destination,
@@ -72,6 +69,17 @@ export function readSelection(flags: FlagValues, fields: Fields): string[] | und
 /** Maximum records to show; all where undefined. */
 export function shownLimit({ sort, limit }: RowPlan): number | undefined {
   return sort === undefined ? limit : sort.limit;
+}
+
+/** Maximum rows by the flags: a terminal gets a table of 100 where they leave format and number open. */
+export function readRowLimit(
+  flags: FlagValues,
+  { format, toTerminal }: Destination,
+): Pick<RowPlan, 'limit' | 'isDefaultLimit'> {
+  const given = readLimit(flags);
+  const isOpen = given === undefined && !isOn(flags, 'all') && namedFormat(flags) === undefined;
+  const isDefaultLimit = toTerminal && isOpen && FORMATS[format].isForPeople === true;
+  return { limit: isDefaultLimit ? TERMINAL_LIMIT : given, isDefaultLimit };
 }
 
 function readLimit(flags: FlagValues): number | undefined {

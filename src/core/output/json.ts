@@ -6,7 +6,7 @@ export function jsonFormatter(written = 0): Formatter {
   let count = written;
   return {
     begin: () => '[',
-    rows: (rows) => rows.map((row) => `${count++ === 0 ? '\n' : ',\n'}${JSON.stringify(row)}`).join(''),
+    rows: (rows) => rows.map((row) => `${count++ === 0 ? '\n' : ',\n'}${recordJson(row)}`).join(''),
     end: () => (count === 0 ? ']\n' : '\n]\n'),
   };
 }
@@ -15,9 +15,19 @@ export function jsonFormatter(written = 0): Formatter {
 export function ndjsonFormatter(): Formatter {
   return {
     begin: () => '',
-    rows: (rows) => rows.map((row: Row) => `${JSON.stringify(row)}\n`).join(''),
+    rows: (rows) => rows.map((row: Row) => `${recordJson(row)}\n`).join(''),
     end: () => '',
   };
+}
+
+/** A record as JSON; a whole number that is no safe integer is written with all its digits. */
+function recordJson(row: Row): string {
+  const values = Object.values(row);
+  if (!values.some((value) => typeof value === 'bigint')) return JSON.stringify(row);
+  const members = Object.entries(row).map(([name, value]) => {
+    return `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
+  });
+  return `{${members.join(',')}}`;
 }
 
 /** Counts the records of a file as its bytes arrive. */

@@ -58,10 +58,11 @@ interface LaidOut {
 type Layout = readonly LaidOut[];
 
 function layOut(rows: readonly Row[], columns: readonly Column[], options: TableOptions): Layout {
-  const needs = columns.map((column) => ({
+  const numeric = columns.map((column) => rows.some((row) => isNumber(valueAt(row, column))));
+  const needs = columns.map((column, at) => ({
     header: displayWidth(column.name),
     cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column, options.clock))), 0),
-    isId: column.isId || column.isWhole === true,
+    isId: column.isId || column.isWhole === true || numeric[at] === true,
   }));
   const widths = tableWidths(needs, options.width ?? Number.POSITIVE_INFINITY);
   const hidden = columns.slice(widths.length).map((column) => column.name);
@@ -69,9 +70,13 @@ function layOut(rows: readonly Row[], columns: readonly Column[], options: Table
   return columns.slice(0, widths.length).map((column, at) => ({
     column,
     width: widths[at] ?? 0,
-    isRight: !column.isId && rows.some((row) => typeof valueAt(row, column) === 'number'),
-    isCut: !column.isId && column.isWhole !== true && options.width !== undefined,
+    isRight: !column.isId && numeric[at] === true,
+    isCut: needs[at]?.isId !== true && options.width !== undefined,
   }));
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function headerLines(layout: Layout, style: Style): string {

@@ -129,6 +129,9 @@ const NUMBERS: Readonly<Record<string, number>> = {
   dollars: STYLE.dollars,
 };
 
+/** Above it a spreadsheet rounds, which keeps 15 digits: such a number is text. */
+const MAX_NUMBER = 999_999_999_999_999;
+
 /**
  * The cell of a value, undefined for none: dates, and date-times by the clock, as days since 1899-12-30, numbers as
  * numbers, and all else as text, ids too. Dates before March 1900, which spreadsheets count wrong, stay text; so does a
@@ -140,7 +143,7 @@ function cellOf(value: unknown, column: Column, clock: LocalClock): Cell | undef
   const kind = column.kind ?? '';
   if (column.isId) return textCell(text);
   if (typeof value === 'boolean') return { value, style: STYLE.plain, width: 5 };
-  if (typeof value === 'number' && kind in NUMBERS) {
+  if (typeof value === 'number' && kind in NUMBERS && Math.abs(value) <= MAX_NUMBER) {
     return { value, style: NUMBERS[kind] ?? STYLE.plain, width: text.length + (kind === 'dollars' ? 5 : 0) };
   }
   if (typeof value === 'string' && (kind === 'date' || kind === 'dateTime')) {

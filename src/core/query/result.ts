@@ -1,0 +1,56 @@
+import type { Column } from '../output/columns.ts';
+import type { Row, RowPage } from '../pages/page.ts';
+
+/** A value of a result: whole numbers that are no safe integers are bigints, blobs are base64. */
+export type QueryValue = string | number | bigint | boolean | null;
+
+/** A statement that is being read. */
+export interface QueryResult {
+  /** Names of its columns as the engine gives them; they may be equal. */
+  readonly names: readonly string[];
+  /** The next rows; an empty list at the end. Throws a QueryFault. */
+  readonly next: () => Promise<readonly (readonly QueryValue[])[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** A whole number as a number where that is exact. */
+export function wholeNumber(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/** Equal names told apart: `name`, `name_2`, without taking one that another column has. */
+export function distinctNames(names: readonly string[]): string[] {
+  const taken = new Set(names);
+  const seen = new Set<string>();
+  return names.map((name) => {
+    let distinct = name;
+    for (let count = 2; seen.has(distinct); count++) {
+      const next = `${name}_${count}`;
+      if (!taken.has(next)) distinct = next;
+    }
+    taken.add(distinct);
+    seen.add(distinct);
+    return distinct;
+  });
+}
+
+/** Columns for the writers of rows; ids are never truncated, and text in a spreadsheet, as they are in lists. */
+export function queryColumns(names: readonly string[]): Column[] {
+  return names.map((name) => ({ name, path: [name], isId: /(?:^|_)id$/i.test(name), kind: 'number' }));
+}
+
+/** The rows of a result as pages, `limit` rows in all. */
+export async function* queryPages(
+  result: QueryResult,
+  names: readonly string[],
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<RowPage> {
+  for (let left = limit; left > 0; ) {
+    const values = await result.next();
+    if (values.length === 0) return;
+    const rows = values.slice(0, left).map((row): Row => Object.fromEntries(names.map((name, at) => [name, row[at]])));
+    left -= rows.length;
+    yield { rows };
+  }
+}
