@@ -188,7 +188,7 @@ async function exportTo(
 }
 
 /** A hash of the columns of a format that has some; records are as the server sends them. */
-function columnsHash({ format, columns }: RowPlan): string {
+export function columnsHash({ format, columns }: RowPlan): string {
   const names = FORMATS[format].content === 'columns' ? columns.map(({ name }) => name) : [];
   return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
 }

@@ -24,7 +24,7 @@ function formatFlag(kind: OutputKind, summary = 'Output format') {
 }
 
 /** Formats that write columns, some of which neutralise formulas. */
-const WITH_HEADER = formatsWhere(({ content }) => content === 'columns').join(', ');
+const WITH_HEADER = formatsWhere(({ content, rows }) => content === 'columns' && rows !== undefined).join(', ');
 const WITH_FORMULAS = formatsWhere(({ escapesFormulas }) => escapesFormulas === true);
 
 /** Flags that choose format and destination of the output, the same on every command but for the formats there are. */
@@ -58,6 +58,9 @@ export const reportFormat = { format: formatFlag('report', 'Output format; html 
 
 /** `--format` of an export into a folder, csv when not given. */
 export const fileFormat = { format: formatFlag('files', 'Format of the files, csv when not given') };
+
+/** `--format` of an export of a mirror. */
+export const mirrorFormat = { format: formatFlag('mirror', 'Format of the files, csv when not given') };
 
 /** Flags that choose rows. */
 export const rowFlags = {

@@ -69,7 +69,7 @@ async function exportTo(file: ExportFile, task: ExportTask, world: ExportWorld):
   });
 
   /** The pages without what is not new; progress of reading is recorded once a page has been used. */
-  async function* received(pages: AsyncIterable<WalkedPage>): AsyncGenerator<RowPage> {
+  async function* received(pages: AsyncIterable<Pick<WalkedPage, 'rows' | 'position'>>): AsyncGenerator<RowPage> {
     for await (const page of pages) {
       world.signal.throwIfAborted();
       yield { rows: task.isNew === undefined ? page.rows : page.rows.filter(task.isNew) };
@@ -111,6 +111,7 @@ async function exportTo(file: ExportFile, task: ExportTask, world: ExportWorld):
       file: basename(task.path),
       complete: true as const,
       kind: task.kind,
+      ...(task.asOf !== undefined && { asOf: task.asOf }),
       ...{ url, organization, resource, filter: task.filter ?? null, fields, format, header, sinceLast },
       rows: progress.rows,
       pages: progress.pages,

@@ -33,6 +33,8 @@ export interface ExportTask {
   readonly kind: ExportKind;
   readonly resume: boolean;
   readonly receipt: boolean;
+  /** When a mirror was true that the file is made of, UTC; absent where it is of the service. */
+  readonly asOf?: string | null;
   /** Whether an interrupted file can be resumed. */
   readonly resumable: boolean;
   /** Called once the output is known to be writable, with the number of records that are in it already. */
@@ -40,7 +42,7 @@ export interface ExportTask {
   readonly pack: (inner: Sink) => Sink;
   readonly shape?: (row: Row) => Row;
   /** Connects and opens the pages; called once no local problem is left. */
-  readonly open: (start: ExportStart) => Promise<AsyncIterable<WalkedPage>>;
+  readonly open: (start: ExportStart) => Promise<AsyncIterable<Pick<WalkedPage, 'rows' | 'position'>>>;
   /** Sorts the records; not for a run that can be resumed. */
   readonly reorder?: (pages: AsyncIterable<RowPage>) => AsyncIterable<RowPage>;
   /** False for a record that an earlier run has exported as it is. */

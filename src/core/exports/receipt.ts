@@ -16,6 +16,8 @@ export interface Receipt {
   readonly complete: true;
   /** A file of changes holds only what was modified since the last complete run of its bookmark. */
   readonly kind: ExportKind;
+  /** Of a file made of a mirror: as of when that was true, UTC. */
+  readonly asOf?: string | null;
   readonly url: string;
   readonly organization: string;
   readonly resource: string;

@@ -62,6 +62,8 @@ export interface FormatRow {
   /** What has it, where not every command does; completes "is a format of …". */
   readonly scope?: string;
   readonly rows?: (look: RowWriterOptions) => Promise<Formatter>;
+  /** Writes records with the types of their fields; no terminal and no list has it. */
+  readonly typed?: (columns: readonly Column[], fields: Fields) => Promise<Formatter<string | Uint8Array>>;
   /** Writes whole rows from the bytes of a page, without parsing them: the same text several times as fast. */
   readonly scan?: (columns: readonly Column[], options: CsvOptions) => Promise<ScanFormat>;
   readonly record?: (record: Row, look: RecordWriterOptions) => Promise<string>;

@@ -107,6 +107,16 @@ const TABLE = {
       return (inner) => xlsxSink(inner, name);
     },
   },
+  parquet: {
+    about: 'columns with their types, for analysis; of a mirror',
+    extensions: ['parquet'],
+    terminal: 'refused',
+    content: 'columns',
+    isBuffered: true,
+    isResumable: false,
+    scope: 'molar mirror export',
+    typed: async (columns, fields) => (await import('./parquet.ts')).parquetFormatter(columns, fields),
+  },
   html: {
     about: 'a page to print, with a chart; the aging and production reports',
     extensions: ['html', 'htm'],
@@ -127,12 +137,13 @@ export const FORMATS: Readonly<Record<Format, FormatRow>> = TABLE;
 /** What a terminal gets unless another format is named. */
 export const TERMINAL_FORMAT: Format = 'table';
 
-/** A kind of output: rows on standard output or in a file, files alone, one record, a report, messages, a JSON value. */
-export type OutputKind = 'rows' | 'files' | 'record' | 'report' | 'messages' | 'value';
+/** A kind of output: rows on standard output or in a file, files alone, files of a mirror, one record, a report, messages, a JSON value. */
+export type OutputKind = 'rows' | 'files' | 'mirror' | 'record' | 'report' | 'messages' | 'value';
 
 const CAN_WRITE: Readonly<Record<OutputKind, (row: FormatRow) => boolean>> = {
   rows: ({ rows }) => rows !== undefined,
   files: ({ rows, extensions }) => rows !== undefined && extensions.length > 0,
+  mirror: ({ rows, typed, extensions }) => (rows ?? typed) !== undefined && extensions.length > 0,
   record: ({ record }) => record !== undefined,
   report: ({ rows, content }) => rows !== undefined || content === 'page',
   messages: ({ messages }) => messages !== undefined,

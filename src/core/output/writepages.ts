@@ -10,7 +10,7 @@ export interface Formatter<Text extends string | Uint8Array = string> {
   /** Called with a page before its records come in slices. */
   readonly page?: (rows: readonly Row[]) => void;
   readonly rows: (rows: readonly Row[]) => Text;
-  readonly end: () => string;
+  readonly end: () => string | Text;
 }
 
 /** What to write pages with. */
@@ -51,7 +51,7 @@ export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writi
       total += rows.length;
       onRows?.(total);
     }
-    await sink.write((begun ? '' : formatter.begin()) + formatter.end());
+    await sink.write(joined(begun ? '' : formatter.begin(), formatter.end()));
     await sink.commit();
   } catch (cause) {
     await sink.abort();

@@ -15,9 +15,10 @@ export interface Proof {
   /**
    * `count`: at least as many rows arrived as the service counts for the same filter. `bound`: no count; the filter has
    * an early bound, or what the bound may leave out was read as well. `walk`: no count and no date filter in the
-   * specification; the list was read to its end. `none`: not everything was requested.
+   * specification; the list was read to its end. `mirror`: a mirror whose load is complete. `none`: not everything was
+   * requested.
    */
-  readonly by: 'count' | 'bound' | 'walk' | 'none';
+  readonly by: 'count' | 'bound' | 'walk' | 'mirror' | 'none';
   /** The service's count at the end; null where it does not count. */
   readonly counted: number | null;
   /** What could not be read, or why nothing is proved; null where all of it is. */

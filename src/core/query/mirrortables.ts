@@ -1,10 +1,16 @@
 import type { FaultFacts } from './fault.ts';
 
-/** A row of `_mirror`, as far as a query needs it (D52). */
+/** A row of `_mirror`, as far as it is needed here (D52). */
 export interface MirroredTable {
   readonly resource: string;
   readonly tableName: string;
+  readonly organization: string;
+  /** What stands before `/api/v1`. */
+  readonly url: string;
+  /** The first load is finished. */
   readonly complete: boolean;
+  /** When it was true, UTC. */
+  readonly asOf: string | null;
   readonly unavailable: string | null;
 }
 

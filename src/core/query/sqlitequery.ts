@@ -4,6 +4,7 @@ import { incomplete, type MirroredTable, unfinishedTable } from './mirrortables.
 import type { Parameters } from './parameters.ts';
 import { type QueryValue, wholeNumber } from './result.ts';
 import { sqliteFault } from './sqlitefault.ts';
+import { mirroredTables } from './sqliteopen.ts';
 import { pragmaQuery } from './sqlitepragma.ts';
 
 /** A statement, and what it is read with. */
@@ -65,19 +66,6 @@ export class SqliteQuery {
       throw table === undefined || table.complete ? fault : new QueryFault(incomplete(name, table), cause);
     }
   }
-}
-
-/** The rows of `_mirror`; undefined where there is no such table. */
-function mirroredTables(connection: Connection): MirroredTable[] | undefined {
-  const has = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get() !== undefined;
-  if (!has) return undefined;
-  const rows = connection.prepare('SELECT resource, table_name, complete, unavailable FROM _mirror').all();
-  return (rows as Record<string, unknown>[]).map((row) => ({
-    resource: String(row.resource),
-    tableName: String(row.table_name),
-    complete: Boolean(row.complete),
-    unavailable: row.unavailable === null ? null : String(row.unavailable),
-  }));
 }
 
 /** Columns of an EXPLAIN, and of an EXPLAIN QUERY PLAN. */

@@ -1,7 +1,7 @@
-import { type Connection, openConnection } from '../../sqlite/open.ts';
+import type { Connection } from '../../sqlite/open.ts';
 import { type FaultFacts, QueryFault } from './fault.ts';
 import type { QueryValue } from './result.ts';
-import { openingFault } from './sqlitefault.ts';
+import { openReadOnly } from './sqliteopen.ts';
 import { SqliteQuery, type Statement } from './sqlitequery.ts';
 
 /** What is asked of a reader: first to open a file and prepare a statement, then for rows. */
@@ -16,9 +16,6 @@ export type ReaderReply =
 /** Rows of an answer. */
 const ROWS = 500;
 
-/** Milliseconds to wait for another process that holds the whole file for a moment. */
-const PATIENCE_MS = 5000;
-
 /** Answers the requests of one query, in a process of its own or in this one. */
 export class SqliteReader {
   private connection: Connection | undefined;
@@ -27,25 +24,12 @@ export class SqliteReader {
   answer(request: ReaderRequest): ReaderReply {
     try {
       if (request === 'next') return { rows: this.query?.next(ROWS) ?? [] };
-      this.connection = open(request.file);
+      this.connection = openReadOnly(request.file);
       this.query = new SqliteQuery(this.connection, request.statement);
       return { names: this.query.names };
     } catch (cause) {
       if (cause instanceof QueryFault) return { fault: cause.facts };
       throw cause;
     }
-  }
-}
-
-function open(file: string): Connection {
-  try {
-    const connection = openConnection(file, { readonly: true });
-    connection.pragma(`busy_timeout = ${PATIENCE_MS}`);
-    connection.pragma('query_only = ON');
-    // The first thing that reads the file.
-    connection.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return connection;
-  } catch (cause) {
-    throw openingFault(cause, file);
   }
 }

@@ -1,0 +1,85 @@
+import * as Args from '@oclif/core/args';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { STORED_RESOURCES } from '../../catalog/catalog.ts';
+import { holdLock } from '../../core/lockfile.ts';
+import { guarded } from '../../core/output/atomicfile.ts';
+import { makeOwnFolder } from '../../core/output/ownfile.ts';
+import { QueryFault } from '../../core/query/fault.ts';
+import { MirrorSource } from '../../core/query/mirrorsource.ts';
+import { folderLine } from '../exporting/summary.ts';
+import { connectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { mirrorFormat, outputFlags } from '../flags/output.ts';
+import { isOn, textFlag } from '../flags/values.ts';
+import { zoneFlags } from '../flags/zone.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { mirrorFormatOf, namedResources, planMirrorFiles } from './mirrorexportplan.ts';
+import { runMirrorExport } from './mirrorexportrun.ts';
+import { mirrorFile } from './mirrorfile.ts';
+import { queryFailure } from './queryfailure.ts';
+
+const { text, toggle } = flagGroup('OUTPUT');
+const MIRRORED = STORED_RESOURCES.map(({ name }) => name);
+
+export const mirrorExportArguments = {
+  resource: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: `What to export, of ${MIRRORED.join(', ')}; everything that is available where none is named, or ALL`,
+  }),
+};
+
+export const mirrorExportFlags: FlagInput = {
+  to: text('FOLDER', 'Folder of the files; created if missing', { required: true }),
+  from: text('FILE.db', 'The mirror to export; that of the profile where not given'),
+  ...mirrorFormat,
+  json: toggle('Print the summary as JSON; errors are JSON too'),
+  excel: outputFlags.excel,
+  'no-header': outputFlags['no-header'],
+  'no-escape-formulas': outputFlags['no-escape-formulas'],
+  ...zoneFlags,
+  quiet: talkFlags.quiet,
+  profile: connectionFlags.profile,
+};
+
+/** Writes whole files from a mirror, as `molar export` writes them, without a request (D52). */
+export abstract class MirrorExportCommand extends MolarCommand {
+  static override usage = '<%= command.id %> [RESOURCE…] --to FOLDER [FLAGS]';
+
+  override async run(): Promise<void> {
+    const { flags, args } = await this.input();
+    const { context } = this;
+    const folder = textFlag(flags, 'to') ?? '';
+    const named = namedResources((args.resource as readonly string[] | undefined) ?? []);
+    mirrorFormatOf(flags);
+    const source = await openSource(await mirrorFile(flags, context.env));
+    try {
+      const files = planMirrorFiles(named, source.tables, flags);
+      await guarded(`make the folder ${folder}`, () => makeOwnFolder(folder));
+      const lock = `${folder}/.molar-export.lock`;
+      const release = await holdLock(lock, `The folder ${folder}`, lockOwner(context.clock));
+      try {
+        const { run, summary, failure } = await runMirrorExport({
+          ...{ context, folder, source, files, quiet: isOn(flags, 'quiet') },
+        });
+        // With --json standard error has nothing but an error (contract §4).
+        if (!isOn(flags, 'json')) await this.note(folderLine(run, folder));
+        if (failure !== undefined) throw failure;
+        if (isOn(flags, 'json')) await this.print(summary);
+      } finally {
+        await release();
+      }
+    } finally {
+      source.close();
+    }
+  }
+}
+
+async function openSource(file: string): Promise<MirrorSource> {
+  try {
+    return new MirrorSource(file);
+  } catch (cause) {
+    throw cause instanceof QueryFault ? queryFailure(cause, '') : cause;
+  }
+}
