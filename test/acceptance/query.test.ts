@@ -3,8 +3,20 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadDriver } from '../../src/sqlite/open.ts';
 import { makeMirror } from '../support/mirrorfile.ts';
-import { exit, molar, start, text, treatsSignals, workplace } from './molar.ts';
+import {
+  connection,
+  exit,
+  molar,
+  PATIENT,
+  serve,
+  start,
+  text,
+  treatsSignals,
+  workplace,
+  writeFixture,
+} from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 
@@ -177,4 +189,34 @@ test('a million rows take no more memory than a few', async () => {
   };
   expect(await most(1_000_000, 'csv')).toBe(1_000_001);
   expect(await most(300_000, 'json')).toBe(300_002);
+});
+
+test('--fresh syncs first what is older or missing, and a real sync gives what the query reads', async () => {
+  await writeFixture(place.path, 30);
+  const served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
+  const run = (sql: string, ...args: string[]) =>
+    molar(place.path, ['query', sql, '--from', 'real.db', ...args], connection(served.url));
+  try {
+    expect(await run('SELECT 1')).toMatchObject({ code: 4 });
+    expect(await run('SELECT count(*) AS n FROM patients', '--fresh', '15m')).toEqual({
+      code: 0,
+      stdout: 'n\n30\n',
+      stderr: '',
+    });
+  } finally {
+    await served.stop();
+  }
+  // Young enough: nobody is asked.
+  const phones = 'SELECT number FROM patient_phones WHERE patient_id = :id';
+  expect(await run(phones, '--fresh', '1d', '--param', `id=${PATIENT}`)).toMatchObject({
+    code: 0,
+    stdout: 'number\n(801) 555-0123\n',
+  });
+  const database = new (loadDriver())(join(place.path, 'real.db'));
+  database.exec("UPDATE _mirror SET as_of = '2026-01-01T00:00:00.000Z'");
+  database.close();
+  expect(await run('SELECT 1', '--fresh', '1d', '--max-retries', '0')).toMatchObject({ code: 8, stdout: '' });
+  const exported = await molar(place.path, ['mirror', 'export', 'patients', '--from', 'real.db', '--to', 'files']);
+  expect(exported).toMatchObject({ code: 0 });
+  expect((await readFile(join(place.path, 'files', 'patients.csv'), 'utf8')).split('\n')).toHaveLength(32);
 });

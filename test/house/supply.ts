@@ -93,6 +93,8 @@ export function doubtful(lock: Lock): string[] {
 export function loose(asked: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(asked).flatMap(([name, version]) => {
     if (typeof version === 'object' && version !== null) return loose(version as Readonly<Record<string, unknown>>);
-    return /^(?:npm:(?:@[\w-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)) ? [] : [`${name}@${version}`];
+    return /^(?:npm:(?:@[\w-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version))
+      ? []
+      : [`${name}@${version}`];
   });
 }

@@ -5,6 +5,8 @@ import { loadDriver } from '../../src/sqlite/open.ts';
 export function makeMirror(file: string, ...more: readonly string[]): string {
   const database = new (loadDriver())(file);
   database.pragma('journal_mode = WAL');
+  database.pragma('application_id = 0x6d6f6c72');
+  database.pragma('user_version = 1');
   for (const statement of [...STATEMENTS, ...more]) database.exec(statement);
   database.close();
   chmodSync(file, 0o600);

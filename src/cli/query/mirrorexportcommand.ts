@@ -16,7 +16,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { mirrorFormatOf, namedResources, planMirrorFiles } from './mirrorexportplan.ts';
 import { runMirrorExport } from './mirrorexportrun.ts';
-import { mirrorFile } from './mirrorfile.ts';
+import { existingMirror } from './mirrorfile.ts';
 import { queryFailure } from './queryfailure.ts';
 
 const { text, toggle } = flagGroup('OUTPUT');
@@ -53,7 +53,7 @@ export abstract class MirrorExportCommand extends MolarCommand {
     const folder = textFlag(flags, 'to') ?? '';
     const named = namedResources((args.resource as readonly string[] | undefined) ?? []);
     mirrorFormatOf(flags);
-    const source = await openSource(await mirrorFile(flags, context.env));
+    const source = await openSource(await existingMirror(flags, context));
     try {
       const files = planMirrorFiles(named, source.tables, flags);
       await guarded(`make the folder ${folder}`, () => makeOwnFolder(folder));

@@ -9,12 +9,13 @@ import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { durationFlag } from '../flags/duration.ts';
 import { outputFlags, readDestination, rowFlags } from '../flags/output.ts';
-import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
+import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { mirrorFile } from '../mirror/place.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { writeRows } from '../rows/output.ts';
 import { type RowPlan, readRowLimit } from '../rows/plan.ts';
 import { durationText } from '../terminal/text.ts';
-import { mirrorFile } from './mirrorfile.ts';
+import { existingMirror } from './mirrorfile.ts';
 import { queryFailure } from './queryfailure.ts';
 import { readStatement } from './statements.ts';
 
@@ -33,13 +34,14 @@ export const queryFlags: FlagInput = {
   name: text('NAME', 'Read a saved statement: NAME.sql in queries/ of the folder for configuration'),
   param: list('NAME=VALUE', 'Value of :NAME in the statement; may be repeated'),
   from: text('FILE.db', 'The mirror to read; that of the profile where not given'),
+  fresh: text('TIME', 'Sync the mirror first when it is older than this, such as 15m, or missing'),
   partial: toggle('Read tables whose first load is not finished, too'),
   timeout: text('TIME', 'Stop after this time, such as 30s or 5m; no limit where not given'),
   ...formats,
   limit: { ...rowFlags.limit, summary: 'Stop after N rows' },
   all: { ...rowFlags.all, summary: 'Every row; the default unless a table goes to a terminal' },
-  quiet: talkFlags.quiet,
-  profile: connectionFlags.profile,
+  ...talkFlags,
+  ...connectionFlags,
 };
 
 /** Reads a mirror by SQL and writes the rows as a list does (D52). */
@@ -55,6 +57,7 @@ export abstract class QueryCommand extends MolarCommand {
     const parameters = readParameters(textFlags(flags, 'param'));
     const sql = await readStatement(args.sql, flags, context);
     checkParameters(sqlTokens(sql, 'sqlite'), parameters);
+    const file = await this.mirror(flags);
     const overtime = new AbortController();
     const timer = time === undefined ? undefined : setTimeout(() => overtime.abort(tooLong(time)), time);
     const signal = AbortSignal.any([context.signal, overtime.signal]);
@@ -62,7 +65,6 @@ export abstract class QueryCommand extends MolarCommand {
     try {
       const statement = { sql, parameters, partial: isOn(flags, 'partial') };
       const { openSqliteQuery } = await import('./sqliteprocess.ts');
-      const file = await mirrorFile(flags, context.env);
       result = await openSqliteQuery(file, statement, { env: context.env, signal });
       await this.write(result, { ...destination, ...shown }, flags);
     } catch (cause) {
@@ -71,6 +73,15 @@ export abstract class QueryCommand extends MolarCommand {
       clearTimeout(timer);
       await result?.close();
     }
+  }
+
+  /** The file to read, brought up to date first with `--fresh`. */
+  private async mirror(flags: FlagValues): Promise<string> {
+    if (textFlag(flags, 'fresh') === undefined) return existingMirror(flags, this.context);
+    const { FreshMirror, freshLine } = await import('./freshmirror.ts');
+    const file = mirrorFile(flags, this.context, 'from');
+    await FreshMirror.start(freshLine(flags, file), this.config);
+    return file;
   }
 
   private async write(

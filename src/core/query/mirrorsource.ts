@@ -21,9 +21,7 @@ export class MirrorSource {
     this.connection = openReadOnly(file);
     try {
       this.connection.exec('BEGIN');
-      const tables = mirroredTables(this.connection);
-      if (tables === undefined) throw new QueryFault({ kind: 'mirror', message: `${file} is no mirror` });
-      this.tables = tables;
+      this.tables = mirroredTables(this.connection);
     } catch (cause) {
       const fault = sqliteFault(cause, '', this.connection);
       this.close();

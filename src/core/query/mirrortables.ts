@@ -1,3 +1,4 @@
+import { MIRROR_TABLES } from '../mirror/tables.ts';
 import type { FaultFacts } from './fault.ts';
 
 /** A row of `_mirror`, as far as it is needed here (D52). */
@@ -32,15 +33,9 @@ export function incomplete(name: string, { resource, unavailable }: MirroredTabl
   return { kind: 'incomplete', name, message, hint };
 }
 
-/** The resource table that a table belongs to: itself, that of its tombstones or versions, or that of a child table. */
+/** What is known of the resource that a table is of: its own, that of its tombstones or versions, or one of its lists. */
 function mirroredTable(name: string, mirrored: readonly MirroredTable[]): MirroredTable | undefined {
-  const wanted = name.toLowerCase();
-  const own = mirrored.find(({ tableName }) => ['', '_deleted', '_history'].some((end) => wanted === tableName + end));
-  if (own !== undefined) return own;
-  const parents = mirrored.filter(({ tableName }) => wanted.startsWith(`${singular(tableName)}_`));
-  return parents.sort((a, b) => b.tableName.length - a.tableName.length)[0];
-}
-
-function singular(table: string): string {
-  return table.endsWith('ies') ? `${table.slice(0, -3)}y` : table.replace(/s$/, '');
+  const wanted = name.replace(/_(?:deleted|history)$/i, '').toLowerCase();
+  const table = MIRROR_TABLES.find((each) => [each, ...each.children].some((part) => part.name === wanted));
+  return mirrored.find(({ tableName }) => tableName === (table?.name ?? wanted));
 }

@@ -1,5 +1,5 @@
 import { type Connection, SqliteUnusable } from '../../sqlite/open.ts';
-import { codeOf } from '../failure.ts';
+import { codeOf, Failure } from '../failure.ts';
 import { type FaultFacts, QueryFault } from './fault.ts';
 import { nameOf, type SqlToken, sqlTokens } from './sqltokens.ts';
 
@@ -12,6 +12,9 @@ export function sqliteFault(cause: unknown, sql: string, connection: Connection)
 
 /** A fault while a file is opened. */
 export function openingFault(cause: unknown, file: string): QueryFault {
+  if (cause instanceof Failure) {
+    return new QueryFault({ kind: 'mirror', message: cause.message.replace(/\.$/, ''), hint: cause.hint ?? '' }, cause);
+  }
   if (cause instanceof SqliteUnusable) {
     return new QueryFault({ kind: 'file', message: cause.message.replace(/\.$/, ''), hint: cause.next }, cause);
   }

@@ -1,4 +1,6 @@
 import { type Connection, openConnection } from '../../sqlite/open.ts';
+import { openToRead } from '../mirror/sqlite/connection.ts';
+import { QueryFault } from './fault.ts';
 import type { MirroredTable } from './mirrortables.ts';
 import { openingFault } from './sqlitefault.ts';
 
@@ -12,8 +14,8 @@ export function openReadOnly(file: string): Connection {
     connection = openConnection(file, { readonly: true });
     connection.pragma(`busy_timeout = ${PATIENCE_MS}`);
     connection.pragma('query_only = ON');
-    // The first thing that reads the file.
-    connection.prepare('SELECT count(*) FROM sqlite_schema').get();
+    // One of another program, or of a newer molar, is refused by what its header says.
+    if (connection.pragma('application_id', { simple: true }) !== 0) openToRead(file)?.close();
     return connection;
   } catch (cause) {
     connection?.close();
@@ -21,10 +23,11 @@ export function openReadOnly(file: string): Connection {
   }
 }
 
-/** The rows of `_mirror`; undefined where there is no such table, so that the file is no mirror. */
-export function mirroredTables(connection: Connection): MirroredTable[] | undefined {
-  const has = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get() !== undefined;
-  if (!has) return undefined;
+/** The rows of `_mirror`. Throws a QueryFault where there is no such table: the file is empty, or no mirror. */
+export function mirroredTables(connection: Connection): MirroredTable[] {
+  const names = connection.prepare('SELECT name FROM sqlite_schema').pluck().all();
+  if (names.length === 0) throw new QueryFault({ kind: 'missing', message: `${connection.name} is empty` });
+  if (!names.includes('_mirror')) throw new QueryFault({ kind: 'mirror', message: `${connection.name} is no mirror` });
   const rows = connection.prepare('SELECT * FROM _mirror').all() as Record<string, unknown>[];
   return rows.map((row) => ({
     resource: String(row.resource),

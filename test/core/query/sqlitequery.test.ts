@@ -41,7 +41,7 @@ test.each([
   ['SELECT 1 WHERE 0', []],
   ['  -- first\n/* then */ SELECT 1; -- last', [[1]]],
   ['SELECT number FROM patient_phones', [['555-0100']]],
-  ['PRAGMA user_version', [[0]]],
+  ['PRAGMA user_version', [[1]]],
   ['pragma main.journal_mode ;', [['wal']]],
   ['PRAGMA integrity_check', [['ok']]],
 ])('%s is read', (sql, rows) => {
@@ -184,6 +184,6 @@ test('a file that is no mirror is left alone', () => {
   const statement = { sql: 'SELECT 1', parameters: {}, partial: false };
   expect(new SqliteReader().answer({ file: other, statement })).toMatchObject({ fault: { kind: 'mirror' } });
   writeFileSync(other, '');
-  expect(new SqliteReader().answer({ file: other, statement })).toMatchObject({ fault: { kind: 'mirror' } });
+  expect(new SqliteReader().answer({ file: other, statement })).toMatchObject({ fault: { kind: 'missing' } });
   expect(readFileSync(other, 'utf8')).toBe('');
 });

@@ -1,0 +1,28 @@
+import { connectionFlags } from '../flags/connection.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { MirrorSyncCommand, syncArguments, syncFlags } from '../mirror/synccommand.ts';
+
+/** The sync behind `--fresh` of another command: it prints nothing, and its failure is that of the command. */
+export class FreshMirror extends MirrorSyncCommand {
+  static override args = syncArguments;
+  static override flags = syncFlags;
+
+  protected override async print(): Promise<void> {}
+
+  protected override async note(): Promise<void> {}
+
+  protected override async catch(error: unknown): Promise<void> {
+    throw error;
+  }
+}
+
+/** The command line of that sync: with the connection of this one. */
+export function freshLine(flags: FlagValues, file: string): string[] {
+  const given = Object.keys(connectionFlags).flatMap((name) => {
+    const value = textFlag(flags, name);
+    if (value !== undefined) return [`--${name}=${value}`];
+    return isOn(flags, name) ? [`--${name}`] : [];
+  });
+  // The summary is printed as JSON, which is nothing here.
+  return [`--to=${file}`, `--fresh=${textFlag(flags, 'fresh')}`, '--json', ...given];
+}
