@@ -89,6 +89,8 @@ test('the statement comes from the line, a file, standard input or the saved one
     stderr: expect.stringContaining('Did you mean first-names?'),
   });
   expect(await run(['--name', '../config'])).toMatchObject({ code: 4 });
+  const named = await molar(place.path, ['autocomplete', 'bash', '--queries'], { MOLAR_CONFIG_DIR: config });
+  expect(named).toEqual({ code: 0, stdout: 'first-names\n', stderr: '' });
   expect(await run(['--file', 'none.sql'])).toMatchObject({ code: 9 });
   expect(await run([])).toMatchObject({ code: 2 });
   expect(await run(['SELECT 1', '--file', 'q.sql'])).toMatchObject({ code: 2 });

@@ -2,8 +2,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { usageFailure } from '../../core/failure.ts';
 import { configPath, readConfig } from '../../core/profiles/config.ts';
-import { textFlag } from '../flags/values.ts';
+import { isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { savedNames } from '../query/statements.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { type Completion, completionOf } from './model.ts';
@@ -28,6 +29,7 @@ export const autocompleteArguments = {
 
 export const autocompleteFlags = {
   line: Flags.string({ hidden: true, summary: 'What the script for PowerShell asks: the line in base64' }),
+  queries: Flags.boolean({ hidden: true, summary: 'What the other scripts ask: names of saved statements' }),
 };
 
 /** Prints a completion script; throws a Failure (exit 2) for an unknown shell. */
@@ -38,12 +40,15 @@ export abstract class AutocompleteCommand extends MolarCommand {
     if (script === undefined) {
       throw usageFailure(`SHELL must be one of ${SHELLS.join(', ')}.`, { source: 'SHELL' });
     }
+    const { context } = this;
+    if (isOn(flags, 'queries')) return this.print((await savedNames(context)).map((name) => `${name}\n`).join(''));
     const completion = completionOf(this.config);
     const line = textFlag(flags, 'line');
     if (line === undefined) return this.print(script(completion));
     const { typed, kept } = readRequest(line);
-    const profiles = () => Object.keys(readConfig(configPath(this.context.env)).profiles);
-    const lines = suggestions(completion, typed, profiles).map((each) => `${answerLine(each, kept)}\n`);
+    const profiles = Object.keys(readConfig(configPath(context.env)).profiles);
+    const queries = await savedNames(context);
+    const lines = suggestions(completion, typed, { profiles, queries }).map((each) => `${answerLine(each, kept)}\n`);
     if (lines.length > 0) await this.print(lines.join(''));
   }
 }

@@ -107,6 +107,15 @@ _molar_kinds() {
       _molar_words="$(molar profiles list --format csv --no-header --fields name 2>/dev/null)"
       _molar_offer "$before" "$2"
       ;;
+    sql)
+      local name="\${2##*[!A-Za-z0-9_]}"
+      _molar_offer "$before\${2%"$name"}" "$name"
+      _molar_nospace
+      ;;
+    queries)
+      _molar_words="$(molar autocomplete bash --queries 2>/dev/null)"
+      _molar_offer "$before" "$2"
+      ;;
     file)
       local path
       while IFS= read -r path; do COMPREPLY+=("$before$path"); done < <(compgen -f -- "$2")

@@ -77,6 +77,16 @@ function __molar_kinds
             for name in (molar profiles list --format csv --no-header --fields name 2>/dev/null)
                 printf "$before%s\\n" $name
             end
+        case sql
+            # What is typed begins with its quote, which no candidate has.
+            set -l given (string replace -r '^['"]' '' -- $current | string match -r '^.*[^A-Za-z0-9_]')
+            for name in $argv[4..-1]
+                echo "$before$given$name"
+            end
+        case queries
+            for name in (molar autocomplete fish --queries 2>/dev/null)
+                echo "$before$name"
+            end
         case file
             if test -n "$before"
                 for path in (__fish_complete_path $current)

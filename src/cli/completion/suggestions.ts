@@ -1,6 +1,13 @@
 import type { Candidate, Completion, ValueGroup } from './model.ts';
 import type { Values } from './values.ts';
 
+/** Names that only the machine has. */
+export interface OwnNames {
+  readonly profiles: readonly string[];
+  /** Of saved statements. */
+  readonly queries: readonly string[];
+}
+
 /** Words before the cursor, without the program's own name, and the part of a word that is typed at it. */
 export interface Typed {
   readonly before: readonly string[];
@@ -8,18 +15,18 @@ export interface Typed {
 }
 
 /** What may stand at the cursor, whole words that begin with what is typed; files are left to the shell. */
-export function suggestions(completion: Completion, typed: Typed, profiles: () => readonly string[]): Candidate[] {
+export function suggestions(completion: Completion, typed: Typed, own: OwnNames): Candidate[] {
   const { before, current } = typed;
   const { path, count } = commandPath(completion, before);
   const { flag, given } = flagAt(before, current);
   const values = flag === undefined ? undefined : valuesAt(completion.flagValues, [`${path} ${flag}`, `* ${flag}`]);
   const fitting = (candidates: readonly Candidate[]) => candidates.filter(({ word }) => word.startsWith(current));
-  if (values !== undefined) return fitting(valueWords(values, current.slice(given.length), profiles, given));
+  if (values !== undefined) return fitting(valueWords(values, current.slice(given.length), own, given));
   if (current.startsWith('-')) return fitting(flagsOf(completion, path));
   // A command may have commands below it and take arguments too.
   const next = count === before.length ? completion.next.find((each) => each.path === path)?.words : undefined;
   const args = valuesAt(completion.arguments, [path]);
-  return fitting([...(next ?? []), ...(args === undefined ? [] : valueWords(args, current, profiles, ''))]);
+  return fitting([...(next ?? []), ...(args === undefined ? [] : valueWords(args, current, own, ''))]);
 }
 
 /** The command that the first words name, and how many of them do. */
@@ -50,8 +57,15 @@ function flagsOf({ flags }: Completion, path: string): Candidate[] {
 }
 
 /** The values as whole words: after `given`, and in a list after the entries that are typed already. */
-function valueWords(values: Values, text: string, profiles: () => readonly string[], given: string): Candidate[] {
-  const head = values.kind === 'list' ? /^.*,/.exec(text) : values.kind === 'sort' ? /^(?:.*,)?-?/.exec(text) : null;
-  const words = values.kind === 'profiles' ? profiles() : 'words' in values ? values.words : [];
+function valueWords(values: Values, text: string, own: OwnNames, given: string): Candidate[] {
+  const head = HEADS[values.kind]?.exec(text);
+  const words = 'words' in values ? values.words : values.kind in own ? own[values.kind as keyof OwnNames] : [];
   return words.map((word) => ({ word: `${given}${head?.[0] ?? ''}${word}`, about: '' }));
 }
+
+/** What stands before the name that is typed, where a word holds several. */
+const HEADS: Partial<Readonly<Record<Values['kind'], RegExp>>> = {
+  list: /^.*,/,
+  sort: /^(?:.*,)?-?/,
+  sql: /^[\s\S]*[^A-Za-z0-9_]/,
+};

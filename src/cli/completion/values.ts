@@ -7,14 +7,16 @@ import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flags/values.ts';
 import { PAGES } from '../help/pages.ts';
+import { sqlWords } from './sqlwords.ts';
 
 /**
  * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.
- * `any`: something that a script cannot know. `profiles`: names that only the machine has.
+ * `sql`: names within a statement. `any`: something that a script cannot know. `profiles`, `queries`: names that only the
+ * machine has.
  */
 export type Values =
-  | { readonly kind: 'words' | 'list' | 'sort'; readonly words: readonly string[] }
-  | { readonly kind: 'file' | 'profiles' | 'any' };
+  | { readonly kind: 'words' | 'list' | 'sort' | 'sql'; readonly words: readonly string[] }
+  | { readonly kind: 'file' | 'profiles' | 'queries' | 'any' };
 
 interface Part {
   readonly name: string;
@@ -36,6 +38,7 @@ function shownOf(options: readonly string[], helpValue: Part['helpValue']): read
 export function valuesOfFlag(id: string, flag: Part): Values {
   if (flag.options !== undefined) return { kind: 'words', words: shownOf(flag.options, flag.helpValue) };
   if (flag.name === 'profile') return { kind: 'profiles' };
+  if (id === 'query' && flag.name === 'name') return { kind: 'queries' };
   const place = placeOf(id);
   if (place !== undefined && (flag.name === 'fields' || flag.name === 'sort')) {
     const words = selectableNames(place.operation.fields ?? place.resource.fields);
@@ -56,6 +59,7 @@ export function valuesOfArgument(id: string, args: Readonly<Record<string, Part>
   if (id.startsWith('profiles:')) return { kind: 'profiles' };
   if (id.startsWith('config:')) return { kind: 'words', words: CONFIG_KEYS.map(({ key }) => key) };
   if (id === 'export') return { kind: 'words', words: [...EXPORTABLE.map(({ name }) => name), 'ALL'] };
+  if (id === 'query') return { kind: 'sql', words: sqlWords() };
   if (id === 'api') return { kind: 'words', words: ['GET', 'POST', 'PUT', 'DELETE', ...apiPaths()] };
   return first?.name === 'file' ? { kind: 'file' } : ANY;
 }

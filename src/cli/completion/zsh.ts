@@ -74,6 +74,11 @@ _molar_kinds() {
       _molar_words=(\${(f)"$(molar profiles list --format csv --no-header --fields name 2>/dev/null)"})
       compadd -a _molar_words
       ;;
+    (sql) compset -P '*[^A-Za-z0-9_]'; compadd -S '' -a _molar_words ;;
+    (queries)
+      _molar_words=(\${(f)"$(molar autocomplete zsh --queries 2>/dev/null)"})
+      compadd -a _molar_words
+      ;;
     (file) _files ;;
   esac
 }

@@ -75,6 +75,11 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
     ['autocomplete', ''],
     ['bash', 'fish', 'powershell', 'zsh'],
   ],
+  [['query', '_mirr'], ['_mirror']],
+  [
+    ['query', 'v_p'],
+    ['v_patient_insurance_plans', 'v_patients'],
+  ],
   [['nosuch', ''], []],
 ];
 
@@ -115,6 +120,12 @@ describe('the bash script', () => {
     ],
     ['within a quote', ['patients', 'update', '5', '--contact-method', "'Call"], ['Call me']],
     ['values with spaces', ['patients', 'update', '5', '--contact-method', 'C'], ['Call\\ me']],
+    [
+      'tables within a statement',
+      ['query', "'SELECT count(*) FROM patient_ph"],
+      ['SELECT count(*) FROM patient_phones'],
+    ],
+    ['columns after a dot', ['query', "'SELECT p.first_n"], ['SELECT p.first_name']],
     ['files', ['documents', 'upload', 'scan'], ['scan one.pdf']],
     ['files of a flag', ['patients', 'list', '--out', 'scan'], ['scan one.pdf']],
   ])('completes %s', (_, words, expected) => {
@@ -150,7 +161,7 @@ describe('suggestions', () => {
   it.each(CASES)('for %j', (words, expected) => {
     const typed = { before: words.slice(0, -1), current: words.at(-1) ?? '' };
     expect(
-      suggestions(completion, typed, () => [])
+      suggestions(completion, typed, { profiles: [], queries: [] })
         .map(({ word }) => word)
         .sort(),
     ).toEqual(expected);
@@ -162,9 +173,14 @@ describe('suggestions', () => {
     ['values with a colon', ['server', 'tokens', 'create', '--scope'], 'model:', ['model:read', 'model:write']],
     ['profiles', ['patients', 'list', '--profile'], 'w', ['work', 'west']],
     ['profiles to remove', ['profiles', 'remove'], 'h', ['home']],
+    ['saved statements', ['query', '--name'], 'o', ['overdue']],
     ['no flags after a flag without a value', ['patients', 'list', '--limit'], '', []],
   ])('know %s', (_, before, current, expected) => {
-    const found = suggestions(completion, { before, current }, () => ['work', 'west', 'home']);
+    const found = suggestions(
+      completion,
+      { before, current },
+      { profiles: ['work', 'west', 'home'], queries: ['overdue'] },
+    );
     expect(found.map(({ word }) => word)).toEqual(expected);
   });
 });
