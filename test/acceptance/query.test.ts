@@ -153,6 +153,11 @@ test('a query that takes longer than --timeout ends with 7, whole or nothing', a
   expect(await readdir(place.path)).not.toContain('endless.csv');
 });
 
+test('no row beyond --limit is waited for', async () => {
+  const slow = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x <= 3 OR x < 0`;
+  expect(await query(slow, '--limit', '3')).toMatchObject({ code: 0, stdout: 'x\n1\n2\n3\n' });
+});
+
 test('a signal ends a query in the middle of a row, and its process with it', async () => {
   const child = start(place.path, ['query', ENDLESS, '--from', 'mirror.db']);
   const [stdout, stderr, ended] = [text(child.stdout), text(child.stderr), exit(child)];

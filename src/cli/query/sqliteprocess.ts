@@ -36,8 +36,8 @@ export async function openSqliteQuery(
   const opened = await ask({ file, statement });
   return {
     names: 'names' in opened ? opened.names : [],
-    next: async () => {
-      const reply = await ask('next');
+    next: async (most) => {
+      const reply = await ask({ rows: most });
       return 'rows' in reply ? reply.rows : [];
     },
     close: async () => reader.close(),

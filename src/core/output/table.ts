@@ -3,7 +3,7 @@ import { type Column, valueAt } from './columns.ts';
 import { tableText } from './displaytext.ts';
 import type { LocalClock } from './localclock.ts';
 import { banded, PLAIN, type Style } from './style.ts';
-import { displayWidth, fitText } from './terminaltext.ts';
+import { displayWidth, fitText, terminalText } from './terminaltext.ts';
 import type { Formatter } from './writepages.ts';
 
 /** Form of a table. */
@@ -60,7 +60,7 @@ type Layout = readonly LaidOut[];
 function layOut(rows: readonly Row[], columns: readonly Column[], options: TableOptions): Layout {
   const numeric = columns.map((column) => rows.some((row) => isNumber(valueAt(row, column))));
   const needs = columns.map((column, at) => ({
-    header: displayWidth(column.name),
+    header: displayWidth(terminalText(column.name)),
     cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column, options.clock))), 0),
     isId: column.isId || column.isWhole === true || numeric[at] === true,
   }));
@@ -80,7 +80,9 @@ function isNumber(value: unknown): boolean {
 }
 
 function headerLines(layout: Layout, style: Style): string {
-  const names = layout.map(({ column, width, isRight }) => padded(fitText(column.name, width), width, isRight));
+  const names = layout.map(({ column, width, isRight }) =>
+    padded(fitText(terminalText(column.name), width), width, isRight),
+  );
   const rule = layout.map(({ width }) => '─'.repeat(width));
   return `${style('heading', line(names))}\n${style('faint', line(rule))}\n`;
 }

@@ -8,8 +8,8 @@ export type QueryValue = string | number | bigint | boolean | null;
 export interface QueryResult {
   /** Names of its columns as the engine gives them; they may be equal. */
   readonly names: readonly string[];
-  /** The next rows; an empty list at the end. Throws a QueryFault. */
-  readonly next: () => Promise<readonly (readonly QueryValue[])[]>;
+  /** The next rows, `most` of them at most; an empty list at the end. Throws a QueryFault. */
+  readonly next: (most: number) => Promise<readonly (readonly QueryValue[])[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -40,17 +40,28 @@ export function queryColumns(names: readonly string[]): Column[] {
   return names.map((name) => ({ name, path: [name], isId: /(?:^|_)id$/i.test(name), kind: 'number' }));
 }
 
-/** The rows of a result as pages, `limit` rows in all. */
+/** Rows that are asked for at a time. */
+const ROWS = 500;
+
+/** The rows of a result as pages, `limit` rows in all; while one is written the next is read, and no row beyond the limit. */
 export async function* queryPages(
   result: QueryResult,
   names: readonly string[],
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<RowPage> {
-  for (let left = limit; left > 0; ) {
-    const values = await result.next();
+  const read = (left: number) => {
+    const reading = result.next(Math.min(ROWS, left));
+    // It is awaited only when the page before has been written.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  let left = limit;
+  for (let ahead = read(left); ; ) {
+    const values = await ahead;
     if (values.length === 0) return;
-    const rows = values.slice(0, left).map((row): Row => Object.fromEntries(names.map((name, at) => [name, row[at]])));
-    left -= rows.length;
-    yield { rows };
+    left -= values.length;
+    if (left > 0) ahead = read(left);
+    yield { rows: values.map((row): Row => Object.fromEntries(names.map((name, at) => [name, row[at]]))) };
+    if (left === 0) return;
   }
 }

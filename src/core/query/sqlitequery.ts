@@ -15,6 +15,9 @@ export interface Statement {
   readonly partial: boolean;
 }
 
+/** Milliseconds after which rows that have arrived wait for no others. */
+const PATIENCE_MS = 50;
+
 /**
  * A statement on a read-only connection to a mirror in SQLite. It is accepted for what the engine says of it, never for
  * its text (D52): a query has a plan, returns columns and writes nothing; an EXPLAIN has the columns of one and
@@ -41,11 +44,12 @@ export class SqliteQuery {
     this.rows = this.guarded(() => prepared.iterate(parameters)) as Iterator<readonly unknown[]>;
   }
 
-  /** The next rows, `count` at most; fewer only at the end. Throws a QueryFault. */
-  next(count: number): QueryValue[][] {
+  /** The next rows, `most` at most, fewer where they come slowly, and none at the end. Throws a QueryFault. */
+  next(most: number): QueryValue[][] {
     return this.guarded(() => {
       const taken: QueryValue[][] = [];
-      while (taken.length < count) {
+      const end = performance.now() + PATIENCE_MS;
+      while (taken.length < most && (taken.length === 0 || performance.now() < end)) {
         const { done, value } = this.rows.next();
         if (done === true) break;
         taken.push(value.map(queryValue));

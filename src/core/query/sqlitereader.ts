@@ -4,17 +4,14 @@ import type { QueryValue } from './result.ts';
 import { openReadOnly } from './sqliteopen.ts';
 import { SqliteQuery, type Statement } from './sqlitequery.ts';
 
-/** What is asked of a reader: first to open a file and prepare a statement, then for rows. */
-export type ReaderRequest = { readonly file: string; readonly statement: Statement } | 'next';
+/** What is asked of a reader: first to open a file and prepare a statement, then for rows, a number of them at most. */
+export type ReaderRequest = { readonly file: string; readonly statement: Statement } | { readonly rows: number };
 
 /** Its answer: names of columns, rows (none at the end), or what is wrong. */
 export type ReaderReply =
   | { readonly names: readonly string[] }
   | { readonly rows: readonly (readonly QueryValue[])[] }
   | { readonly fault: FaultFacts };
-
-/** Rows of an answer. */
-const ROWS = 500;
 
 /** Answers the requests of one query, in a process of its own or in this one. */
 export class SqliteReader {
@@ -23,7 +20,7 @@ export class SqliteReader {
 
   answer(request: ReaderRequest): ReaderReply {
     try {
-      if (request === 'next') return { rows: this.query?.next(ROWS) ?? [] };
+      if ('rows' in request) return { rows: this.query?.next(request.rows) ?? [] };
       this.connection = openReadOnly(request.file);
       this.query = new SqliteQuery(this.connection, request.statement);
       return { names: this.query.names };

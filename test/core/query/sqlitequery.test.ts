@@ -22,7 +22,7 @@ function read(sql: string, { parameters = {}, partial = false }: { parameters?: 
   const reader = new SqliteReader();
   const opened = reader.answer({ file, statement: { sql, parameters, partial } });
   if (!('names' in opened)) return opened;
-  const next = reader.answer('next');
+  const next = reader.answer({ rows: 100 });
   return 'rows' in next ? { names: opened.names, rows: next.rows } : next;
 }
 
