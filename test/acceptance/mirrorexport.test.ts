@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeMirror } from '../support/mirrorfile.ts';
 import { parquetRows } from '../support/parquet.ts';
-import { molar, type Served, serve, workplace } from './molar.ts';
+import { molar, type Served, serve, text, workplace } from './molar.ts';
 
 /** Resources of the practice, and their tables. */
 const TABLES = {
@@ -156,6 +159,29 @@ test('what is not complete is not written, and what is, is (6)', async () => {
     stderr: expect.stringContaining('Did you mean patients?'),
   });
   expect(await readdir(inPlace('none'))).toEqual(['summary.json']);
+});
+
+test('--ping tells a health check how it went, and nothing of what was exported', async () => {
+  const told: string[] = [];
+  const check = createServer((request, response) => {
+    void text(request).then((body) => {
+      told.push(`${request.method} ${request.url} ${body}`.trim());
+      response.end();
+    });
+  });
+  await once(check.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(check.address() as AddressInfo).port}/check`;
+  expect(await exported('patients', '--to', 'pinged', '--ping', url)).toMatchObject({ code: 0 });
+  expect(await exported('imageattachments', '--to', 'pinged', '--ping', url)).toMatchObject({ code: 6 });
+  check.close();
+  expect(told.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    'POST /check/start',
+    'POST /check',
+    'POST /check/start',
+    'POST /check/fail',
+  ]);
+  expect(told.join('\n')).not.toMatch(/pinged|imageattachments/);
+  expect(told.at(-1)).toContain('6');
 });
 
 test('Parquet has the values in columns of their kinds, as another program reads them', async () => {

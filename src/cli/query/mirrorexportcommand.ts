@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
+import type { Resource } from '../../catalog/define.ts';
 import { holdLock } from '../../core/lockfile.ts';
 import { guarded } from '../../core/output/atomicfile.ts';
 import { makeOwnFolder } from '../../core/output/ownfile.ts';
@@ -10,9 +11,10 @@ import { folderLine } from '../exporting/summary.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { mirrorFormat, outputFlags } from '../flags/output.ts';
-import { isOn, textFlag } from '../flags/values.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { pinged, pingFlags } from '../ping.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { mirrorFormatOf, namedResources, planMirrorFiles } from './mirrorexportplan.ts';
 import { runMirrorExport } from './mirrorexportrun.ts';
@@ -39,6 +41,7 @@ export const mirrorExportFlags: FlagInput = {
   'no-header': outputFlags['no-header'],
   'no-escape-formulas': outputFlags['no-escape-formulas'],
   ...zoneFlags,
+  ...pingFlags,
   quiet: talkFlags.quiet,
   profile: connectionFlags.profile,
 };
@@ -50,9 +53,17 @@ export abstract class MirrorExportCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
     const { context } = this;
-    const folder = textFlag(flags, 'to') ?? '';
     const named = namedResources((args.resource as readonly string[] | undefined) ?? []);
     mirrorFormatOf(flags);
+    const note = (line: string) => this.note(line);
+    await pinged({ command: 'molar mirror export', flags, context, connections: this.connections(flags), note }, () =>
+      this.export(named, flags),
+    );
+  }
+
+  private async export(named: readonly Resource[] | undefined, flags: FlagValues): Promise<void> {
+    const { context } = this;
+    const folder = textFlag(flags, 'to') ?? '';
     const source = await openSource(await existingMirror(flags, context));
     try {
       const files = planMirrorFiles(named, source.tables, flags);
