@@ -15,6 +15,7 @@ import type { Clock } from './clock.ts';
 import { LinkKeys } from './files/linkkeys.ts';
 import { openFiles, requireFiles } from './files/open.ts';
 import { DEFAULT_FILE_RETENTION_DAYS, recoverFiles, removeDue } from './files/recovery.ts';
+import { ImportResumer } from './import/staged/resumer.ts';
 import { refuseUnfinished } from './maintenance/copy/state.ts';
 import { HourlyTask } from './scheduler.ts';
 import type { Service } from './service.ts';
@@ -76,6 +77,8 @@ export interface OpenOptions {
   readonly auditKey?: string;
   /** Where checkpoints are shipped to (`shippingTarget`); nowhere when not given. */
   readonly auditCheckpoints?: string;
+  /** Called when an import that a killed process had decided could not be gone on with. */
+  readonly onImportFault?: (error: unknown) => void;
   /** Called when something of the audit log is to be tried again. */
   readonly onAuditFault?: (what: KeeperFault, error: unknown) => void;
 }
@@ -126,6 +129,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const auditTidying = new HourlyTask(store, 'audit', async (signal) => {
       if (keeper !== undefined) await deleteOldEntries(store, keeper, clock, auditDays, signal);
     });
+    const imports = new ImportResumer(service, options.onImportFault ?? (() => {}));
     if (options.serving) {
       await requireFiles(store, files);
       await recoverFiles(store, files, clock());
@@ -134,12 +138,14 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       linkKeys.follow();
       auditTidying.start();
       fileTidying.start();
+      imports.start();
     }
     return {
       service,
       path,
       ...(keeper && { keeper }),
       async close() {
+        await imports.close();
         await deliveries.stop();
         await stream.close();
         await auditTidying.close();

@@ -11,7 +11,7 @@ export class Lease {
   private readonly holder = randomUUID();
 
   constructor(
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'shared'>,
     private readonly name: string,
     private readonly milliseconds: number,
   ) {}

@@ -74,6 +74,10 @@ const FAULTS: Readonly<Record<KeeperFault, string>> = {
   entries: 'entries of the audit log wait for their numbers',
 };
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Opens the data folder, imports files, and listens (contract §6). The only place with a socket. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
@@ -88,10 +92,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
     statementTimeoutMs: options.requestTimeoutSeconds * 1000,
-    onAuditFault: (what, error) =>
-      options.log.note('warn', FAULTS[what], {
-        reason: error instanceof Error ? error.message : String(error),
-      }),
+    onAuditFault: (what, error) => options.log.note('warn', FAULTS[what], { reason: reasonOf(error) }),
+    onImportFault: (error) => options.log.note('warn', 'an import waits to be completed', { reason: reasonOf(error) }),
   });
   let relay: Relay | undefined;
   try {

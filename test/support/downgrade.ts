@@ -52,6 +52,7 @@ const UNDO: Readonly<Record<number, readonly string[]>> = {
   17: ['DROP TABLE record_counts', 'DELETE FROM schema_state'],
   18: ['DROP TABLE ledger_blocks', 'ALTER TABLE ledger_versions DROP COLUMN counted'],
   19: ['DROP TABLE servers', 'DROP TABLE schema_repairs'],
+  20: ['DROP TABLE imports', 'DROP TABLE import_lines', 'DROP TABLE import_links', 'DROP TABLE import_deferred'],
 };
 
 const MESSAGE = `org, seq, routing_key, sent_at, correlation_id, payload, places, record, record_id, patient_id`;

@@ -17,14 +17,18 @@ export async function writeCommand(service: Pick<Service, 'store' | 'clock'>, do
   await service.store.sequenceEntries();
 }
 
-/** Writes the entry of a command in the transaction of what it does. */
-export function appendCommand(tx: Transaction, at: string, done: Done): Promise<void> {
-  return appendAudit(tx, entryOf(at, done));
+/** Writes the entry of a command in the transaction of what it does. `who`: whoever runs it, when that is not this process. */
+export function appendCommand(tx: Transaction, at: string, done: Done, who = commandUser()): Promise<void> {
+  return appendAudit(tx, entryOf(at, done, who));
 }
 
-/** Whoever may run commands on the server's own data is `command USER` (contract §8). */
-function entryOf(at: string, done: Done): AuditEntry {
-  return { org: null, ...done, at, actor: { who: `command ${userName()}`, address: null, requestId: null } };
+/** Whoever runs a command on the server's own data, as entries name them: `command USER` (contract §8). */
+export function commandUser(): string {
+  return `command ${userName()}`;
+}
+
+function entryOf(at: string, done: Done, who = commandUser()): AuditEntry {
+  return { org: null, ...done, at, actor: { who, address: null, requestId: null } };
 }
 
 function userName(): string {

@@ -4,13 +4,16 @@ import { utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
 import { appendAudit } from '../audit/entries.ts';
 import { findOrganization } from '../organizations.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Reader, Transaction } from '../store/store.ts';
 import { removeClient, saveClient } from '../tokens/clients.ts';
 import { secretHash } from '../tokens/secrets.ts';
 import { idOfHash, revokeTokenText, saveToken, tokenHash } from '../tokens/tokens.ts';
 import { IMPORT } from './changes.ts';
 import { GLOBAL_KINDS, GLOBAL_NAMES } from './kinds.ts';
 import { type ImportLine, missingField, type ProblemList } from './lines.ts';
+
+/** What a line of a credential writes. */
+export type CredentialWrite = (tx: Transaction) => Promise<void>;
 
 /**
  * Lines of type AccessToken and ApiClient (contract §7): whoever wrote one can sign in. So they are taken only when that
@@ -23,7 +26,7 @@ export class CredentialLines {
   private readonly named = new Map<string, number>();
 
   constructor(
-    private readonly tx: Transaction,
+    private readonly reader: Reader,
     private readonly now: string,
     private readonly problems: ProblemList,
     private readonly allowed: boolean,
@@ -31,33 +34,36 @@ export class CredentialLines {
 
   /** To be called before any line is read. */
   async open(): Promise<void> {
-    this.isFirst = (await this.tx.get(sql`SELECT 1 AS found FROM organizations LIMIT 1`)) === undefined;
+    this.isFirst = (await this.reader.get(sql`SELECT 1 AS found FROM organizations LIMIT 1`)) === undefined;
   }
 
-  /** Imports one line of a kind of `GLOBAL_KINDS`, and notes it in the audit log. */
-  async importLine(type: string, { line, record }: ImportLine): Promise<void> {
+  /** Reads one line of a kind of `GLOBAL_KINDS`; the write that it asks for, which notes it in the audit log. */
+  async readLine(type: string, { line, record }: ImportLine): Promise<CredentialWrite | undefined> {
     if (!this.allowed && !this.isFirst) {
       this.problems.add(line, 'type', `Lines of type ${type} are taken only with --allow-credentials.`);
-      return;
+      return undefined;
     }
     const { type: _, deleted, ...given } = record;
     const values =
       deleted === true
         ? this.read(line, nameOf(type, given), GLOBAL_NAMES[type] ?? {})
         : this.read(line, given, GLOBAL_KINDS[type] ?? {});
-    if (values === undefined) return;
-    const done = type === 'AccessToken' ? await this.token(values, deleted) : await this.client(values, deleted);
-    if (done !== undefined) await appendAudit(this.tx, { org: null, at: this.now, actor: IMPORT, ...done });
+    if (values === undefined) return undefined;
     for (const id of (values.organizations as string[] | undefined) ?? []) {
       if (!this.named.has(id)) this.named.set(id, line);
     }
+    const write = type === 'AccessToken' ? this.token(values, deleted) : await this.client(values, deleted);
+    return async (tx) => {
+      const done = await write(tx);
+      if (done !== undefined) await appendAudit(tx, { org: null, at: this.now, actor: IMPORT, ...done });
+    };
   }
 
   /** Reports organizations that the file does not bring: whoever makes them later would not know who may read them. */
   async settle(): Promise<void> {
     if (this.allowed) return;
     for (const [id, line] of this.named) {
-      if ((await findOrganization(this.tx, id)) !== undefined) continue;
+      if ((await findOrganization(this.reader, id)) !== undefined) continue;
       const message = `There is no organization ${id} in the file; for one that comes later use --allow-credentials.`;
       this.problems.add(line, 'organizations', message);
     }
@@ -78,23 +84,29 @@ export class CredentialLines {
     return context.problems.length > 0 ? undefined : values;
   }
 
-  private async token(values: Record<string, unknown>, deleted: unknown) {
+  private token(values: Record<string, unknown>, deleted: unknown) {
     const token = String(values.token);
     const ids = [idOfHash(tokenHash(token))];
-    if (deleted === true)
-      return (await revokeTokenText(this.tx, token)) ? { operation: 'tokens.delete', ids } : undefined;
-    await saveToken(this.tx, token, this.termsOf(values));
-    return { operation: 'tokens.create', ids };
+    const terms = this.termsOf(values);
+    return async (tx: Transaction) => {
+      if (deleted === true) return (await revokeTokenText(tx, token)) ? { operation: 'tokens.delete', ids } : undefined;
+      await saveToken(tx, token, terms);
+      return { operation: 'tokens.create', ids };
+    };
   }
 
   private async client(values: Record<string, unknown>, deleted: unknown) {
     const clientId = String(values.clientId);
     const named = { ids: [clientId], client: clientId };
-    if (deleted === true)
-      return (await removeClient(this.tx, clientId)) ? { operation: 'clients.delete', ...named } : undefined;
     const terms = { ...this.termsOf(values), locations: null, readOnly: false };
-    await saveClient(this.tx, clientId, await secretHash(String(values.clientSecret)), terms);
-    return { operation: 'clients.create', ...named };
+    // Slow by design: not while others wait for a transaction.
+    const hash = deleted === true ? '' : await secretHash(String(values.clientSecret));
+    return async (tx: Transaction) => {
+      if (deleted === true)
+        return (await removeClient(tx, clientId)) ? { operation: 'clients.delete', ...named } : undefined;
+      await saveClient(tx, clientId, hash, terms);
+      return { operation: 'clients.create', ...named };
+    };
   }
 
   private termsOf({ organizations, scopes, expiresAt }: Record<string, unknown>) {

@@ -1,9 +1,6 @@
 import type { Readable } from 'node:stream';
-import sql from 'sql-template-tag';
 import type { Problem } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { asId } from '../../catalog/fields/numbers.ts';
-import type { Transaction } from '../store/store.ts';
 
 /** One record of an import and its line, from 1. */
 export interface ImportLine {
@@ -13,6 +10,9 @@ export interface ImportLine {
 
 /** The lines of an import in groups, as they arrive: a group is consumed before the next one is requested. */
 export type LineSource = AsyncIterable<Iterable<ImportLine>> | Iterable<Iterable<ImportLine>>;
+
+/** Opens the source of an import, whose reader reports what is no record. */
+export type OpenSource = (problems: ProblemList) => LineSource;
 
 /** A problem of an import and its line, from 1. */
 export interface ImportProblem {
@@ -47,6 +47,12 @@ export class ProblemList {
 
   addAll(line: number, problems: readonly Problem[]): void {
     for (const problem of problems) this.add(line, problem.source, problem.description);
+  }
+
+  /** Begins anew. */
+  clear(): void {
+    this.listed.length = 0;
+    this.total = 0;
   }
 
   throwIfAny(): void {
@@ -140,50 +146,4 @@ export function numberRecords(records: Iterable<ImportLine['record']>): LineSour
 function* numbered(records: Iterable<ImportLine['record']>): Generator<ImportLine> {
   let line = 0;
   for (const record of records) yield { line: ++line, record };
-}
-
-/** Deferred lines read back at once. */
-const PAGE_SIZE = 200;
-
-/** Lines that can only be read after all others: stored in the database, since they may be many, with ids in memory. */
-export class DeferredLines {
-  private readonly ids = new Map<string, Set<unknown>>();
-  private count = 0;
-
-  constructor(private readonly tx: Transaction) {}
-
-  /** Whether a deferred line is about the same record. */
-  includes({ record }: ImportLine): boolean {
-    return this.count > 0 && this.ids.get(kindOf(record))?.has(asId(record.id)) === true;
-  }
-
-  async add({ line, record }: ImportLine): Promise<void> {
-    if (this.count === 0)
-      await this.tx.run(sql`CREATE TEMP TABLE import_deferred (seq BIGINT, line BIGINT, record TEXT)`);
-    this.count++;
-    const kind = kindOf(record);
-    const ids = this.ids.get(kind) ?? new Set();
-    this.ids.set(kind, ids.add(asId(record.id)));
-    await this.tx.run(
-      sql`INSERT INTO import_deferred (seq, line, record) VALUES (${this.count}, ${line}, ${JSON.stringify(record)})`,
-    );
-  }
-
-  /** The lines in their order; once. */
-  async *drain(): AsyncGenerator<ImportLine> {
-    if (this.count === 0) return;
-    await this.tx.run(sql`CREATE INDEX import_deferred_by_seq ON import_deferred (seq)`);
-    for (let after = 0; after < this.count; after += PAGE_SIZE) {
-      const page = await this.tx.all<{ line: number; record: string }>(
-        sql`SELECT line, record FROM import_deferred WHERE seq > ${after} AND seq <= ${after + PAGE_SIZE} ORDER BY seq`,
-      );
-      for (const { line, record } of page) yield { line, record: JSON.parse(record) as ImportLine['record'] };
-    }
-    await this.tx.run(sql`DROP TABLE import_deferred`);
-  }
-}
-
-/** Records with one id of the same kind are the same record. */
-function kindOf({ organizationId, type }: ImportLine['record']): string {
-  return `${organizationId} ${type}`;
 }

@@ -4,7 +4,7 @@ import { readFields } from '../../catalog/record.ts';
 import { type ReferenceRecord, referenceRecord } from '../references.ts';
 import type { LocationFinder } from '../resources/behaviour.ts';
 import type { Service } from '../service.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Reader } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import type { RecordKind } from './kinds.ts';
 import type { ImportLine } from './lines.ts';
@@ -17,7 +17,8 @@ const MAX_CACHED = 10_000;
 export class LocationCache implements LocationFinder {
   private readonly cache = new Map<string, ReferenceRecord | undefined>();
 
-  constructor(private readonly tx: Transaction) {}
+  /** `lookUp`: finds what is not cached. */
+  constructor(private readonly lookUp: LocationFinder['find']) {}
 
   async find(
     org: number,
@@ -28,7 +29,7 @@ export class LocationCache implements LocationFinder {
     const key = keyOf(org, type, id);
     if (!this.cache.has(key)) {
       if (this.cache.size >= MAX_CACHED) this.cache.clear();
-      this.cache.set(key, await referenceRecord(this.tx, { org }, type, id));
+      this.cache.set(key, await this.lookUp(org, type, id));
     }
     return this.cache.get(key);
   }
@@ -37,6 +38,11 @@ export class LocationCache implements LocationFinder {
   evict(org: number, type: string, id: number): void {
     if (type === 'Location' || type === 'Operatory') this.cache.delete(keyOf(org, type, id));
   }
+}
+
+/** Locations and operatories as they are stored. */
+export function storedLocations(read: Reader): LocationCache {
+  return new LocationCache((org, type, id) => referenceRecord(read, { org }, type, id));
 }
 
 function keyOf(org: number, type: string, id: number): string {

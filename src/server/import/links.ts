@@ -2,7 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Kind } from '../../catalog/fields/kind.ts';
 import { existingIds, type FoundLink, linksOf } from '../references.ts';
 import { tableOf } from '../store/layout.ts';
-import type { Statement, Transaction } from '../store/store.ts';
+import type { Reader, Statement, Writing } from '../store/store.ts';
 import { RECORD_KINDS, RESOURCE_BY_TYPE, type RecordKind } from './kinds.ts';
 import { MAX_LISTED_PROBLEMS, type ProblemList } from './lines.ts';
 
@@ -17,6 +17,16 @@ const BATCH = 50;
 
 type NotedLink = readonly [org: number, id: number, line: number, field: string];
 
+/** The records that links of an import may lead to. */
+export interface LinkTargets {
+  /** Those of a kind that exist, of these ids. */
+  existing(org: number, target: string, ids: readonly number[]): Promise<Set<number>>;
+  /** The condition that the record exists which a row of links leads to; `link` is its alias, with `org` and `id`. */
+  whereExists(target: string, link: Sql): Sql;
+  /** All records of a kind. */
+  recordsOf(org: number, kind: RecordKind): AsyncIterable<{ readonly id: number; readonly json: string }>;
+}
+
 /** Checks the links of an import: those to records that do not exist yet are stored and looked up again at the end. */
 export class LinkBook {
   /** Ids that exist, by organization and kind. What a later line deletes is noted by `noteDeleted`. */
@@ -28,13 +38,12 @@ export class LinkBook {
   private readonly pending = new Map<string, NotedLink[]>();
   private readonly statements = new Map<string, Statement>();
 
-  constructor(private readonly tx: Transaction) {}
-
-  async open(): Promise<void> {
-    await this.tx.run(
-      sql`CREATE TEMP TABLE import_links (org BIGINT, target TEXT, id BIGINT, line BIGINT, field TEXT)`,
-    );
-  }
+  /** `name`: the import that they are of; the table is `import_links` (`STAGING_TABLES`). */
+  constructor(
+    private readonly tx: Writing,
+    private readonly name: string,
+    private readonly targets: LinkTargets,
+  ) {}
 
   /** Whether all of these lead to records that are cached as existing: then there is nothing to note. */
   allExist(org: number, links: readonly FoundLink[]): boolean {
@@ -80,7 +89,7 @@ export class LinkBook {
   private async exists(org: number, target: string, id: number): Promise<boolean> {
     const name = `${org} ${target} ${id}`;
     if (this.absent.has(name)) return false;
-    if ((await existingIds(this.tx, { org }, target, [id])).has(id)) return true;
+    if ((await this.targets.existing(org, target, [id])).has(id)) return true;
     if (this.absent.size >= MAX_CACHED) this.absent.clear();
     this.absent.add(name);
     return false;
@@ -108,13 +117,15 @@ export class LinkBook {
     if (known !== undefined) return known;
     const others = Array.from({ length: links - 1 }, () => sql`(${0}, ${0}, ${0}, ${''})`);
     const typed = sql`(CAST(${0} AS BIGINT), CAST(${0} AS BIGINT), CAST(${0} AS BIGINT), CAST(${''} AS TEXT))`;
+    const exists = this.targets.whereExists(target, raw('n'));
     const {
       sql: own,
       text,
       values,
     } = sql`WITH n (org, id, line, field) AS (VALUES ${join([typed, ...others])})
-      INSERT INTO import_links (org, target, id, line, field)
-      SELECT n.org, CAST(${target} AS TEXT), n.id, n.line, n.field FROM n WHERE NOT EXISTS (${targetOf(target, 'n')})`;
+      INSERT INTO import_links (import, org, target, id, line, field)
+      SELECT CAST(${this.name} AS TEXT), n.org, CAST(${target} AS TEXT), n.id, n.line, n.field FROM n WHERE NOT ${exists}
+      ON CONFLICT DO NOTHING`;
     const statement = { sql: own, text, values: values.slice(links * 4) };
     this.statements.set(key, statement);
     return statement;
@@ -132,16 +143,16 @@ export class LinkBook {
   /** Reports every link that leads nowhere after the last line. */
   async settle(problems: ProblemList): Promise<void> {
     const targets = await this.tx.all<{ target: string }>(
-      sql`SELECT DISTINCT target FROM import_links ORDER BY target`,
+      sql`SELECT DISTINCT target FROM import_links WHERE import = ${this.name} ORDER BY target`,
     );
     for (const { target } of targets) await this.reportDangling(target, problems);
-    await this.tx.run(sql`DROP TABLE import_links`);
     for (const entry of this.deleted.values()) await this.reportOrphans(entry, problems);
   }
 
   private async reportDangling(target: string, problems: ProblemList): Promise<void> {
     const rows = await this.tx.all<{ id: number; line: number; field: string }>(
-      sql`SELECT l.id, l.line, l.field FROM import_links l WHERE l.target = ${target} AND NOT EXISTS (${targetOf(target, 'l')})
+      sql`SELECT l.id, l.line, l.field FROM import_links l
+        WHERE l.import = ${this.name} AND l.target = ${target} AND NOT ${this.targets.whereExists(target, raw('l'))}
         ORDER BY l.line, l.field, l.id LIMIT ${MAX_LISTED_PROBLEMS * 100}`,
     );
     for (const { id, line, field } of rows) {
@@ -149,28 +160,17 @@ export class LinkBook {
     }
   }
 
-  /** All records of a kind, page by page. */
-  private async *recordsOf(org: number, kind: RecordKind): AsyncGenerator<{ id: number; json: string }> {
-    for (let after = 0; ; ) {
-      const from = kind.resource
-        ? sql`SELECT id, json FROM ${raw(tableOf(kind.resource))} WHERE org = ${org} AND id > ${after}`
-        : sql`SELECT id, json FROM reference_records WHERE org = ${org} AND type = ${kind.type} AND id > ${after}`;
-      const page = await this.tx.all<{ id: number; json: string }>(sql`${from} ORDER BY id LIMIT ${PAGE_SIZE}`);
-      yield* page;
-      if (page.length < PAGE_SIZE) return;
-      after = page.at(-1)?.id ?? after;
-    }
-  }
-
   /** Reports remaining records that link to what the import deletes: found by reading all that may. */
   private async reportOrphans(entry: { org: number; target: string; ids: Map<number, number> }, problems: ProblemList) {
     const { org, target } = entry;
-    const present = await existingIds(this.tx, { org }, target, [...entry.ids.keys()]);
+    const present = await this.targets.existing(org, target, [...entry.ids.keys()]);
     const gone = new Map([...entry.ids].filter(([id]) => !present.has(id)));
     for (const kind of RECORD_KINDS.values()) {
-      const bound = Object.fromEntries(Object.entries(kind.fields).filter(([, field]) => holds(field.kind, target)));
+      const bound = Object.fromEntries(
+        Object.entries(kind.fields).filter(([name, field]) => holds(field.kind, target) && !FOLLOWS.has(name)),
+      );
       if (Object.keys(bound).length === 0) continue;
-      for await (const row of this.recordsOf(org, kind)) {
+      for await (const row of this.targets.recordsOf(org, kind)) {
         const links = linksOf(bound, JSON.parse(row.json) as Record<string, unknown>);
         for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {
           const message = `${target} ${link.id} cannot be deleted: ${kind.type} ${row.id} links to it by ${link.at}.`;
@@ -181,15 +181,37 @@ export class LinkBook {
   }
 }
 
-/** The record that a link leads to; `link` is the alias of the link's row. */
-function targetOf(target: string, link: 'l' | 'n'): Sql {
-  const resource = RESOURCE_BY_TYPE.get(target);
-  const from = raw(link);
-  if (resource !== undefined) {
-    return sql`SELECT 1 FROM ${raw(tableOf(resource))} f WHERE f.org = ${from}.org AND f.id = ${from}.id`;
-  }
-  return sql`SELECT 1 FROM reference_records f WHERE f.org = ${from}.org AND f.type = ${target} AND f.id = ${from}.id`;
+/** The records of the store itself. */
+export function storedTargets(read: Reader): LinkTargets {
+  return {
+    existing: (org, target, ids) => existingIds(read, { org }, target, ids),
+    whereExists: (target, link) =>
+      sql`EXISTS (SELECT 1 FROM ${tableOfKind(target, 'f')} AND f.org = ${link}.org AND f.id = ${link}.id)`,
+    recordsOf: (org, { type }) => pagesOf(read, org, sql`FROM ${tableOfKind(type, 'r')}`),
+  };
 }
+
+/** The rows of a kind by an alias, with the condition that begins to tell which. */
+export function tableOfKind(type: string, alias: string): Sql {
+  const resource = RESOURCE_BY_TYPE.get(type);
+  if (resource !== undefined) return raw(`${tableOf(resource)} ${alias} WHERE true`);
+  return sql`reference_records ${raw(alias)} WHERE ${raw(alias)}.type = ${type}`;
+}
+
+/** The records `r` that a clause selects, page by page. */
+export async function* pagesOf(read: Reader, org: number, from: Sql): AsyncGenerator<{ id: number; json: string }> {
+  for (let after = 0; ; ) {
+    const page = await read.all<{ id: number; json: string }>(
+      sql`SELECT r.id, r.json ${from} AND r.org = ${org} AND r.id > ${after} ORDER BY r.id LIMIT ${PAGE_SIZE}`,
+    );
+    yield* page;
+    if (page.length < PAGE_SIZE) return;
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+/** Fields that follow from links of other records: the import makes them again. */
+const FOLLOWS = new Set(['referredPatients']);
 
 /** Whether a kind links to the target and does not survive its deletion. */
 function holds(kind: Kind, target: string): boolean {

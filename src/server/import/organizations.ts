@@ -5,7 +5,7 @@ import { isDate, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
 import { layoutOf, tableOf } from '../store/layout.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Statement, Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import { ORGANIZATION_KIND } from './kinds.ts';
 import { type ImportLine, missingField, type ProblemList } from './lines.ts';
@@ -37,41 +37,26 @@ export class Organizations {
     if (stored !== undefined) await this.lock(stored.org);
     const found: KnownOrganization = stored
       ? { ...stored, defined: true }
-      : { ...(await this.insert(id, 'UTC', this.now, null)), defined: false };
+      : { ...(await this.insert({ id, timezone: 'UTC', createdDate: this.now, name: null })), defined: false };
     this.found.set(id, found);
     if (!found.defined) this.firstLine.set(id, line);
     return found;
   }
 
   /** Reads a line of type Organization. */
-  async readLine({ line, record }: ImportLine, problems: ProblemList): Promise<void> {
-    const { type: _, organizationId, deleted, createdDate, ...given } = record;
-    const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
-    // Its own id may be given under either name, or both (contract §7).
-    const values = readFields(ORGANIZATION_KIND, { ...given, id: given.id ?? organizationId }, context);
-    if ((given.id ?? organizationId) == null) context.problems.push(missingField('id'));
-    if (given.timezone == null && deleted !== true) context.problems.push(missingField('timezone'));
-    if (organizationId != null && given.id != null && organizationId !== given.id) {
-      const description = 'organizationId must be the id of the organization.';
-      context.problems.push({ code: 'field.conflict', source: 'organizationId', description });
-    }
-    const zone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
-    const created = readCreatedDate(createdDate, zone, context) ?? this.now;
-    problems.addAll(line, context.problems);
-    if (context.problems.length > 0) return;
-    const id = String(values.id);
+  async readLine(entry: ImportLine, problems: ProblemList): Promise<void> {
+    const read = readOrganization(entry, this.now, problems);
+    if (read === undefined) return;
     // Its records may be deleted by later lines.
-    if (deleted === true) this.removals.set(id, line);
-    else this.found.set(id, { ...(await this.insert(id, zone, created, values.name as string | null)), defined: true });
+    if (read.deleted) this.removals.set(read.id, entry.line);
+    else this.found.set(read.id, { ...(await this.insert(read)), defined: true });
   }
 
   /** Deletes organizations; reports those that records name but neither a line nor the store defines. */
   async settle(problems: ProblemList): Promise<void> {
     for (const [id, line] of this.removals) await this.remove(id, line, problems);
     for (const [id, { defined }] of this.found) {
-      if (defined) continue;
-      const message = `There is no organization ${id}: add a line of type Organization for it.`;
-      problems.add(this.firstLine.get(id) ?? 0, 'organizationId', message);
+      if (!defined) addUndefined(problems, this.firstLine.get(id) ?? 0, id);
     }
   }
 
@@ -80,10 +65,9 @@ export class Organizations {
     await this.tx.run(sql`UPDATE organizations SET timezone = timezone WHERE org = ${org}`);
   }
 
-  private async insert(id: string, timezone: string, createdDate: string, name: string | null): Promise<Organization> {
-    await this.tx.run(sql`INSERT INTO organizations (id, name, timezone, created_date) VALUES (${id}, ${name ?? null}, ${timezone}, ${createdDate})
-      ON CONFLICT (id) DO UPDATE SET name = excluded.name, timezone = excluded.timezone, created_date = excluded.created_date`);
-    return (await findOrganization(this.tx, id)) as Organization;
+  private async insert(values: OrganizationValues): Promise<Organization> {
+    await this.tx.run(upsertOrganization(values));
+    return (await findOrganization(this.tx, values.id)) as Organization;
   }
 
   private async remove(id: string, line: number, problems: ProblemList): Promise<void> {
@@ -94,18 +78,72 @@ export class Organizations {
         sql`SELECT 1 AS found FROM ${raw(tableOf(resource))} WHERE org = ${organization.org} LIMIT 1`,
       );
       if (left === undefined) continue;
-      problems.add(line, 'id', `Organization ${id} still has ${resource.many}; it cannot be deleted.`);
+      addOccupied(problems, line, id, resource.many);
       return;
     }
-    for (const resource of STORED_RESOURCES) {
-      for (const side of layoutOf(resource).sides) {
-        await this.tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${organization.org}`);
-      }
-    }
-    await this.tx.run(sql`DELETE FROM reference_records WHERE org = ${organization.org}`);
-    await this.tx.run(sql`DELETE FROM organizations WHERE org = ${organization.org}`);
+    await removeOrganization(this.tx, organization.org);
     this.found.delete(id);
   }
+}
+
+/** Deletes an organization that has no records of resources. */
+export async function removeOrganization(tx: Transaction, org: number): Promise<void> {
+  for (const resource of STORED_RESOURCES) {
+    for (const side of layoutOf(resource).sides) {
+      await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org}`);
+    }
+  }
+  await tx.run(sql`DELETE FROM reference_records WHERE org = ${org}`);
+  await tx.run(sql`DELETE FROM organizations WHERE org = ${org}`);
+}
+
+/** Reports an organization that still has records, `many` of a kind, and is to be deleted. */
+export function addOccupied(problems: ProblemList, line: number, id: string, many: string): void {
+  problems.add(line, 'id', `Organization ${id} still has ${many}; it cannot be deleted.`);
+}
+
+/** Reports an organization that records name, but neither a line nor the store defines. */
+export function addUndefined(problems: ProblemList, line: number, id: string): void {
+  problems.add(line, 'organizationId', `There is no organization ${id}: add a line of type Organization for it.`);
+}
+
+/** What a line says of an organization. */
+export interface OrganizationValues {
+  readonly id: string;
+  readonly name: string | null;
+  readonly timezone: string;
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+  readonly createdDate: string;
+}
+
+/** Reads a line of type Organization; undefined when it has problems. `now` is when one without a date was created. */
+export function readOrganization(
+  { line, record }: ImportLine,
+  now: string,
+  problems: ProblemList,
+): (OrganizationValues & { readonly deleted: boolean }) | undefined {
+  const { type: _, organizationId, deleted, createdDate, ...given } = record;
+  const context: ReadContext = { mode: 'import', problems: [], warnings: [] };
+  // Its own id may be given under either name, or both (contract §7).
+  const values = readFields(ORGANIZATION_KIND, { ...given, id: given.id ?? organizationId }, context);
+  if ((given.id ?? organizationId) == null) context.problems.push(missingField('id'));
+  if (given.timezone == null && deleted !== true) context.problems.push(missingField('timezone'));
+  if (organizationId != null && given.id != null && organizationId !== given.id) {
+    const description = 'organizationId must be the id of the organization.';
+    context.problems.push({ code: 'field.conflict', source: 'organizationId', description });
+  }
+  const timezone = typeof values.timezone === 'string' ? values.timezone : 'UTC';
+  const created = readCreatedDate(createdDate, timezone, context) ?? now;
+  problems.addAll(line, context.problems);
+  if (context.problems.length > 0) return undefined;
+  const name = (values.name as string | null | undefined) ?? null;
+  return { id: String(values.id), name, timezone, createdDate: created, deleted: deleted === true };
+}
+
+/** The statement that writes an organization. */
+export function upsertOrganization({ id, name, timezone, createdDate }: OrganizationValues): Statement {
+  return sql`INSERT INTO organizations (id, name, timezone, created_date) VALUES (${id}, ${name}, ${timezone}, ${createdDate})
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, timezone = excluded.timezone, created_date = excluded.created_date`;
 }
 
 /** `createdDate` is a date, then local midnight, or a date-time (contract §7). */

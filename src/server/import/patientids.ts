@@ -4,6 +4,9 @@ const MAX_IDS = 200_000;
 
 type Range = readonly [first: number, last: number];
 
+/** Whose data was changed, as an entry of the audit log tells of it. */
+export type TellablePatients = { readonly patients: readonly number[] } | { readonly all: true };
+
 /** Whose data an import has changed: exact while they are few, or neighbours. Its memory does not grow with the file. */
 export class PatientIds {
   /** Ascending, and no two of them neighbours. */
@@ -29,10 +32,23 @@ export class PatientIds {
   }
 
   /** As an entry of the audit log tells of them. */
-  told(): { readonly patients: readonly number[] } | { readonly all: true } {
+  told(): TellablePatients {
     if (this.overflown) return { all: true };
     const ids = this.ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, n) => first + n));
     return { patients: ids };
+  }
+
+  /** What is kept of it: ranges of ids, or null when they are too many. */
+  kept(): readonly Range[] | null {
+    return this.overflown ? null : this.ranges;
+  }
+
+  /** Reads what `kept` has given. */
+  static of(kept: readonly Range[] | null): PatientIds {
+    const ids = new PatientIds();
+    ids.overflown = kept === null;
+    for (const [first, last] of kept ?? []) ids.add(first, last);
+    return ids;
   }
 
   private firstEndingFrom(id: number): number {

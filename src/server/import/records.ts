@@ -1,18 +1,20 @@
 import sql from 'sql-template-tag';
+import type { Resource } from '../../catalog/define.ts';
 import { isOrganizationId } from '../../catalog/fields/composites.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import type { Organization } from '../organizations.ts';
-import { linksOf } from '../references.ts';
+import { type FoundLink, linksOf } from '../references.ts';
 import { blankRecord, emptyValue, mergeValues } from '../rendering.ts';
 import { forgetTransaction } from '../reports/aging/ledger.ts';
 import { filedUnder } from '../reports/filing.ts';
 import type { Draft } from '../resources/behaviour.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
+import type { JsonRecord } from '../store/layout.ts';
 import { directPatientOf } from '../store/patientof.ts';
 import { putRecord, removeRecord } from '../store/records.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Statement, Transaction } from '../store/store.ts';
 import type { ChangeLog } from './changes.ts';
 import { noteCorrection } from './corrections.ts';
 import type { CredentialLines } from './credentials.ts';
@@ -22,19 +24,16 @@ import type { RecordKind } from './kinds.ts';
 import { type ImportLine, missingField, type ProblemList } from './lines.ts';
 import { type LocationCache, readWithLocalTimes, readWithoutLocalTimes, requireOperatory } from './linevalues.ts';
 import type { LinkBook } from './links.ts';
-import type { Organizations } from './organizations.ts';
+import type { KnownOrganization, Organizations } from './organizations.ts';
 
 /** What an import carries from line to line. */
-export interface ImportState {
+export interface ImportState extends LineState {
   readonly tx: Transaction;
-  readonly service: Service;
   readonly files: ImportedFiles;
   readonly now: string;
-  readonly problems: ProblemList;
   readonly organizations: Organizations;
   readonly credentials: CredentialLines;
   readonly links: LinkBook;
-  readonly locations: LocationCache;
   /** Undefined: changes are not published. */
   readonly changes: ChangeLog | undefined;
   readonly ids: ImportedIds;
@@ -42,13 +41,31 @@ export interface ImportState {
   readonly referrers: Map<number, Set<number>>;
   readonly counts: Record<string, number>;
   deleted: number;
+}
+
+/** What the lines before a line have left, and what it is read with. */
+export interface LineState {
+  readonly service: Service;
+  readonly problems: ProblemList;
+  readonly organizations: Pick<Organizations, 'known' | 'find'>;
+  readonly locations: LocationCache;
   /** All lines have been read: a location that is still unknown stays so. */
   last: boolean;
 }
 
-/** Imports one line of a kind that belongs to an organization. */
-export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
-  const { line, record } = entry;
+/** A line of a record that belongs to an organization; without values it deletes the record. */
+export interface RecordLine {
+  readonly organization: KnownOrganization;
+  readonly id: number;
+  readonly values: Record<string, unknown> | undefined;
+}
+
+/** Reads a line of a kind that belongs to an organization; undefined when it has problems. Throws `LocationUnknown`. */
+export async function readRecord(
+  state: LineState,
+  kind: RecordKind,
+  { line, record }: ImportLine,
+): Promise<RecordLine | undefined> {
   const { organizationId } = record;
   const id = asId(record.id);
   if (id === undefined) state.problems.add(line, 'id', 'id must be a positive integer.');
@@ -57,11 +74,11 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     const wrong = organizationId == null ? 'is required' : 'must be 1 to 64 letters, digits, _ and -';
     state.problems.add(line, 'organizationId', `organizationId ${wrong}.`);
   }
-  if (id === undefined || !named) return;
+  if (id === undefined || !named) return undefined;
   // What is cached is not awaited: most lines need what the line before them needed.
   const organization =
     state.organizations.known(organizationId) ?? (await state.organizations.find(organizationId, line));
-  if (record.deleted === true) return remove(state, kind, organization.org, id, line);
+  if (record.deleted === true) return { organization, id, values: undefined };
   const { context, values } =
     readWithoutLocalTimes(state, kind, record) ?? (await readWithLocalTimes(state, kind, organization, record));
   if (kind.type === 'AppointmentV1') await requireOperatory(state, organization, values);
@@ -69,11 +86,20 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
     if (record[name] == null) context.problems.push(missingField(name));
   }
   state.problems.addAll(line, context.problems);
-  if (context.problems.length > 0) return;
+  return context.problems.length > 0 ? undefined : { organization, id, values };
+}
+
+/** Imports one line of a kind that belongs to an organization. */
+export async function importRecord(state: ImportState, kind: RecordKind, entry: ImportLine): Promise<void> {
+  const { line } = entry;
+  const read = await readRecord(state, kind, entry);
+  if (read === undefined) return;
+  const { organization, id, values } = read;
   const { org } = organization;
+  if (values === undefined) return remove(state, kind, org, id, line);
   const noted = state.ids.note(org, kind.type, id, kind.resource);
   const fresh = typeof noted === 'boolean' ? noted : await noted;
-  const own = linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
+  const own = ownLinks(kind, id, values);
   if (!state.links.allExist(org, own)) await state.links.note(org, line, own);
   if (kind.resource !== undefined) await state.changes?.note(org, kind.resource, id, fresh);
   state.locations.evict(org, kind.type, id);
@@ -81,6 +107,11 @@ export async function importRecord(state: ImportState, kind: RecordKind, entry: 
   if (kind.resource === undefined) await putReference(state, org, kind, id, values, fresh);
   else await putResource(state, kind, organization, id, values, line, fresh);
   state.counts[kind.type] = (state.counts[kind.type] ?? 0) + 1;
+}
+
+/** The links of a record to others. */
+export function ownLinks(kind: RecordKind, id: number, values: Record<string, unknown>): FoundLink[] {
+  return linksOf(kind.fields, values).filter((link) => link.target !== kind.type || link.id !== id);
 }
 
 async function putReference(
@@ -94,15 +125,17 @@ async function putReference(
   const { tx, links, changes } = state;
   if (!fresh) await noteStored(state, org, kind, id);
   changes?.changed(org, directPatientOf({ name: kind.type }, values));
-  const record = {
-    ...Object.fromEntries(Object.keys(kind.fields).map((name) => [name, emptyValue(kind.fields, name)])),
-    ...values,
-    id,
-  };
-  await tx.run(sql`INSERT INTO reference_records (org, type, id, filed_under, json)
-    VALUES (${org}, ${kind.type}, ${id}, ${filedUnder(kind.type, record)}, ${JSON.stringify(record)})
-    ON CONFLICT (org, type, id) DO UPDATE SET filed_under = excluded.filed_under, json = excluded.json`);
+  await tx.run(upsertReference(org, kind, id, values));
   links.noteWritten(org, kind.type, id);
+}
+
+/** The statement that writes a record of a kind that is only linked to. */
+export function upsertReference(org: number, { type, fields }: RecordKind, id: number, values: JsonRecord): Statement {
+  const empty = Object.fromEntries(Object.keys(fields).map((name) => [name, emptyValue(fields, name)]));
+  const record = { ...empty, ...values, id };
+  return sql`INSERT INTO reference_records (org, type, id, filed_under, json)
+    VALUES (${org}, ${type}, ${id}, ${filedUnder(type, record)}, ${JSON.stringify(record)})
+    ON CONFLICT (org, type, id) DO UPDATE SET filed_under = excluded.filed_under, json = excluded.json`;
 }
 
 /** Notes whose data a stored record is that is only linked to, before it is replaced or deleted. */
@@ -126,23 +159,8 @@ async function putResource(
   const resource = kind.resource as NonNullable<RecordKind['resource']>;
   if (resource.type === 'DocumentV1') return importDocument(state, organization, id, values, line);
   const behaviour = behaviourOf(resource);
-  const blank = blankRecord(resource);
-  const after = Object.assign(mergeValues(resource.fields, blank, values), { id });
-  if (Object.hasOwn(blank, 'lastModified')) blank.lastModified = values.lastModified ?? state.now;
-  const problems: Draft['problems'] = [];
-  const draft: Draft = {
-    service: state.service,
-    organization,
-    actor: undefined,
-    before: undefined,
-    row: undefined,
-    after,
-    fresh,
-    given: NONE,
-    problems,
-    locations: state.locations,
-    imported: values,
-  };
+  const draft = { ...draftOf(state, resource, organization, id, values), fresh };
+  const { problems } = draft;
   behaviour.check?.(draft);
   await behaviour.complete?.(state.tx, draft);
   state.problems.addAll(line, problems);
@@ -162,6 +180,31 @@ async function putResource(
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** The draft of a record that a line gives; it replaces the whole record. */
+export function draftOf(
+  { service, now, locations }: Pick<ImportState, 'service' | 'now' | 'locations'>,
+  resource: Resource,
+  organization: Organization,
+  id: number,
+  values: Record<string, unknown>,
+): Draft {
+  const blank = blankRecord(resource);
+  const after = Object.assign(mergeValues(resource.fields, blank, values), { id });
+  if (Object.hasOwn(blank, 'lastModified')) blank.lastModified = values.lastModified ?? now;
+  return {
+    service,
+    organization,
+    actor: undefined,
+    before: undefined,
+    row: undefined,
+    after,
+    given: NONE,
+    problems: [],
+    locations,
+    imported: values,
+  };
+}
 
 /** Notes the patients whose `referredPatients` a patient's line, or its deletion, may change: itself included. */
 async function noteReferrers(

@@ -6,6 +6,7 @@ import { isServedBy, type OpenTarget, openTarget } from './copy/target.ts';
 import { noteCopy } from './copytrail.ts';
 import { reportingDamage } from './damage.ts';
 import { type DataLocation, type OpenDataLocation, openDataLocation } from './datalocation.ts';
+import { refuseImporting } from './snapshot.ts';
 import type { Work } from './work.ts';
 
 /** What a migration has carried over, as it is printed. */
@@ -57,6 +58,7 @@ async function carryOver(source: OpenDataLocation, target: OpenTarget, work: Wor
   const snapshot = await source.snapshot();
   const opened = await target.store();
   try {
+    await refuseImporting(snapshot, source.name);
     const tables = await copyDatabase(snapshot, opened, work);
     const moved =
       target.files === undefined ? undefined : await transferFiles(snapshot, source.files, target.files, work);

@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { STAGING_TABLES } from '../store/migrations/imports.ts';
 import { type DatabaseSchema, MIGRATIONS_TABLE, readSchema, type Table } from '../store/schema/introspection.ts';
 import { SCHEMA } from '../store/schema/schema.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 
 /**
- * Tables that say something of this moment and this store only: what servers agree about, how the store was made, and
- * the keys of its download links, so that no copy opens what the original has, nor the other way round (D57).
+ * Tables that say something of this moment and this store only: what servers agree about, how the store was made, imports
+ * that are under way, and the keys of its download links, so that no copy opens what the original has, nor the other way
+ * round (D57).
  */
 const OWN_TABLES = new Set([
   MIGRATIONS_TABLE,
@@ -18,6 +20,8 @@ const OWN_TABLES = new Set([
   'leases',
   'rate_buckets',
   'link_keys',
+  'imports',
+  ...Object.keys(STAGING_TABLES),
 ]);
 
 /** The columns of each resource's table. Others may have been left by an earlier molar, and hold nothing that is used. */

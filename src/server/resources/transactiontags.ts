@@ -16,15 +16,22 @@ export const transactionTagBehaviour: Behaviour = {
       sql`SELECT id FROM transactiontags WHERE org = ${organization.org} AND tag_type = ${after.tagType as string}
         AND tag_text_fold = ${foldText(after.tagText as string)} AND id <> ${after.id}`,
     );
-    if (twin === undefined) return;
-    const description = `There is a tag of this type with this text: ${twin.id}.`;
-    problems.push({ code: 'field.duplicate', source: 'tagText', description });
+    if (twin !== undefined) problems.push(duplicateTag(twin.id));
   },
   async beforeDelete(_tx, { before }) {
     const { code, source, description } = predefined('deleted');
     if (before.isPredefined === true) throw refusal(code, source, description);
   },
 };
+
+/** The problem of a tag whose text another one of its type has. */
+export function duplicateTag(id: number): Problem {
+  return {
+    code: 'field.duplicate',
+    source: 'tagText',
+    description: `There is a tag of this type with this text: ${id}.`,
+  };
+}
 
 function differs(before: JsonRecord, after: JsonRecord): boolean {
   return Object.keys(before).some((name) => before[name] !== after[name]);

@@ -70,6 +70,29 @@ export interface Transaction extends Reader {
   beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }>;
 }
 
+/** One import's rows, apart from what requests read and write (`STAGING_TABLES`). */
+export interface StagingArea {
+  /** Sees what is staged, and the tables of the store. */
+  readonly read: Reader;
+  /** Runs statements on what is staged; they are committed together. */
+  write(statements: readonly Statement[]): Promise<void>;
+  /** Resolves when all of it is on disk. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The right to import, which one process has at a time. */
+export interface ImportClaim {
+  /** Opens the area of an import, made when there is none. */
+  open(name: string): Promise<StagingArea>;
+  /** Names of the imports that have one. */
+  names(): Promise<readonly string[]>;
+  remove(name: string): Promise<void>;
+  /** Throws when it has passed to another process, which took this one for dead. */
+  confirm(): Promise<void>;
+  release(): Promise<void>;
+}
+
 /** Statements of a transaction, for what writes its logs. */
 export type Writing = Pick<Transaction, 'all' | 'get' | 'run' | 'queue'>;
 
@@ -110,6 +133,8 @@ export interface Store {
    * one server can have the store open.
    */
   readonly shared?: Pick<Reader, 'get'>;
+  /** Becomes the only process that imports; undefined while another one is, and is alive. */
+  claimImports(): Promise<ImportClaim | undefined>;
   /** Calls `listener` after each commit of this process, until the function that is returned is called. */
   onCommit(listener: () => void): () => void;
   /** Gives memory and journal space back after a bulk write. */

@@ -102,7 +102,7 @@ describe('many new records of a kind, one after another', () => {
     records.map(({ id, location }) => [`${(location as { id: number }).id}.ScheduleTemplateReasonV1.CREATE`, id]);
   const inShort = (messages: Awaited<ReturnType<typeof importing>>) => messages.map(([key, { id }]) => [key, id]);
 
-  it('are told of in the order of their lines, beside others', async () => {
+  it('are told of in the order of their lines, behind tags', async () => {
     const [first, second] = [reasons(450), reasons(300, 1000)];
     const tag = (id: number) =>
       line('TransactionTagV1', { id, tagText: `tag ${id}`, tagType: 'PAYMENT_TAG', isPredefined: false });
@@ -111,14 +111,11 @@ describe('many new records of a kind, one after another', () => {
     const changed = { ...(first[449] as WireRecord), reason: 'changed' };
     const created = await importing(tag(1), ...first, tag(2), ...second, late, changed, tag(3));
     expect(inShort(created)).toEqual([
-      ['*.TransactionTagV1.CREATE', 1],
-      ...expected(first),
-      ['*.TransactionTagV1.CREATE', 2],
-      ...expected([...second, late]),
-      ['*.TransactionTagV1.CREATE', 3],
+      ...[1, 2, 3].map((id) => ['*.TransactionTagV1.CREATE', id]),
+      ...expected([...first, ...second, late]),
     ]);
     expect(created.filter(([, { id }]) => id === 450).map(([, { reason }]) => reason)).toEqual(['changed']);
-    expect(created[7]?.[1]).toEqual({ type: 'ScheduleTemplateReasonV1', ...reasons(7)[6], organizationId: undefined });
+    expect(created[9]?.[1]).toEqual({ type: 'ScheduleTemplateReasonV1', ...reasons(7)[6], organizationId: undefined });
     // Each organization's messages count from 1, whatever others stand between them.
     const counted = new Map<string, number>();
     for (const { organizationId, id } of await allMessages(service)) {
@@ -145,7 +142,7 @@ describe('many new records of a kind, one after another', () => {
 });
 
 describe('an import', () => {
-  it('is told of in the order of its lines, a record once', async () => {
+  it('is told of in the order of its lines, tags first and a record once', async () => {
     const tag = (id: number, tagText: string) =>
       line('TransactionTagV1', { id, tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
     const reason = (id: number, text: string) =>
@@ -153,8 +150,8 @@ describe('an import', () => {
     const created = await importing(tag(5, 'five'), reason(9, 'exam'), tag(4, 'four'), tag(5, 'FIVE'));
     expect(created.map(([key, { id, tagText }]) => [key, id, tagText])).toEqual([
       ['*.TransactionTagV1.CREATE', 5, 'FIVE'],
-      [`${west}.ScheduleTemplateReasonV1.CREATE`, 9, undefined],
       ['*.TransactionTagV1.CREATE', 4, 'four'],
+      [`${west}.ScheduleTemplateReasonV1.CREATE`, 9, undefined],
     ]);
     expect(
       await importing(tag(4, 'IV'), gone('ScheduleTemplateReasonV1', 9), tag(6, 'six'), gone('TransactionTagV1', 6)),

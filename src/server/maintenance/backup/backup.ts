@@ -15,7 +15,7 @@ import { reportingDamage } from '../damage.ts';
 import { type DataLocation, type OpenDataLocation, openDataLocation } from '../datalocation.ts';
 import { openPartFolder } from '../partfolder.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
+import { DATABASE, openSqliteSnapshot, refuseImporting } from '../snapshot.ts';
 import { ownSchema } from '../tables.ts';
 import { turn, type Work } from '../work.ts';
 import { writeDatabaseCopy } from './databasecopy.ts';
@@ -135,7 +135,7 @@ function rowsOf(tables: TableCounts): number {
  * and that nobody has.
  */
 async function completeState(
-  { snapshot: take, live, files: source }: OpenDataLocation,
+  { name, snapshot: take, live, files: source }: OpenDataLocation,
   files: Files,
   options: BackupOptions,
 ): Promise<{ snapshot: Snapshot; takenAt: string; lost: readonly string[] }> {
@@ -143,6 +143,7 @@ async function completeState(
     const snapshot = await take();
     const takenAt = new Date(options.now()).toISOString();
     try {
+      await refuseImporting(snapshot, name);
       const missing = await copyFiles(snapshot.read, source, files, options);
       const lost = await stillNamed(live, missing);
       if (lost.length === missing.length) return { snapshot, takenAt, lost };

@@ -1,5 +1,6 @@
 import { type Migration, textFor } from './dialects.ts';
 import { EPOCHS } from './epochs.ts';
+import { IMPORTS } from './imports.ts';
 import { PHASES } from './phases.ts';
 
 const FIRST: Migration = {
@@ -296,4 +297,5 @@ export const MIGRATIONS: readonly Migration[] = [
   COUNTS,
   BLOCKS,
   PHASES,
+  IMPORTS,
 ];

@@ -16,6 +16,7 @@ import { prepareSchema } from './schema.ts';
 import { SchemaKeeper } from './schemakeeper.ts';
 import { Sequencer } from './sequencer.ts';
 import { SharedConnection } from './sharedconnection.ts';
+import { claimDatabase } from './staging.ts';
 import { connectionOf, patienceFor } from './statements.ts';
 import { LaneWriter } from './writer.ts';
 
@@ -85,14 +86,17 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const declaring = keeper.isUnfinished ? declaringText(schema) : undefined;
   const writer = new LaneWriter(writing, { sessions, timeoutMs, declaring, committed, queued: () => sequencer.wake() });
   const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
+  const write: Store['write'] = (work, org) => writer.submit(work, org);
+  const agreed = reader(writing, runIn(patienceFor(timeoutMs), sessions));
   return {
     read,
     readFor,
     lookupsFor: sessions ? lookupsFor : readFor,
-    write: (work, org) => writer.submit(work, org),
+    write,
     appendLogs: (rows) => writer.appendLogs(rows),
     sequenceEntries: () => sequencer.finish(),
-    shared: reader(writing, runIn(patienceFor(timeoutMs), sessions)),
+    shared: agreed,
+    claimImports: () => claimDatabase({ read: readFor('import'), write, shared: agreed }),
     countCache: () => counts.get(notices?.isListening === true),
     onCommit(listener) {
       listeners.add(listener);

@@ -5,11 +5,14 @@ import { CountBuffer, writeCounts } from '../counts.ts';
 import { writeLogs } from '../logs.ts';
 import { lockLastId, nextId, Sequences } from '../sequences.ts';
 import type { CountChange, LogRow, Statement, Transaction } from '../store.ts';
-import { Spill } from './spill.ts';
+import { writeSelected } from '../streamheads.ts';
 import type { Connection } from './statements.ts';
 
 /** Maximum pending statements of one transaction. */
 const MAX_PENDING_STATEMENTS = 500;
+
+/** Maximum rows of logs that a bulk load keeps in memory. */
+const MAX_APPENDED_ROWS = 2000;
 
 /** Statements after which plans are made anew for the first time; then after four times as many, and so on. */
 const FIRST_REPLAN = 256;
@@ -29,8 +32,7 @@ export interface Noted {
  * is the reason why COMMIT does not commit (`failure`). A bulk load waits for nothing that it writes.
  */
 export class PostgresTransaction implements Transaction {
-  private readonly spill: Spill;
-  private appended: LogRow[] = [];
+  private readonly appended: LogRow[] = [];
   private readonly changes = new CountBuffer();
   private readonly sequences = new Sequences((org, type) => lockLastId(this, org, type));
   private bulkLoading = false;
@@ -45,9 +47,7 @@ export class PostgresTransaction implements Transaction {
   constructor(
     private readonly connection: Connection,
     private readonly alone: boolean,
-  ) {
-    this.spill = new Spill(this);
-  }
+  ) {}
 
   async all<T extends object>(statement: Statement): Promise<T[]> {
     return (await this.reply(statement)).rows as T[];
@@ -99,13 +99,19 @@ export class PostgresTransaction implements Transaction {
 
   async append(row: LogRow): Promise<void> {
     this.writes++;
-    if (this.alone && row.log === 'stream') await this.spill.add(row.values);
-    else this.appended.push(row);
+    this.appended.push(row);
+    if (this.alone && this.appended.length >= MAX_APPENDED_ROWS) await this.writeAppended();
   }
 
   async appendSelected(org: number, select: Sql, rows: number): Promise<void> {
     if (!this.alone) throw new NeedsOwnTransaction();
-    await this.spill.addSelected(org, select, rows);
+    await this.writeAppended();
+    await writeSelected(this, org, select, rows);
+  }
+
+  /** Nobody else writes to the organizations of a bulk load, so their heads may be locked to its end. */
+  private async writeAppended(): Promise<void> {
+    await writeLogs(this, this.appended.splice(0), queueEntries);
   }
 
   /** What is still to be written at the end of the transaction; the head of a log may be locked from here on. */
@@ -116,7 +122,7 @@ export class PostgresTransaction implements Transaction {
     const counts = this.changes.take();
     // Everybody takes the rows of counts before the head of a log.
     if (this.alone) await writeCounts(this, counts);
-    return { counts: this.alone ? [] : counts, rows: [...(await this.spill.settle()), ...this.appended] };
+    return { counts: this.alone ? [] : counts, rows: this.appended };
   }
 
   async beginBulkLoad(tables: readonly string[]): Promise<{ restore(): Promise<void> }> {

@@ -8,19 +8,25 @@ import { StoreUnusable } from '../store.ts';
  * is gone the moment the process is, however it died. Returns how to release it.
  */
 export function lockFolder(folder: string): () => void {
+  const unlock = takeFileLock(join(folder, 'server.lock'));
+  if (unlock !== undefined) return unlock;
+  throw new StoreUnusable(
+    `Another server is running on ${folder}.`,
+    'Stop it, or give this one a folder of its own with --data.',
+  );
+}
+
+/** Locks a small database file of its own; undefined while another process has it. */
+export function takeFileLock(file: string): (() => void) | undefined {
   let connection: Connection | undefined;
   try {
-    connection = openConnection(join(folder, 'server.lock'));
+    connection = openConnection(file);
     connection.pragma('journal_mode = DELETE');
     connection.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     connection?.close();
     if (!isBusy(error)) throw error;
-    throw new StoreUnusable(
-      `Another server is running on ${folder}.`,
-      'Stop it, or give this one a folder of its own with --data.',
-      error,
-    );
+    return undefined;
   }
   const held = connection;
   return () => release(held);
@@ -34,16 +40,21 @@ function release(connection: Connection): void {
 /** Maximum time that a write waits for another process, such as an import. */
 const MAX_WAIT_MS = 50_000;
 
+/** For so long a lock is tried every millisecond: another process that writes again and again leaves it for no longer. */
+const SOON_MS = 250;
+
 /** Takes the write lock with `begin`, again and again while another process holds it. */
 export async function takeLock(begin: () => unknown): Promise<void> {
-  const until = Date.now() + MAX_WAIT_MS;
-  for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
+  const began = Date.now();
+  for (let pause = 1; ; ) {
     try {
       await begin();
       return;
     } catch (error) {
-      if (!isBusy(error) || Date.now() > until) throw error;
+      const waited = Date.now() - began;
+      if (!isBusy(error) || waited > MAX_WAIT_MS) throw error;
       await sleep(pause);
+      if (waited > SOON_MS) pause = Math.min(pause * 2, 100);
     }
   }
 }

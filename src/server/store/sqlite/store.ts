@@ -10,6 +10,7 @@ import type { Reader, Store, Transaction } from '../store.ts';
 import { TableCountCache } from './countcache.ts';
 import { writeStatistics } from './indexes.ts';
 import { lockFolder, ReadLock } from './lock.ts';
+import { claimFolder } from './staging.ts';
 import { Statements } from './statements.ts';
 import { type CommitWatcher, GroupWriter } from './writer.ts';
 
@@ -108,6 +109,7 @@ async function opened(
       // Only what a copy of another store has brought: here an entry gets its place when it is written.
       while ((await countWaiting(read)) > 0) await logWriter.submit((tx) => sequenceWaiting(tx, 0));
     },
+    claimImports: async () => claimFolder(file),
     onCommit: (listener) => writer.onCommit(listener),
     async tidy() {
       await writer.idle();

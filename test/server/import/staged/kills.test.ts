@@ -1,0 +1,137 @@
+import sql from 'sql-template-tag';
+import { expect, it } from 'vitest';
+import type { Service } from '../../../../src/server/service.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
+import type { WireRecord } from '../../../support/calls.ts';
+import { big, LOCATIONS, PATIENTS } from '../../../support/ids.ts';
+import { line } from '../../../support/practice.ts';
+import { type TestService, testService } from '../../../support/service.ts';
+import { everythingOf, importInParts, resume } from './stores.ts';
+
+const NEW = 'a-new-practice';
+
+/** Changes of what is there, new records, deletions, and a new organization. */
+function records(): WireRecord[] {
+  const people = [1, 2, 3, 4].map((n) =>
+    line('PatientV1', {
+      id: big(8000 + n),
+      firstName: `P${n}`,
+      lastName: 'New',
+      referredByPatient: { id: PATIENTS.ann },
+    }),
+  );
+  const charges = [1, 2, 3].map((n) =>
+    line('Transaction', {
+      id: big(8100 + n),
+      ledgerType: 'PatientChargeAdjustment',
+      amount: 10 * n,
+      transactionDate: '2026-02-01',
+      patient: { id: big(8000 + n) },
+      location: { id: LOCATIONS.east },
+      ...(n === 3 && { previousTransaction: { id: big(8101) } }),
+    }),
+  );
+  const file = { content: Buffer.from('%PDF-1.4 killed').toString('base64') };
+  return [
+    { type: 'Organization', id: NEW, timezone: 'UTC' },
+    ...people,
+    line('PatientV1', { id: PATIENTS.bob, firstName: 'Robert', lastName: 'Smith' }),
+    ...charges,
+    line('TransactionTagV1', { id: big(8200), tagText: 'new', tagType: 'PAYMENT_TAG', isPredefined: false }),
+    line('DocumentV1', { id: big(8300), name: 'paper', mimeType: 'PDF', ownerPatient: { id: big(8001) }, file }),
+    line('MissedAppointmentV1', { id: big(8400), patient: { id: big(8002) } }),
+    line('MissedAppointmentV1', { id: big(551), deleted: true }),
+    line('PatientV1', { id: 1, firstName: 'Else', lastName: 'Where' }, NEW),
+    line('Location', { id: 2, name: 'There' }, NEW),
+  ];
+}
+
+/** A service whose process is dead to its store after so many writes: the last one is on disk, but nobody learns of it. */
+function killedAfter(service: Service, writes: number): Service {
+  let left = writes;
+  const dead = () => Promise.reject(new Error('killed'));
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (left-- <= 0) return dead();
+    const value = await work();
+    return left <= 0 ? dead() : value;
+  };
+  const { store } = service;
+  const dying: Store = {
+    ...store,
+    write: (work, org) => step(() => store.write(work, org)),
+    async claimImports() {
+      const claim = await store.claimImports();
+      if (claim === undefined) return undefined;
+      return {
+        ...claim,
+        async open(name) {
+          const area = await claim.open(name);
+          return { ...area, write: (statements) => step(() => area.write(statements)) };
+        },
+        names: () => (left <= 0 ? dead() : claim.names()),
+      };
+    },
+  };
+  return { ...service, store: dying };
+}
+
+/** How many imports are decided and not published in full, and how many areas are left. */
+async function leftOf({ service }: TestService): Promise<unknown> {
+  const decided = await service.store.read.all(sql`SELECT name FROM imports`);
+  const claim = await service.store.claimImports();
+  const names = await claim?.names();
+  await claim?.release();
+  return { decided, names };
+}
+
+it('an import that is killed at any moment is there completely, once somebody comes, or not at all', async () => {
+  const [before, after] = [await testService(), await testService()];
+  after.clock.advance(60_000);
+  before.clock.advance(60_000);
+  await importInParts(after.service, records());
+  const [nothing, all] = [await everythingOf(before), await everythingOf(after)];
+  const outcomes = new Set<string>();
+  await before.close();
+  await after.close();
+  let writes = 1;
+  for (let isKilled = true; isKilled; writes++) {
+    const service = await testService();
+    service.clock.advance(60_000);
+    isKilled = await importInParts(killedAfter(service.service, writes), records()).then(
+      () => false,
+      (error: Error) => error.message === 'killed' || Promise.reject(error),
+    );
+    await resume(service.service);
+    const found = await everythingOf(service);
+    const outcome =
+      found.patients !== undefined && JSON.stringify(found) === JSON.stringify(nothing) ? 'nothing' : 'all';
+    outcomes.add(outcome);
+    expect(found, `after ${writes} writes`).toEqual(outcome === 'nothing' ? nothing : all);
+    expect(await leftOf(service)).toEqual({ decided: [], names: [] });
+    await service.close();
+  }
+  expect([...outcomes]).toEqual(['nothing', 'all']);
+  expect(writes).toBeGreaterThan(8);
+});
+
+it('a server goes on with an import whose process has ended, by itself', async () => {
+  const service = await testService();
+  await expect(importInParts(killedAfter(service.service, 5), records())).rejects.toThrow('killed');
+  expect(await service.service.store.read.all(sql`SELECT name FROM imports`)).toHaveLength(1);
+  await expect
+    .poll(() => service.service.store.read.all(sql`SELECT name FROM imports`), { timeout: 60_000 })
+    .toEqual([]);
+  expect(await service.call('GET', `/patients/${big(8004)}`)).toMatchObject({ status: 200 });
+  await service.close();
+});
+
+it('an import that is killed while it is gone on with leaves the same in the end', async () => {
+  const [killed, expected] = [await testService(), await testService()];
+  await importInParts(expected.service, records());
+  await importInParts(killedAfter(killed.service, 6), records()).catch(() => undefined);
+  for (const writes of [1, 2, 3]) await resume(killedAfter(killed.service, writes)).catch(() => undefined);
+  await resume(killed.service);
+  expect(await everythingOf(killed)).toEqual(await everythingOf(expected));
+  await killed.close();
+  await expected.close();
+});
