@@ -27,6 +27,7 @@ const MEASUREMENTS = [
   'aging',
   'upload',
   'importing',
+  'besideimport',
   'relay',
   'fanout',
   'tenants',
