@@ -21,7 +21,7 @@ import { connected, endListeners, listener, rename, until } from './streaming.ts
  * 5384 (LOCK TABLE), 1872 (LISTEN), 7926 (ON COMMIT). Citus: "SQL support and workarounds".
  */
 const REFUSED =
-  /^\s*(LISTEN|NOTIFY)\b|pg_(try_)?advisory|^\s*LOCK TABLE|ON COMMIT (?!DROP AS\s+SELECT org, routing_key)|\b(ctid|xmin)\b|DEFERRABLE|INHERITS|TABLESAMPLE|WITH RECURSIVE|^\s*(DECLARE|PREPARE TRANSACTION)/i;
+  /^\s*(LISTEN|NOTIFY)\b|pg_(try_)?advisory|^\s*LOCK TABLE|ON COMMIT|\b(ctid|xmin)\b|DEFERRABLE|INHERITS|TABLESAMPLE|WITH RECURSIVE|^\s*(DECLARE|PREPARE TRANSACTION)/i;
 
 /** How a table is keyed whose rows are of organizations, but whose key does not begin with them; and why. */
 const KEYED_OTHERWISE: Readonly<Record<string, string>> = {
@@ -32,6 +32,8 @@ const KEYED_OTHERWISE: Readonly<Record<string, string>> = {
   async_deliveries:
     'a queue of few rows, served in turn; numbered by its key, as in a folder. What is written names both',
   schema_backfills: 'one row for each table, while an upgrade is under way',
+  import_lines: 'by the import first: it may be of several organizations, and its lines go when they are published',
+  import_links: 'as the lines of the import',
 };
 
 /** What writes to, or locks, rows of many organizations at once; no request of an API waits for it. */
