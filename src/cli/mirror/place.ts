@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { readSettings } from '../../core/connection/settings.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usageFailure } from '../../core/failure.ts';
 import { holderOf, holdLock, type Release } from '../../core/lockfile.ts';
 import { defaultMirror } from '../../core/mirror/place.ts';
 import type { LockStatus } from '../../core/mirror/status.ts';
@@ -23,7 +23,9 @@ export const placeFlags = {
 /** The absolute path of the mirror that a command is about (D52). */
 export function mirrorFile(flags: FlagValues, { env }: Pick<Context, 'env'>, flag = 'to'): string {
   const named = textFlag(flags, flag);
-  return named === undefined ? defaultMirror(profileName(flags, env), env) : resolve(named);
+  if (named === undefined) return defaultMirror(profileName(flags, env), env);
+  if (!/^\w+:\/\//.test(named)) return resolve(named);
+  throw usageFailure(`--${flag} must be a file, such as practice.db.`, { source: `--${flag}` });
 }
 
 /** The profile that would connect; where nothing would, the chosen one. */

@@ -127,9 +127,9 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
     try {
-      const { onTable, onRecords, stop } = this.progress(flags);
+      const { stop, ...progress } = this.progress(flags);
       const common = {
-        ...{ client, store, tables, signal, clockAhead, onTable, onRecords, now: clock.now },
+        ...{ client, store, tables, signal, clockAhead, ...progress, now: clock.now },
         ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
       };
       const outcome = await syncOnce({ ...common, isMoved: order.isMoved }).finally(stop);
@@ -233,6 +233,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         all += count;
         collect(all);
       },
+      onUnproved: ({ resource }: MirrorTable, unproved: string) =>
+        void this.note(`Could not prove that these are all ${resource.many}: ${unproved}`),
       stop: () => shown?.stop(),
     };
   }

@@ -27,6 +27,8 @@ export interface ReadContext {
   /** The stream, where the service has one. */
   readonly stream: () => Stream | undefined;
   readonly signal: AbortSignal;
+  /** Called with what could not be proved about the completeness of a first load, as a sentence. */
+  readonly onUnproved: (table: MirrorTable, unproved: string) => void;
   /** Called with the records that arrived. */
   readonly onRecords: (count: number) => void;
 }
@@ -54,9 +56,12 @@ export class ResourceReader {
 
   /** The first load, on from where an earlier run came; `since`: see `LoadProgress`. */
   async load(from: LoadProgress | null, since: () => string): Promise<void> {
-    const { store } = this.context;
+    const { store, onUnproved } = this.context;
     let last: WalkPosition = from ?? START;
-    await this.eachBatch(this.pages({ from: last }), async (records, position) => {
+    const onProof = ({ unproved }: Proof) => {
+      if (unproved !== null) onUnproved(this.table, unproved);
+    };
+    await this.eachBatch(this.pages({ from: last, onProof }), async (records, position) => {
       last = position ?? last;
       await store.load(this.table, records, { ...last, since: from?.since ?? since() });
     });
