@@ -45,7 +45,9 @@ export class Publisher {
     this.applyReceived(table, writerOf, from(border), Number.MAX_SAFE_INTEGER);
     if (!complete) tables.createIndexes(table);
     if (!complete && this.hasHistory) tables.beginHistory(table, at);
-    const rows = complete ? before.rows + changes.added - changes.deleted : this.count(table.name);
+    // After a sweep all rows are counted: others may have written to the file too.
+    const isKnown = complete && found === null;
+    const rows = isKnown ? before.rows + changes.added - changes.deleted : this.count(table.name);
     const deletedRows = changes.deleted + changes.added > 0 ? this.count(`${table.name}_deleted`) : before.deletedRows;
     const known = { ...state, complete: true, rows, deletedRows, unavailable: null, progress: null };
     return { ...(complete ? changes : { added: rows, changed: 0, deleted: 0 }), state: known };
@@ -90,13 +92,14 @@ export class Publisher {
   }
 
   private applyStaged(table: MirrorTable, writerOf: () => TableWriter): void {
+    const { name } = table.resource;
     const select = this.connection
-      .prepare<[string, bigint], { id: bigint; record: string }>(
-        `SELECT id, record FROM _staged WHERE resource = ? AND id > ? ORDER BY id LIMIT ${BATCH}`,
+      .prepare<[object], { id: bigint; record: string }>(
+        `SELECT id, record FROM _staged AS t WHERE resource = :name AND id > :after AND ${NOT_HELD} ORDER BY id LIMIT ${BATCH}`,
       )
       .safeIntegers();
     for (let after = 0n; ; ) {
-      const rows = select.all(table.resource.name, after);
+      const rows = select.all({ name, after });
       const records: MirrorRecord[] = rows.map(({ record }) => recordOf(record));
       this.tables.learn(table, records);
       const writer = writerOf();
@@ -108,7 +111,7 @@ export class Publisher {
   }
 
   private missingIds({ name, resource }: MirrorTable, found: Finding): bigint[] {
-    const text = `SELECT t.id FROM ${quoted(name)} AS t WHERE ${isMissing(found)}`;
+    const text = `SELECT t.id FROM ${quoted(name)} AS t WHERE ${isMissing(found)} AND ${NOT_HELD}`;
     return this.connection.prepare<[object], bigint>(text).pluck().safeIntegers().all({ name: resource.name });
   }
 
@@ -119,6 +122,9 @@ export class Publisher {
       .get() as number;
   }
 }
+
+/** The condition that nobody has reserved the row `t`. */
+const NOT_HELD = 'NOT EXISTS (SELECT 1 FROM _held AS h WHERE h.resource = :name AND h.id = t.id)';
 
 /** The condition that a row `t` was not found. */
 export function isMissing(found: Finding): string {

@@ -40,6 +40,10 @@ CREATE TABLE _received (
 CREATE INDEX _received_by_id ON _received (resource, id, number);
 `;
 
+/** Records that are staged for these are not written, and rows of these are not deleted, until the file is closed. */
+export const HELD =
+  'CREATE TEMP TABLE _held (resource TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID';
+
 function definition(column: MirrorColumn): string {
   if (column.name === 'id') return '"id" INTEGER PRIMARY KEY';
   return `${quoted(column.name)} ${sqlType(column)}`;

@@ -16,7 +16,7 @@ import type { InstantOf } from '../values.ts';
 import { guarded, markAsMirror, openToWrite } from './connection.ts';
 import { offsetsOf } from './offsets.ts';
 import { idOf, isMissing, Publisher } from './publishing.ts';
-import { OWN_TABLES } from './schema.ts';
+import { HELD, OWN_TABLES } from './schema.ts';
 import { readFacts, readResource, STATE_COLUMNS, stateValues } from './state.ts';
 import { TableSet } from './tableset.ts';
 
@@ -35,12 +35,12 @@ export interface MirrorOptions {
 /** A mirror in a SQLite file (D52). Errors of the database are Failures with exit code 9. */
 export class SqliteMirror implements MirrorStore {
   facts: MirrorFacts;
-  private readonly tables: TableSet;
+  readonly tables: TableSet;
   private readonly now: () => number;
 
   private constructor(
-    private readonly file: string,
-    private readonly connection: Connection,
+    readonly file: string,
+    readonly connection: Connection,
     facts: MirrorFacts,
     { instantOf, now }: Pick<MirrorOptions, 'instantOf' | 'now'>,
   ) {
@@ -54,6 +54,7 @@ export class SqliteMirror implements MirrorStore {
     const connection = openToWrite(file);
     try {
       return guarded(file, () => {
+        connection.exec(HELD);
         const isNew = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = '_mirror'").get() === undefined;
         const write = connection.transaction(() => {
           if (isNew) markAsMirror(connection);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from '../../../sqlite/open.ts';
+import { jsonOf } from '../../jsontext.ts';
 import { quoted } from '../names.ts';
 import { type MirrorRecord, recordOf } from '../records.ts';
 import type { RecordRows, TableRows } from '../rows.ts';
@@ -89,14 +90,25 @@ export class TableWriter {
     const before = this.textOf(rows.id);
     if (before === record.text) return;
     // The same fields in another order are no change.
-    if (before !== undefined && isDeepStrictEqual(recordOf(before).values, record.values)) return;
+    if (before !== undefined && isDeepStrictEqual(jsonOf(before) && recordOf(before).values, record.values)) return;
+    this.write(record, rows, before !== undefined, at, since);
+  }
+
+  /** As `put`, whatever the rows are. */
+  rewrite(record: MirrorRecord, at: string): void {
+    const rows = this.rows.rowsOf(record);
+    this.write(record, rows, this.textOf(rows.id) !== undefined, at, at);
+  }
+
+  private write(record: MirrorRecord, rows: RecordRows, isThere: boolean, at: string, since: string): void {
     this.replace.run(...rows.values, at, record.text);
-    if (before === undefined) this.unbury.run(rows.id);
-    else for (const statement of this.removeChild) statement.run(rows.id);
+    if (!isThere) this.unbury.run(rows.id);
+    // Entries without their record may be there when others have written to the file.
+    for (const statement of this.removeChild) statement.run(rows.id);
     this.writeChildren(rows);
     this.endVersion?.run(since, rows.id);
-    this.addVersion?.run(since, null, before === undefined ? 'CREATE' : 'UPDATE', rows.id);
-    if (before === undefined) this.changes.added++;
+    this.addVersion?.run(since, null, isThere ? 'UPDATE' : 'CREATE', rows.id);
+    if (!isThere) this.changes.added++;
     else this.changes.changed++;
   }
 

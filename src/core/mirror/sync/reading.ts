@@ -15,6 +15,9 @@ import type { MirrorTable } from '../tables.ts';
 import { ASYNC_PAGE, delivered } from './delivery.ts';
 import type { Stream } from './listening.ts';
 
+/** Where what was read goes to. */
+export type ReadTarget = Pick<MirrorStore, 'facts' | 'load' | 'stage' | 'stageIds' | 'locations'>;
+
 /** What reading needs. */
 export interface ReadContext {
   readonly client: ApiClient;
@@ -45,7 +48,7 @@ export class ResourceReader {
   private readonly read = recordReader();
 
   constructor(
-    private readonly context: ReadContext,
+    private readonly context: Omit<ReadContext, 'store'> & { readonly store: ReadTarget },
     readonly table: MirrorTable,
   ) {}
 
@@ -91,9 +94,14 @@ export class ResourceReader {
     return proof;
   }
 
+  /** Whether records can be asked for by their ids. */
+  get tellsById(): boolean {
+    return this.hasIdFilter || this.table.resource.operations.get !== undefined;
+  }
+
   /** Stages the records with these ids that the service has. */
   async fetch(ids: readonly string[]): Promise<void> {
-    if (this.operation.filters?.id?.operators.includes('->')) {
+    if (this.hasIdFilter) {
       for (let at = 0; at < ids.length; at += MAX_IDS)
         await this.stage({ filter: `id->[${ids.slice(at, at + MAX_IDS).join(',')}]`, isPart: true });
       return;
@@ -115,6 +123,10 @@ export class ResourceReader {
 
   private get list(): Operation | undefined {
     return this.table.resource.operations.list;
+  }
+
+  private get hasIdFilter(): boolean {
+    return this.operation.filters?.id?.operators.includes('->') ?? false;
   }
 
   private get operation(): Operation {

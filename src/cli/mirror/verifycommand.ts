@@ -1,0 +1,190 @@
+import { resolve } from 'node:path';
+import * as Args from '@oclif/core/args';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { EXIT } from '../../catalog/failures.ts';
+import type { WallClock } from '../../catalog/fields/kind.ts';
+import { readSettings } from '../../core/connection/settings.ts';
+import { countText } from '../../core/count.ts';
+import { Failure, localFailure } from '../../core/failure.ts';
+import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
+import type { MirrorFacts } from '../../core/mirror/store.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
+import { receiptOf, reportOf, type VerifyReport } from '../../core/mirror/verify/receipt.ts';
+import { type VerifiedResource, verifyOnce } from '../../core/mirror/verify/verifyrun.ts';
+import { writeAtomicFile } from '../../core/output/atomicfile.ts';
+import { LocalClock } from '../../core/output/localclock.ts';
+import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { exportFlags, readParallel } from '../flags/exports.ts';
+import { rowFlags } from '../flags/output.ts';
+import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
+import { readZone } from '../flags/zone.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { RowProgress } from '../terminal/progress.ts';
+import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { readFacts, readTables } from './syncoptions.ts';
+
+const mirror = flagGroup('MIRROR');
+
+/** Records of a request when `--page-size` is not given. */
+const PAGE_SIZE = 500;
+
+/** Records of a sample at most. */
+const MAX_SAMPLE = 1_000_000;
+
+export const verifyArguments = {
+  resource: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: `What to compare, one or more of ${MIRROR_TABLES.map(({ resource }) => resource.name).join(', ')}; everything when none is named`,
+  }),
+};
+
+export const verifyFlags: FlagInput = {
+  ...placeFlags,
+  repair: mirror.toggle('Make the copy what the server has wherever it differs'),
+  sample: mirror.text('N', 'Compare counts and ids, and the content of N records of each resource, chosen by chance'),
+  receipt: mirror.text(
+    'FILE',
+    'Where to write the receipt; beside the mirror, with .verify.json at the end, if not given',
+  ),
+  moved: mirror.toggle('The same practice has a new address: compare everything'),
+  'page-size': rowFlags['page-size'],
+  parallel: exportFlags.parallel,
+  json: mirror.toggle('Print what was found as JSON; errors are JSON too'),
+  ...talkFlags,
+  ...connectionFlags,
+};
+
+/** Compares a mirror with the service, and mends it with `--repair` (D52). */
+export abstract class MirrorVerifyCommand extends MolarCommand {
+  static override usage = '<%= command.id %> [RESOURCE…] [FLAGS]';
+
+  override async run(): Promise<void> {
+    const { flags, args } = await this.input();
+    const { context } = this;
+    const named = (args.resource as readonly string[] | undefined) ?? [];
+    const tables = readTables(named);
+    const sample = wholeNumber(flags, 'sample', 1, MAX_SAMPLE);
+    const file = mirrorFile(flags, context);
+    const settings = readSettings(readConnectionFlags(flags), context.env);
+    if (readMirror(file) === undefined) throw noMirror(file);
+    const release = await holdMirror(file, 'molar mirror verify', context);
+    try {
+      const known = readMirror(file);
+      if (known === undefined) throw noMirror(file);
+      const facts = readFacts(flags, settings, known, file);
+      const isMoved = known.facts.url !== facts.url;
+      const { report, resources } = await this.verify({ flags, file, facts, tables, isMoved, sample });
+      await this.print(isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : lines(report));
+      await this.conclude(report, resources, named, isOn(flags, 'repair'));
+    } finally {
+      await release();
+    }
+  }
+
+  private async verify({ flags, file, facts, tables, isMoved, sample }: Order) {
+    const { clock, signal } = this.context;
+    const clockAhead = this.serverClock(flags);
+    const client = await this.connect(flags);
+    const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
+    const local = new LocalClock(zone);
+    const instantOf = (wall: WallClock) => local.instantOf(wall);
+    const startedAt = new Date(clock.now()).toISOString();
+    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
+    const { stop, ...progress } = this.progress(flags);
+    try {
+      const resources = await verifyOnce({
+        ...{ client, store, tables, signal, clockAhead, isMoved, sample, now: clock.now, ...progress },
+        ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
+        isRepair: isOn(flags, 'repair'),
+      }).finally(stop);
+      const receipt = resolve(textFlag(flags, 'receipt') ?? `${file}.verify.json`);
+      const endedAt = new Date(clock.now()).toISOString();
+      const verified = { store, resources, receipt, startedAt, endedAt, sample };
+      await writeAtomicFile(receipt, receiptOf(verified));
+      return { report: reportOf(verified), resources };
+    } finally {
+      store.close();
+    }
+  }
+
+  /** Says what is left to do, or throws it. */
+  private async conclude(
+    { file, differences, repaired, receipt }: VerifyReport,
+    resources: readonly VerifiedResource[],
+    named: readonly string[],
+    isRepair: boolean,
+  ): Promise<void> {
+    const failed = resources.filter(({ table, complete, unavailable }) => {
+      return !complete && (unavailable === null || named.includes(table.resource.name));
+    });
+    const [first] = failed;
+    const left = differences - repaired;
+    const what = `${countText(left)} of its records ${left === 1 ? 'differs' : 'differ'} from the server's`;
+    if (left > 0 && !isRepair) {
+      throw new Failure(`${file} is no exact copy: ${what}.`, {
+        ...{ code: 'mirror.different', exitCode: EXIT.file },
+        hint: `Run it again with --repair to mend them. The receipt is ${receipt}.`,
+      });
+    }
+    if (left > 0) throw localFailure('run.partial', `Not all could be mended: ${what}.`, { hint: 'Run it again.' });
+    if (first?.failure && !resources.some(({ complete }) => complete)) throw first.failure;
+    if (first !== undefined) {
+      const names = failed.map(({ table }) => table.resource.name).join(', ');
+      const why = first.failure?.message ?? first.unavailable ?? '';
+      throw localFailure('run.partial', `Not compared: ${names}. ${why}`, { hint: 'Run it again.' });
+    }
+    const mended = repaired === 0 ? '' : ` after ${countText(repaired)} of its records were mended`;
+    await this.note(`${file} is an exact copy${mended}. The receipt is ${receipt}.`);
+  }
+
+  /** How far the clock of the server is ahead, by the headers of its responses. */
+  private serverClock(flags: FlagValues): () => number | undefined {
+    const { clock } = this.context;
+    let ahead: number | undefined;
+    this.connections(flags).onHeaders = ({ date }) => {
+      const time = Date.parse(date ?? '');
+      if (!Number.isNaN(time)) ahead = time - clock.now();
+    };
+    return () => ahead;
+  }
+
+  /** Shows how many records of the resource that is read have arrived. */
+  private progress(flags: FlagValues) {
+    let shown: RowProgress | undefined;
+    let records = 0;
+    return {
+      onTable: ({ resource }: MirrorTable) => {
+        shown?.stop();
+        records = 0;
+        shown = new RowProgress(this.context, isOn(flags, 'quiet'), resource.many);
+      },
+      onRecords: (count: number) => {
+        records += count;
+        shown?.at(records);
+      },
+      stop: () => shown?.stop(),
+    };
+  }
+}
+
+interface Order {
+  readonly flags: FlagValues;
+  readonly file: string;
+  readonly facts: MirrorFacts;
+  readonly tables: readonly MirrorTable[];
+  readonly isMoved: boolean;
+  readonly sample: number | undefined;
+}
+
+/** A line for each difference that is named. */
+function lines({ resources }: VerifyReport): string {
+  const found = resources.flatMap(({ resource, missing, extra, different }) => [
+    ...missing.map((id) => `${resource} ${id}: missing`),
+    ...extra.map((id) => `${resource} ${id}: not on the server`),
+    ...different.map(({ id, fields }) => `${resource} ${id}: different in ${fields.join(', ')}`),
+  ]);
+  return found.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,249 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import MirrorStatus from '../../../src/commands/mirror/status.ts';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { Draws } from '../../faithful/random.ts';
+import { TestClock } from '../../support/clock.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { CREDIT, DAMAGES, PATIENT } from './damages.ts';
+import { queried, TABLES, wrongRows } from './oracle.ts';
+import { changeSomething, connectionTo, disturbed, serverRecords } from './practice.ts';
+
+let service: TestService;
+let folder: string;
+let file: string;
+let env: Readonly<Record<string, string>>;
+
+beforeEach(async () => {
+  service = await testService(undefined, { clock: new TestClock(Date.now()) });
+  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const clock = { now: Date.now, sleep: async () => {} };
+const still = disturbed(async () => {});
+
+async function run(id: string, command: unknown, words: readonly string[], world: World = {}) {
+  const ran = await runCommand(id, command, ['--to', file, ...words], { env, clock, openNetwork: still, ...world });
+  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+}
+
+const sync = (words: readonly string[] = [], world: World = {}) =>
+  run('mirror:sync', MirrorSync, ['--json', ...words], world);
+const verify = (words: readonly string[] = [], world: World = {}) =>
+  run('mirror:verify', MirrorVerify, ['--json', ...words], world);
+
+/** Writes to the file as somebody does who knows nothing of molar. */
+function damage(sql: string): void {
+  const connection = openConnection(file);
+  try {
+    connection.exec(sql);
+  } finally {
+    connection.close();
+  }
+}
+
+async function wrong(): Promise<Record<string, string[]>> {
+  const records = await serverRecords(service);
+  const found = Object.keys(TABLES).map(
+    (name) => [name, wrongRows(file, name, records.get(name) ?? []).slice(0, 5)] as const,
+  );
+  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+}
+
+/** The ids of a query, as text. */
+function ids(query: string): string[] {
+  return queried(file, query).map(({ id }) => String(id));
+}
+
+/** What was found, of the resources in which anything was. */
+function differences(report: { resources: Found[] }) {
+  const found = report.resources.filter((each) => each.missing.length + each.extra.length + each.different.length > 0);
+  return Object.fromEntries(
+    found.map(({ resource, missing, extra, different }) => [resource, { missing, extra, different }]),
+  );
+}
+
+interface Found {
+  readonly resource: string;
+  readonly missing: string[];
+  readonly extra: string[];
+  readonly different: { readonly id: string; readonly fields: string[] }[];
+}
+
+describe('molar mirror verify', () => {
+  it.each(DAMAGES)(
+    'finds that %s, leaves it, mends it with --repair, and finds nothing then',
+    async (_, sql, resource, wanted) => {
+      expect((await sync()).exitCode).toBe(0);
+      const idOf = (query: string | string[] | undefined) =>
+        typeof query === 'string' ? ids(`SELECT CAST(${query} AS TEXT) AS id`) : [];
+      const expected = {
+        missing: idOf(wanted.missing),
+        extra: idOf(wanted.extra),
+        different: idOf(wanted.different).map((id) => ({ id, fields: wanted.fields })),
+      };
+      damage(sql);
+      const found = await verify();
+      expect(found.exitCode, found.stderr).toBe(9);
+      expect(differences(found.json)).toEqual({ [resource]: expected });
+      expect(found.json).toMatchObject({ complete: true, repaired: 0, receipt: `${file}.verify.json` });
+      // It was only looked at: the second time says the same, and people read a line for each.
+      const again = await run('mirror:verify', MirrorVerify, []);
+      expect(again.exitCode).toBe(9);
+      expect(again.stdout.trim().split('\n')).toHaveLength(found.json.differences);
+
+      const mended = await verify(['--repair']);
+      expect(mended.exitCode, mended.stderr).toBe(0);
+      expect(mended.json).toMatchObject({ differences: found.json.differences, repaired: found.json.differences });
+      expect(await wrong()).toEqual({});
+      const after = await verify();
+      expect(after.exitCode, after.stderr).toBe(0);
+      expect(after.json).toMatchObject({ differences: 0, repaired: 0 });
+      const { json: status } = await run('mirror:status', MirrorStatus, ['--json']);
+      for (const { resource, table, rows, verifiedAt } of status.resources) {
+        expect([resource, rows]).toEqual([resource, Number(queried(file, `SELECT count(*) AS n FROM ${table}`)[0]?.n)]);
+        expect(Date.parse(verifiedAt)).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  it('finds rows that have changed places', async () => {
+    await sync();
+    const [first = '', second = ''] = ids('SELECT id FROM patients ORDER BY id LIMIT 2');
+    damage(`UPDATE patients SET id = -1 WHERE id = ${first}; UPDATE patients SET id = ${first} WHERE id = ${second};
+      UPDATE patients SET id = ${second} WHERE id = -1`);
+    const { exitCode, json } = await verify(['patients']);
+    expect(exitCode).toBe(9);
+    expect(json.resources.map(({ different }: Found) => different.map(({ id }) => id))).toEqual([[first, second]]);
+    expect((await verify(['--repair'])).exitCode).toBe(0);
+    expect(await wrong()).toEqual({});
+  });
+
+  it('takes no change of the server for a difference, before it or during it', async () => {
+    await sync();
+    const draws = new Draws('changes during a comparison');
+    for (let round = 0; round < 6; round++) {
+      for (let change = 6; change > 0; change--) await changeSomething(service, draws);
+      let left = 12;
+      const meanwhile = disturbed(async () => {
+        if (left-- > 0) await changeSomething(service, draws);
+      });
+      const busy = await verify([], { openNetwork: meanwhile });
+      expect(differences(busy.json)).toEqual({});
+      expect(busy.exitCode, busy.stderr).toBe(0);
+      expect((await verify()).exitCode).toBe(0);
+      expect(await wrong()).toEqual({});
+    }
+  });
+
+  it('tells damage from changes of the server at the same time', async () => {
+    await sync();
+    const draws = new Draws('damage and changes');
+    const [gone = ''] = ids(`SELECT ${PATIENT} AS id`);
+    const [changed = ''] = ids(`SELECT ${CREDIT} AS id`);
+    damage(`DELETE FROM patients WHERE id = ${gone}; UPDATE transactions SET note = 'x' WHERE id = ${changed}`);
+    for (let change = 20; change > 0; change--) await changeSomething(service, draws);
+    const { exitCode, json } = await verify();
+    expect(exitCode).toBe(9);
+    const { patients, transactions, ...others } = differences(json);
+    expect(others).toEqual({});
+    expect(patients?.missing).toEqual([gone]);
+    expect(transactions?.different.map(({ id }) => id)).toEqual([changed]);
+    expect((await verify(['--repair'])).exitCode).toBe(0);
+    expect(await wrong()).toEqual({});
+  });
+
+  it('makes a row that is too many a tombstone, and what was mended a version', async () => {
+    await sync(['--history']);
+    const [id = ''] = ids(`SELECT ${PATIENT} AS id`);
+    damage(`INSERT INTO patients (id, first_name, _synced_at, _record) VALUES (77, 'Eve', '2026-01-01T00:00:00.000Z', '{"id":77}');
+      UPDATE patients SET first_name = 'Eve' WHERE id = ${id}`);
+    expect((await verify(['--repair'])).exitCode).toBe(0);
+    expect(queried(file, 'SELECT first_name FROM patients_deleted WHERE id = 77')).toEqual([{ first_name: 'Eve' }]);
+    const versions = queried(
+      file,
+      `SELECT _operation AS o, _valid_to IS NULL AS now FROM patients_history WHERE id = ${id} ORDER BY rowid`,
+    );
+    expect(versions).toEqual([
+      { o: 'CREATE', now: 0 },
+      { o: 'UPDATE', now: 1 },
+    ]);
+    expect(queried(file, 'SELECT _operation AS o FROM patients_history WHERE id = 77')).toEqual([{ o: 'DELETE' }]);
+  });
+
+  it('compares ids and counts, and the content of a sample', async () => {
+    await sync();
+    const [id = ''] = ids(`SELECT ${PATIENT} AS id`);
+    damage(`DELETE FROM transactions WHERE id = ${CREDIT}; UPDATE patients SET first_name = 'Eve'`);
+    const { exitCode, json } = await verify(['--sample', '2']);
+    expect(exitCode).toBe(9);
+    const { patients, transactions } = differences(json);
+    expect(patients?.different).toHaveLength(2);
+    expect(transactions?.missing).toHaveLength(1);
+    expect((await verify(['--repair'])).exitCode).toBe(0);
+    expect(await wrong()).toEqual({});
+    expect(ids(`SELECT id FROM patients WHERE id = ${id} AND first_name = 'Eve'`)).toEqual([]);
+    expect((await verify(['--sample', '3'])).exitCode).toBe(0);
+  });
+
+  it('respects the columns of the file', async () => {
+    await sync(['--columns', 'patients:id,lastName,phones', '--timezone', 'America/Denver']);
+    expect((await verify()).exitCode).toBe(0);
+    damage(`UPDATE patients SET last_name = 'Eve' WHERE id = ${PATIENT}`);
+    const { json } = await verify(['patients']);
+    expect(json.resources[0].different[0].fields).toEqual(['lastName']);
+    expect((await verify(['--repair'])).exitCode).toBe(0);
+    expect((await verify()).exitCode).toBe(0);
+  });
+
+  it('leaves a receipt that another program can check', async () => {
+    await sync();
+    const receipt = join(folder, 'proof.json');
+    const { exitCode, json } = await verify(['--receipt', receipt]);
+    expect(exitCode).toBe(0);
+    expect(json.receipt).toBe(receipt);
+    expect((await stat(receipt)).mode & 0o777).toBe(0o600);
+    const proof = JSON.parse(await readFile(receipt, 'utf8'));
+    expect(proof).toMatchObject({
+      result: 'equal',
+      compared: 'all',
+      differences: 0,
+      organization: env.MOLAR_ORGANIZATION,
+    });
+    expect(proof).toMatchObject({ url: env.MOLAR_URL, asOf: json.asOf, complete: true });
+    expect(proof.position).toMatch(/-\d+$/);
+    const records = await serverRecords(service);
+    for (const { resource, rows, serverRows, tables } of proof.resources) {
+      const served = records.get(resource)?.map(({ id }) => BigInt(String(id))) ?? [];
+      expect([resource, rows, serverRows]).toEqual([resource, served.length, served.length]);
+      const text = served.toSorted((a, b) => (a < b ? -1 : 1)).map((id) => `${id}\n`);
+      expect(tables[0].sha256).toBe(await sha256(text.join('')));
+      for (const { query, sha256: digest } of tables) {
+        const lines = queried(file, query).map((row) => `${Object.values(row)[0]}\n`);
+        expect(digest).toBe(await sha256(lines.join('')));
+      }
+    }
+  });
+
+  it('wants a mirror, and no other command that writes to it', async () => {
+    const { exitCode, stderr } = await verify();
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('molar mirror sync');
+  });
+});
+
+async function sha256(text: string): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(text))).toString('hex');
+}
