@@ -3,6 +3,7 @@ import { Failure, isInterruption } from '../../failure.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import { guarded } from '../sqlite/connection.ts';
 import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
+import { Stream } from '../sync/listening.ts';
 import { type ReadTarget, ResourceReader } from '../sync/reading.ts';
 import { type SyncOrder, syncOnce } from '../sync/syncrun.ts';
 import type { MirrorTable } from '../tables.ts';
@@ -64,7 +65,12 @@ class VerifyRun {
   private readonly unavailable = new Map<MirrorTable, string>();
   private readonly findings = new Map<MirrorTable, VerifiedResource>();
 
-  constructor(private readonly order: VerifyOrder) {}
+  private readonly stream: Stream;
+
+  constructor(private readonly order: VerifyOrder) {
+    const { client, now, signal } = order;
+    this.stream = new Stream(client, now, signal);
+  }
 
   async run(): Promise<readonly VerifiedResource[]> {
     const { tables, store, isMoved } = this.order;
@@ -196,7 +202,9 @@ class VerifyRun {
       },
       stageIds: async (_, ids) => this.local(() => doubts.compareIds(ids)),
     };
-    return { reader: new ResourceReader({ ...this.order, store: target }, table), found };
+    const hadStream = store.resource(table).position !== null;
+    const stream = () => (hadStream ? this.stream : undefined);
+    return { reader: new ResourceReader({ ...this.order, stream, store: target }, table), found };
   }
 
   private local<T>(work: () => T): T {
