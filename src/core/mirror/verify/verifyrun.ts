@@ -3,6 +3,7 @@ import { Failure, isInterruption } from '../../failure.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import { guarded } from '../sqlite/connection.ts';
 import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
+import type { ResourceState } from '../store.ts';
 import { Stream } from '../sync/listening.ts';
 import { type ReadTarget, ResourceReader } from '../sync/reading.ts';
 import { type SyncOrder, syncOnce } from '../sync/syncrun.ts';
@@ -73,25 +74,24 @@ class VerifyRun {
   }
 
   async run(): Promise<readonly VerifiedResource[]> {
-    const { tables, store, isMoved } = this.order;
-    const isWhole = (table: MirrorTable) =>
-      store.resource(table).complete && store.resource(table).unavailable === null;
-    if (isMoved || !tables.every(isWhole)) await this.sync();
+    const { tables, store } = this.order;
+    const isWhole = ({ complete, unavailable }: ResourceState) => complete && unavailable === null;
+    const others = tables.filter((table) => !isWhole(store.resource(table)));
+    if (others.length > 0) await this.sync(others);
     for (const table of tables) await this.attempt(table, () => this.read(table));
-    await this.sync();
+    await this.sync(tables);
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       for (const table of tables) await this.attempt(table, () => this.readAgain(table));
       const isUnsettled = [...this.doubts.values()].some((doubts) => doubts.open(false) > 0);
       if (!isUnsettled || round === MAX_ROUNDS) break;
-      await this.sync();
+      await this.sync(tables);
     }
     for (const table of tables) await this.attempt(table, () => this.conclude(table));
     return tables.map((table) => this.findings.get(table) ?? this.unread(table));
   }
 
-  private async sync(): Promise<void> {
-    const { isMoved, ...order } = this.order;
-    const outcome = await syncOnce({ ...order, isMoved: isMoved && this.doubts.size === 0 });
+  private async sync(tables: readonly MirrorTable[]): Promise<void> {
+    const outcome = await syncOnce({ ...this.order, tables });
     for (const { table, failure, unavailable } of outcome.resources) {
       if (failure !== null) this.failures.set(table, failure);
       if (unavailable !== null) this.unavailable.set(table, unavailable);
