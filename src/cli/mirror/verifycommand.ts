@@ -130,6 +130,8 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
       });
     }
     if (left > 0) throw localFailure('run.partial', `Not all could be mended: ${what}.`, { hint: 'Run it again.' });
+    const doubtful = failed.find(({ failure }) => failure?.code === 'pages.incomplete');
+    if (doubtful?.failure) throw doubtful.failure;
     if (first?.failure && !resources.some(({ complete }) => complete)) throw first.failure;
     if (first !== undefined) {
       const names = failed.map(({ table }) => table.resource.name).join(', ');
