@@ -12,6 +12,8 @@ const BY_PATH = [
   'cli/account/keyring/systemkeyring.ts',
   'cli/query/sqlitechild.ts',
   'cli/query/sqliteprocess.ts',
+  'cli/serving/workerprocess.ts',
+  'cli/serving/workers.ts',
   'server/files/imagechild.ts',
   'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',

@@ -9,7 +9,7 @@ import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
 import { type AuditMode, ReadTrail } from './audit/readtrail.ts';
 import { DEFAULT_AUDIT_DAYS, deleteOldEntries } from './audit/retention.ts';
 import { shippingTarget } from './audit/targets.ts';
-import { Budgets } from './budgets/budgets.ts';
+import { type BudgetPart, Budgets } from './budgets/budgets.ts';
 import { type BudgetLimits, DEFAULT_BUDGETS } from './budgets/limits.ts';
 import type { Clock } from './clock.ts';
 import { LinkKeys } from './files/linkkeys.ts';
@@ -25,7 +25,7 @@ import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreUnusable } from './store/store.ts';
 import { Deliveries } from './stream/deliveries.ts';
 import { DEFAULT_RETENTION_DAYS, Stream } from './stream/stream.ts';
-import { TokenUses } from './tokens/uses.ts';
+import { saveUses, TokenUses, type Uses } from './tokens/uses.ts';
 import { tracedStore } from './tracing/tracedstore.ts';
 
 /** Stands for a temporary data folder, deleted when the server ends. */
@@ -45,10 +45,19 @@ export interface OpenFolder {
   close(): Promise<void>;
 }
 
+/** Another process writes for this one, which only reads. */
+export interface ReadingOptions {
+  /** Opens the store of a folder. */
+  readonly openStore: (path: string) => Promise<Store>;
+  readonly saveUses: (uses: Uses) => Promise<void>;
+}
+
 /** How a data folder is opened. */
 export interface OpenOptions {
   /** Locks the folder against a second server and ends what a killed one left undone. */
   readonly serving: boolean;
+  /** How it is opened by a process that only reads; such a process is not `serving`. */
+  readonly reading?: ReadingOptions;
   /** `postgres://…`: the records are there, and the folder holds files only. SQLite in the folder when not given. */
   readonly database?: string;
   /** Milliseconds a statement of `database` may take; without a limit when not given. */
@@ -64,6 +73,8 @@ export interface OpenOptions {
   readonly requireLocation?: boolean;
   /** Budgets that differ from `DEFAULT_BUDGETS`. */
   readonly budgets?: Partial<BudgetLimits>;
+  /** What this process has of them; all when not given. */
+  readonly budgetPart?: BudgetPart;
   readonly agingPageLimit?: number;
   /** Retention of files of deleted documents in days; 0: they are removed at once. */
   readonly fileRetentionDays?: number;
@@ -103,7 +114,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
     const reads = new ReadTrail(store, options.audit);
     await nameStore(store);
     const linkKeys = await LinkKeys.open(store, clock);
-    const tokenUses = new TokenUses(store, clock);
+    const tokenUses = new TokenUses(options.reading?.saveUses ?? ((uses) => saveUses(store, uses)), clock);
     const auditDays = options.auditRetentionDays ?? DEFAULT_AUDIT_DAYS;
     // What other servers are staging now counts as left over only when it is old; what this one is staging always does.
     const recover = options.database === undefined ? removeDue : recoverFiles;
@@ -114,7 +125,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
       reads,
       stream,
       deliveries,
-      budgets: new Budgets({ ...DEFAULT_BUDGETS, ...options.budgets }),
+      budgets: new Budgets({ ...DEFAULT_BUDGETS, ...options.budgets }, options.budgetPart),
       clock,
       linkKeys,
       tokenUses,
@@ -168,7 +179,9 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   }
 }
 
-function openStore(path: string, { serving, database, statementTimeoutMs, progress }: OpenOptions): Promise<Store> {
+function openStore(path: string, options: OpenOptions): Promise<Store> {
+  const { serving, reading, database, statementTimeoutMs, progress } = options;
+  if (reading !== undefined) return reading.openStore(path);
   if (database === undefined) return openSqliteStore(path, { serving, progress });
   return openPostgresStore(database, {
     progress,

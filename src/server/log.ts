@@ -44,10 +44,14 @@ export function placeOf({ id, method, routeOptions }: FastifyRequest) {
   return { requestId: id, method, route: routeOptions.url ?? 'unknown' };
 }
 
-/** Opens the log; `level` is the lowest level that is written. */
-export function openLog(level: LogLevel, stream: { readonly write: (text: string) => unknown }): ServerLog {
+/** Opens the log; `level` is the lowest level that is written, `worker` the process of a server of several. */
+export function openLog(
+  level: LogLevel,
+  stream: { readonly write: (text: string) => unknown },
+  worker?: number,
+): ServerLog {
   const logger = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
     { write: (text: string) => void stream.write(text) },
   );
   const levelOf = (route: string, status: number): Level => {

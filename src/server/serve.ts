@@ -16,6 +16,7 @@ import { relayMetrics } from './stream/gauges.ts';
 import { type RelayTarget, relayTarget } from './stream/relay/broker.ts';
 import { Relay } from './stream/relay/relay.ts';
 import { startTracing } from './tracing/start.ts';
+import type { Member } from './workers/member.ts';
 
 /** How a server is started: `OpenOptions` of its data, and how it listens. */
 export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTimeoutMs' | 'maxDocumentBytes'> {
@@ -41,6 +42,8 @@ export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTi
   /** A broker that receives every stream message: `amqp://` or `amqps://`, the exchange as `?exchange=NAME`. */
   readonly amqp?: string;
   readonly log: ServerLog;
+  /** The place of this process in a server of several; it is the server when not given. */
+  readonly member?: Member;
 }
 
 /** A demo organization, and the file with the settings that connect a shell to it. */
@@ -57,6 +60,8 @@ export interface RunningServer {
   readonly url: string;
   readonly path: string;
   readonly demo?: DemoAccess;
+  /** The server is not ready from now on. */
+  drain(): void;
   /**
    * Ends the server. It is not ready from now on, goes on serving for `drainMs`, so that a proxy learns of it, and then
    * completes requests in progress, for 10 s at most.
@@ -82,12 +87,16 @@ function reasonOf(error: unknown): string {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkBinding(options);
   const target = options.amqp === undefined ? undefined : readTarget(options.amqp);
+  const { member } = options;
+  const fills = member?.seat.fills ?? true;
+  const imports = fills ? options.imports : [];
   const tls = options.tls && (await readTls(options.tls));
   const signIn = await openSignIn(options.signIn ?? {}, options.clock ?? Date.now, options.log);
   const endTracing = await startTracing(options.log);
   const folder = await openFolder(options.data, {
     ...options,
     serving: true,
+    ...member?.folder,
     progress: ({ table, done, rows }) =>
       options.log.note('info', 'bringing records to this version', { table, done, rows }),
     maxDocumentBytes: options.maxDocumentMegabytes * 1024 * 1024,
@@ -97,12 +106,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   });
   let relay: Relay | undefined;
   try {
-    for (const file of options.imports) {
+    for (const file of imports) {
       const { imported } = await importFile(folder.service, createReadStream(file), options);
       options.log.note('info', 'imported', imported);
     }
-    const announceDemo = await options.demo?.(folder);
-    relay = target && (await startRelay(folder.service, target, options.log));
+    const announceDemo = fills ? await options.demo?.(folder) : undefined;
+    if (target !== undefined && member?.seat.role !== 'reader') {
+      relay = await startRelay(folder.service, target, options.log);
+    }
     const app = await buildApp(folder.service, {
       log: options.log,
       timeouts: { requestMs: options.requestTimeoutSeconds * 1000 },
@@ -110,16 +121,17 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       behindProxy: options.behindProxy,
       signIn,
       ...(tls && { tls }),
+      ...(member && { process: member.appOptions(options, signIn) }),
       metrics: [...(folder.keeper?.metrics() ?? []), ...(relay ? relayMetrics(relay) : [])],
     });
     if (!hasImageLibrary())
       options.log.note('warn', 'images cannot be cropped: the optional package sharp is not installed');
     // The heap of an import is larger than any that a server needs.
-    if (options.imports.length > 0 || announceDemo !== undefined) collectGarbage();
+    if (imports.length > 0 || announceDemo !== undefined) collectGarbage();
     collectSeldom();
-    // By that name the framework would listen twice, and the second time without what guards connections.
-    const host = options.host === 'localhost' ? '127.0.0.1' : options.host;
-    const url = await app.listen({ host, port: options.port });
+    const url = member
+      ? await member.listen(app, folder.service, signIn)
+      : await app.listen({ host: hostOf(options), port: options.port });
     const forgetTls =
       options.tls &&
       tls &&
@@ -130,6 +142,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       url,
       path: folder.path,
       ...(demo && { demo }),
+      drain: () => app.draining.begin(),
       async close(drainMs = 0) {
         app.draining.begin();
         options.log.note('info', 'stopping', { drainMs });
@@ -141,6 +154,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         forgetTls?.();
         await relay?.stop();
         await folder.close();
+        await member?.close();
         await endTracing();
         options.log.note('info', 'stopped');
       },
@@ -150,6 +164,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await folder.close();
     throw error;
   }
+}
+
+/** Where to listen. By the name, the framework would listen twice, and the second time without what guards connections. */
+export function hostOf({ host }: Pick<ServeOptions, 'host'>): string {
+  return host === 'localhost' ? '127.0.0.1' : host;
 }
 
 /** Patient data is not sent over a network in the clear (contract §6). */

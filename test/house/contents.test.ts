@@ -43,6 +43,8 @@ describe('the package', () => {
         'dist/cli/account/keyring/systemkeyring.js',
         'dist/cli/query/sqlitechild.js',
         'dist/cli/query/sqliteprocess.js',
+        'dist/cli/serving/workerprocess.js',
+        'dist/cli/serving/workers.js',
         'dist/server/files/imagechild.js',
         'dist/server/files/imageport.js',
         'dist/server/store/sqlite/bulkloadport.js',

@@ -21,6 +21,8 @@ const STARTED = [
   'cli/account/keyring/systemkeyring.ts',
   'cli/query/sqlitechild.ts',
   'cli/query/sqliteprocess.ts',
+  'cli/serving/workerprocess.ts',
+  'cli/serving/workers.ts',
   'server/files/imagechild.ts',
   'server/files/imageport.ts',
   'server/store/sqlite/bulkloadport.ts',

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { platform } from 'node:process';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Environment } from '../../core/environment.ts';
 import { type Failure, usageFailure } from '../../core/failure.ts';
@@ -30,6 +32,10 @@ export abstract class ServeCommand extends MolarCommand {
       'Read settings from this file (TOML; JSON if its name ends in .json): a key for each flag here. Flags override it',
     ),
     host: text('ADDRESS', 'Address to listen on; 127.0.0.1 when not given, and for localhost'),
+    workers: text(
+      'N',
+      'Processes that are one server: 1 when not given, auto for as many as there are cores, 16 at most',
+    ),
     port: whole('N', 'Port to listen on, 4010 when not given; 0 takes a free one'),
     ...dataFlags,
     import: list('FILE', 'Import this NDJSON file before listening; may be repeated'),
@@ -121,8 +127,14 @@ export abstract class ServeCommand extends MolarCommand {
       import('../../server/serve.ts'),
       import('../../server/log.ts'),
     ]);
-    const log = openLog((textFlag(flags, 'log-level') ?? 'info') as LogLevel, streams.stderr);
+    const logLevel = (textFlag(flags, 'log-level') ?? 'info') as LogLevel;
     const size = textFlag(flags, 'demo') as DemoSize | undefined;
+    const log = openLog(logLevel, streams.stderr);
+    const workers = readWorkers(textFlag(flags, 'workers'));
+    if (workers > 1) {
+      const { serveTogether } = await import('./workers.ts');
+      return serveTogether({ ...options, workers, log }, { logLevel, ...(size && { demo: size }) });
+    }
     if (size === undefined) return serve({ ...options, log });
     const { demoOf } = await import('../../demo/start.ts');
     return serve({ ...options, log, demo: demoOf(size) });
@@ -166,6 +178,23 @@ function readServeFlags(flags: FlagValues, env: Environment): ServeOptions {
     audit: textFlag(flags, 'audit') === 'buffered' ? 'buffered' : 'strict',
     ...(amqp !== undefined && { amqp }),
   };
+}
+
+/** Most processes that are one server. */
+const MAX_WORKERS = 16;
+
+/** How many processes the server is. */
+function readWorkers(text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (text === 'auto') return platform === 'win32' ? 1 : Math.min(MAX_WORKERS, availableParallelism());
+  const workers = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (workers < 1 || workers > MAX_WORKERS) {
+    throw usageFailure(`--workers takes a whole number from 1 to ${MAX_WORKERS}, or auto.`, { source: '--workers' });
+  }
+  if (workers > 1 && platform === 'win32') {
+    throw usageFailure('On Windows a server is one process: --workers takes 1.', { source: '--workers' });
+  }
+  return workers;
 }
 
 /** Milliseconds for which the server goes on serving after SIGTERM. */

@@ -91,12 +91,14 @@ export class CheckpointKeeper {
         name: 'molar_audit_checkpoints_waiting',
         help: 'Checkpoints of the audit log that are still to be shipped.',
         kind: 'gauge',
+        across: 'max',
         read: () => this.shipper?.waiting() ?? 0,
       },
       {
         name: 'molar_audit_entries_waiting',
         help: 'Entries of the audit log that are stored and still to be numbered.',
         kind: 'gauge',
+        across: 'max',
         read: () => countWaiting(this.store.read),
       },
     ];

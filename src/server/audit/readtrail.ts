@@ -59,9 +59,15 @@ export class ReadTrail {
   disclose(entry: AuditEntry): Promise<void> | undefined {
     this.admit();
     const row = auditRow(entry);
-    if (this.mode === 'strict') return this.commit(row, entry);
+    if (this.mode === 'strict') return this.commit([row], entry.at, entry.actor.requestId);
     this.keep(row);
     return undefined;
+  }
+
+  /** The entries of answers that another process of this server is about to send; as `disclose` in strict mode. */
+  record(rows: readonly LogRow[], at: string): Promise<void> {
+    this.admit();
+    return this.commit(rows, at, null);
   }
 
   /** The entry of what has happened already: it is written soon, and tried again until it is. */
@@ -80,11 +86,11 @@ export class ReadTrail {
   }
 
   /** Entries of one turn of the event loop share a commit: the store sees to that. */
-  private async commit(row: LogRow, { at, actor }: AuditEntry): Promise<void> {
+  private async commit(rows: readonly LogRow[], at: string, requestId: string | null): Promise<void> {
     try {
-      await this.store.appendLogs([row]);
+      await this.store.appendLogs(rows);
     } catch (error) {
-      this.onFault(error, actor.requestId ?? undefined);
+      this.onFault(error, requestId ?? undefined);
       // The answer is not sent, so its entry would not be true. This one is: and whether it can be written shows when
       // reading may go on.
       if (!this.failing) this.noted.push(auditRow({ org: null, at, actor: SERVER, operation: UNAVAILABLE }));

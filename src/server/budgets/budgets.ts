@@ -1,7 +1,8 @@
+import type { Socket } from 'node:net';
 import type { Metric } from '../metrics/route.ts';
 import type { Reader } from '../store/store.ts';
 import { AnswerBytes } from './answerbytes.ts';
-import { ConnectionBudget } from './connectionbudget.ts';
+import { ConnectionBudget, type Decision } from './connectionbudget.ts';
 import { DeliveryBudget } from './deliverybudget.ts';
 import { ImageTurns } from './imageturns.ts';
 import type { BudgetLimits } from './limits.ts';
@@ -10,7 +11,21 @@ import type { RequestBudget } from './overbudget.ts';
 /** Every budget of a server: as the refusals and the metrics name them. */
 type BudgetName = RequestBudget | 'image-pixels' | 'connections';
 
-/** The budgets of a server (contract §8). */
+/** What one process of several has of the budgets of their server. */
+export interface BudgetPart {
+  /** Fraction of the bytes of answers; all parts together are 1 at most. */
+  readonly answers: number;
+  /** The turns of all processes, where more than this one works on images. */
+  readonly images?: ImageTurns;
+  /** What to do about a connection. */
+  readonly decide: (socket: Socket) => Decision;
+  /** Whether it tells what is counted in the store. */
+  readonly tellsStore: boolean;
+}
+
+const ALL: BudgetPart = { answers: 1, decide: () => 'count', tellsStore: true };
+
+/** The budgets of a server (contract §8), or what a process has of them. */
 export class Budgets {
   readonly deliveries: DeliveryBudget;
   readonly answers: AnswerBytes;
@@ -18,11 +33,14 @@ export class Budgets {
   readonly connections: ConnectionBudget;
   private readonly refusals = new Map<BudgetName, number>();
 
-  constructor(readonly limits: BudgetLimits) {
+  constructor(
+    readonly limits: BudgetLimits,
+    private readonly part = ALL,
+  ) {
     this.deliveries = new DeliveryBudget(limits.deliveries);
-    this.answers = new AnswerBytes(limits.answerBytes);
-    this.images = new ImageTurns(limits.images);
-    this.connections = new ConnectionBudget(limits.connections);
+    this.answers = new AnswerBytes(Math.floor(limits.answerBytes * part.answers));
+    this.images = part.images ?? new ImageTurns(limits.images);
+    this.connections = new ConnectionBudget(limits.connections, part.decide);
   }
 
   /** Counts a refusal. */
@@ -48,6 +66,7 @@ export class Budgets {
         help: 'How much each may have at once.',
         kind: 'gauge',
         label: 'budget',
+        across: 'max',
         read: () => of((name) => limitOf[name]),
       },
       {
@@ -57,7 +76,7 @@ export class Budgets {
         label: 'budget',
         read: async () =>
           new Map([
-            ['async', await this.deliveries.most(read)],
+            ['async', this.part.tellsStore ? await this.deliveries.most(read) : 0],
             ['answer-bytes', this.answers.most],
             ['images', this.images.working.most],
             ['connections', this.connections.open.total],

@@ -20,6 +20,9 @@ interface Guarding {
   readonly refused: () => void;
 }
 
+/** `serve`: another process counts it, so that this one need not. */
+export type Decision = 'count' | 'serve' | 'refuse';
+
 /** Connections that are open, and whose they are: a quarter at most are of one address, other than this machine's. */
 export class ConnectionBudget {
   /** By network of the caller. */
@@ -28,7 +31,25 @@ export class ConnectionBudget {
   private readonly shakingHands = new Set<string>();
   private told = 0;
 
-  constructor(readonly limit: number) {}
+  /** `decide`: what to do about a connection that another process of the server has accepted. */
+  constructor(
+    readonly limit: number,
+    private readonly decide: (socket: Socket) => Decision = () => 'count',
+  ) {}
+
+  /** Counts a connection of an address, until `leave`; false when there is no room for it. `oneAddress` as in `guard`. */
+  take(address: string, oneAddress: boolean): boolean {
+    const network = networkOf(address);
+    const mayHaveAll = oneAddress || isLoopback(address);
+    const most = mayHaveAll ? this.limit : Math.max(1, Math.floor(this.limit / 4));
+    if (this.open.total >= this.limit || this.open.of(network) >= most) return false;
+    this.open.add(network, 1);
+    return true;
+  }
+
+  leave(address: string): void {
+    this.open.add(networkOf(address), -1);
+  }
 
   /** Refuses connections of a server that go over the budget, before anything of them is read as HTTP. */
   guard(server: Server, guarding: Guarding): void {
@@ -54,13 +75,12 @@ export class ConnectionBudget {
   }
 
   private admit(socket: Socket, { oneAddress }: Guarding): boolean {
-    const address = socket.remoteAddress ?? '';
-    const network = networkOf(address);
-    const mayHaveAll = oneAddress || isLoopback(address);
-    const most = mayHaveAll ? this.limit : Math.max(1, Math.floor(this.limit / 4));
-    if (this.open.total >= this.limit || this.open.of(network) >= most) return false;
-    this.open.add(network, 1);
-    socket.once('close', () => this.open.add(network, -1));
+    const decision = this.decide(socket);
+    if (decision === 'serve') return true;
+    // A connection that is closed has no address any more.
+    const { remoteAddress: address = '' } = socket;
+    if (decision === 'refuse' || !this.take(address, oneAddress)) return false;
+    socket.once('close', () => this.leave(address));
     return true;
   }
 }

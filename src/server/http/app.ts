@@ -6,7 +6,7 @@ import { JSON_MEDIA_TYPE, parseJson, SMALL_BODY_BYTES } from '../body/jsonbody.t
 import { OverBudget } from '../budgets/overbudget.ts';
 import { mountDocs } from '../docs/route.ts';
 import { type AccessLog, placeOf } from '../log.ts';
-import { type Metric, mountMetrics } from '../metrics/route.ts';
+import { type Metric, type MetricsSharing, mountMetrics, type ToldMetrics } from '../metrics/route.ts';
 import { behaviourOf } from '../resources/behaviours.ts';
 import type { Service } from '../service.ts';
 import { mountSignIn, type SignIn } from '../signin/signin.ts';
@@ -19,8 +19,10 @@ import { Attempts, DEFAULT_ATTEMPTS, TooManyAttempts } from './attempts.ts';
 import { Draining } from './draining.ts';
 import { failureOf, failureText, JSON_TYPE, SECURITY_HEADERS, TLS_HEADERS } from './envelope.ts';
 import { mountFiles } from './filesroute.ts';
+import { type HandOver, handOverOthers } from './handover.ts';
 import { mountHealth } from './health.ts';
 import { mountOperations } from './operations.ts';
+import { type RateLimit, rateLimitOf } from './ratelimit.ts';
 import {
   Routes,
   refuseConnect,
@@ -54,10 +56,29 @@ export interface AppOptions {
   readonly listeners?: Partial<ListenerTimes>;
   /** Metrics of parts outside of the app. */
   readonly metrics?: readonly Metric[];
+  /** What differs where several processes are one server. */
+  readonly process?: ProcessOptions;
 }
 
-/** An app, and how it takes leave of its callers before it is closed. */
-export type App = FastifyInstance & { readonly draining: Draining };
+/** What the app of a process of several does with the others. */
+export interface ProcessOptions {
+  /** The fraction of failed credentials that this process may see. */
+  readonly attempts: number;
+  readonly ofOthers: MetricsSharing['ofOthers'];
+  /** A rate limit that the others share; `rateLimit` when not given. */
+  readonly limit?: RateLimit | undefined;
+  /** Who gets the requests that this process does not answer itself; it answers all when not given. */
+  readonly handOver?: HandOver | undefined;
+  /** Resolves when the connections that this process was given are closed. */
+  readonly ending: () => Promise<void>;
+}
+
+/** An app, how it takes leave of its callers before it is closed, and what other processes of its server ask of it. */
+export type App = FastifyInstance & {
+  readonly draining: Draining;
+  readonly limit: RateLimit;
+  readonly tellMetrics: () => Promise<ToldMetrics>;
+};
 
 /** The complete service as an app without a socket: `inject` calls it in process. */
 export async function buildApp(service: Service, options: AppOptions): Promise<App> {
@@ -82,7 +103,11 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
     },
   } as object);
 
-  const attempts = new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock);
+  const { process: part } = options;
+  const handOver = part?.handOver;
+  const share = part?.attempts ?? 1;
+  const attempts = new Attempts((options.failedAttempts ?? DEFAULT_ATTEMPTS) * share, service.clock, share);
+  const limit = part?.limit ?? rateLimitOf(service.store, options.rateLimit, service.clock);
   const auth = { service, attempts, ...options.signIn };
   const routes = new Routes(app);
   service.budgets.connections.guard(app.server, {
@@ -98,6 +123,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
   app.addHook('onClose', async () => refusals.end());
   app.server.on('checkExpectation', refuseExpectation);
   app.server.on('connect', refuseConnect);
+  if (handOver !== undefined) handOverOthers(app.server, handOver);
   serveInOrder(app.server);
   app.server.on('request', trackExchange);
   traceRequests(app);
@@ -108,7 +134,10 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
     ...service.budgets.metrics(service.store.read),
     ...(options.metrics ?? []),
   ];
-  mountMetrics(app, service.store, metrics, options.log);
+  const tellMetrics = mountMetrics(app, service.store, metrics, options.log, {
+    ofOthers: part?.ofOthers ?? (async () => []),
+    isCountedElsewhere: (request) => handOver?.has(request.raw) ?? false,
+  });
   limitWork(app, options.timeouts.requestMs);
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
@@ -122,6 +151,11 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
     const { status, problems, unexpected } = failureOf(error);
     // A caller that disconnected in the middle of its body is no fault of the server, and receives no response.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
+    // What is refused here is refused, counted and recorded there; what took too long would take as long again.
+    if (handOver !== undefined && status !== 408) {
+      reply.hijack();
+      return handOver.give(request.raw, reply.raw);
+    }
     if (unexpected && !hasLeft) options.log.failed(placeOf(request), error);
     // The rest of a late request may still arrive: it must not be parsed as the next one.
     if (status === 408) {
@@ -145,16 +179,20 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
   mountDocs(app, service.maxText);
   await mountTokens(app, auth);
   mountFiles(app, service);
-  await mountOperations(app, auth, options.rateLimit);
+  await mountOperations(app, auth, limit);
   mountStream(app, auth, options.log, options.listeners);
   service.reads.onFault = (error, requestId) => options.log.failed({ part: 'audit log', requestId }, error);
+  // Behind the end of what has no end of its own.
+  if (part !== undefined) app.addHook('preClose', part.ending);
   app.addHook('onReady', async () => {
+    // Only who may write delivers.
+    if (handOver !== undefined) return;
     const readerOf: ComputedReaders = (resource) => behaviourOf(resource).readChunk;
     service.deliveries.start(readerOf, (error, requestId) =>
       options.log.failed({ part: 'async delivery', requestId }, error),
     );
   });
-  return Object.assign(app, { draining });
+  return Object.assign(app, { draining, limit, tellMetrics });
 }
 
 /** What the audit log tells of a refused request. */

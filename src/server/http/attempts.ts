@@ -29,18 +29,19 @@ export class Attempts {
   /** Addresses with a secret that is being checked, or waits for it. */
   private readonly checking = new Map<string, LimitFunction>();
 
-  /** `limit` failures at once; 0 limits nothing. */
+  /** `limit` failures at once; 0 limits nothing. `perSecond`: how many more for each second after that. */
   constructor(
     private readonly limit: number,
     clock: Clock,
+    private readonly perSecond = 1,
   ) {
-    this.tokens = new TokenBuckets(limit, 1, clock);
-    this.clients = new TokenBuckets(limit, 1, clock);
+    this.tokens = new TokenBuckets(limit, perSecond, clock);
+    this.clients = new TokenBuckets(limit, perSecond, clock);
   }
 
   /** Counts a token that was looked up and is unknown. Throws `TooManyAttempts`. */
   countToken(address: string): void {
-    if (this.limit > 0) take(this.tokens.get(networkOf(address)), 1);
+    if (this.limit > 0) this.take(this.tokens.get(networkOf(address)), 1);
   }
 
   /** Counts a client's attempt until the function it returns is called, since many run at once. Throws `TooManyAttempts`. */
@@ -48,7 +49,7 @@ export class Attempts {
     if (this.limit === 0) return () => {};
     // A hash, as the names that somebody invents may be as long as a body.
     const bucket = this.clients.get(`${networkOf(address)} ${hash('sha256', clientId)}`);
-    take(bucket, CLIENT_COST);
+    this.take(bucket, CLIENT_COST);
     return () => {
       bucket.tokens = Math.min(this.limit, bucket.tokens + CLIENT_COST);
     };
@@ -68,11 +69,11 @@ export class Attempts {
       if (turns.activeCount + turns.pendingCount === 0) this.checking.delete(network);
     }
   }
-}
 
-function take(bucket: Bucket, cost: number): void {
-  if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil(cost - bucket.tokens));
-  bucket.tokens -= cost;
+  private take(bucket: Bucket, cost: number): void {
+    if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil((cost - bucket.tokens) / this.perSecond));
+    bucket.tokens -= cost;
+  }
 }
 
 /** The network of one subscriber: the first half of an IPv6 address, as each has 2^64; IPv4 in IPv6 is IPv4. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import { openResponses } from './refusals.ts';
 
@@ -22,6 +23,7 @@ export class Draining {
   }
 
   begin(): void {
+    if (this.hasBegun) return;
     this.hasBegun = true;
     for (const socket of this.sockets) {
       const last = openResponses(socket).at(-1);
@@ -32,6 +34,11 @@ export class Draining {
       for (const earlier of openResponses(socket)) if (!earlier.headersSent) earlier.removeHeader('connection');
       response.setHeader('connection', 'close');
     });
+  }
+
+  /** Resolves when no connection is open. */
+  async emptied(): Promise<void> {
+    while (this.sockets.size > 0) await sleep(LOOK_MS);
   }
 
   /**

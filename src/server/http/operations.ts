@@ -24,7 +24,7 @@ import {
   identifyOrganization,
   requireScope,
 } from './identity.ts';
-import { type RateLimit, rateLimitOf, tooManyRequests } from './ratelimit.ts';
+import { type RateLimit, tooManyRequests } from './ratelimit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,13 +43,13 @@ interface Mounting {
 }
 
 /** Mounts every operation of the catalog. Throws when one has no handler. */
-export async function mountOperations(app: FastifyInstance, auth: AuthContext, rateLimit: number): Promise<void> {
+export async function mountOperations(app: FastifyInstance, auth: AuthContext, limit: RateLimit): Promise<void> {
   const { service } = auth;
   const mounting: Mounting = {
     auth,
     handlers: allHandlers(),
     resources: new Map(allOperations().map(({ resource, operation }) => [operation.id, resource])),
-    limit: rateLimitOf(service.store, rateLimit, service.clock),
+    limit,
     keys: new IdempotencyKeys(service),
   };
   app.decorateRequest('caller', undefined);

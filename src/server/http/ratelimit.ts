@@ -9,7 +9,7 @@ export const DEFAULT_RATE = 100;
 /** Maximum entries of a table by caller or address: more than a server has at once. */
 const MAX_ENTRIES = 10_000;
 
-/** Fraction of a second's requests that a server takes from a shared bucket at once, to spare the database. */
+/** Fraction of a second's requests that is taken from a shared bucket at once, to spare whoever keeps it. */
 const SHARE = 1 / 20;
 
 /** The outcome for one request, and the headers to send, `Retry-After` among them when it is refused. */
@@ -22,6 +22,8 @@ export interface Taken {
 export interface RateLimit {
   /** Takes one request's worth. */
   take(caller: string): Taken | Promise<Taken>;
+  /** Takes a share for another process of this server; absent where the processes have no bucket in common here. */
+  takeShare?(caller: string): TakenShare;
 }
 
 /** The limit of a server, or of all servers that share a store; a rate of 0 limits nothing. */
@@ -100,26 +102,43 @@ export class OwnRateLimit implements RateLimit {
     if (allowed) bucket.tokens -= 1;
     return takenOf(allowed, bucket.tokens, this.rate);
   }
+
+  takeShare(caller: string): TakenShare {
+    const bucket = this.buckets.get(caller);
+    const granted = Math.min(shareOf(this.rate), Math.floor(bucket.tokens));
+    bucket.tokens -= granted;
+    return { granted, tokens: bucket.tokens };
+  }
+}
+
+/** Requests that were taken from a shared bucket, and what is left in it. */
+export interface TakenShare {
+  readonly granted: number;
+  readonly tokens: number;
+}
+
+/** Requests that are taken from a shared bucket at once. */
+function shareOf(rate: number): number {
+  return Math.ceil(rate * SHARE);
 }
 
 interface Share {
-  /** Requests this server may still admit without asking the database. */
+  /** Requests that may still be admitted without asking. */
   mine: number;
-  /** What was left in the bucket at the last query of the database. */
+  /** What was left in the bucket when it was last asked for. */
   rest: number;
 }
 
-/** Rate limit of all servers on one database (D43). A server that ends loses its share: some requests of a burst. */
+/** Rate limit of all servers on one database (D43). */
 function sharedRateLimit(database: NonNullable<Store['shared']>, rate: number, clock: Clock): RateLimit {
-  const shares = new Map<string, Share>();
   const burst = rate * 2;
-  const wanted = Math.ceil(rate * SHARE);
-  const takeShare = async (caller: string): Promise<{ granted: number; tokens: number }> => {
+  const wanted = shareOf(rate);
+  return rateLimitOfShares(rate, async (caller) => {
     const now = clock();
     // The bucket refills with time; a clock that is behind does not empty it.
     const filled = sql`LEAST(${burst}::float8, b.tokens + GREATEST(0, ${now}::bigint - b.at) * ${rate}::float8 / 1000)`;
     const granted = sql`LEAST(${wanted}::bigint, FLOOR(${filled})::bigint)`;
-    const row = await database.get<{ granted: number; tokens: number }>(
+    const row = await database.get<TakenShare>(
       sql`INSERT INTO rate_buckets AS b (caller, tokens, at, granted)
         VALUES (${caller}, ${burst - wanted}, ${now}, ${wanted})
         ON CONFLICT (caller) DO UPDATE SET tokens = ${filled} - ${granted}, at = GREATEST(b.at, ${now}::bigint),
@@ -127,7 +146,12 @@ function sharedRateLimit(database: NonNullable<Store['shared']>, rate: number, c
         RETURNING granted, tokens`,
     );
     return row ?? { granted: 0, tokens: 0 };
-  };
+  });
+}
+
+/** Rate limit of buckets that others take from, too. Whoever ends loses its share: some requests of a burst. */
+export function rateLimitOfShares(rate: number, takeShare: (caller: string) => Promise<TakenShare>): RateLimit {
+  const shares = new Map<string, Share>();
   /** Questions that are being asked, by caller: its requests wait for the same one, or many would keep others waiting. */
   const asking = new Map<string, Promise<boolean>>();
   const ask = async (caller: string, share: Share): Promise<boolean> => {

@@ -83,13 +83,18 @@ export function reloadOnHangup(
       }
     });
   };
+  return onHangup(reload);
+}
+
+/** Calls `listener` when the process receives SIGHUP, and nobody else, until the function that is returned is called. */
+export function onHangup(listener: () => void): () => void {
   // The hang-up is no end here, as it is for other commands: a server has no terminal to lose.
   const others = process.listeners('SIGHUP');
   process.removeAllListeners('SIGHUP');
-  process.on('SIGHUP', reload);
+  process.on('SIGHUP', listener);
   return () => {
-    process.off('SIGHUP', reload);
-    for (const listener of others) process.on('SIGHUP', listener);
+    process.off('SIGHUP', listener);
+    for (const other of others) process.on('SIGHUP', other);
   };
 }
 

@@ -14,7 +14,7 @@ const COUNTER = 'molar_http_requests_total';
 const HISTOGRAM = 'molar_http_request_duration_seconds';
 
 /** Requests of one method, route and status. */
-interface Series {
+export interface Series {
   readonly labels: string;
   /** Requests by the first bucket they fit into; those beyond the last one are in none. */
   readonly buckets: number[];
@@ -35,19 +35,37 @@ export class RequestTimes {
   }
 
   private seriesOf(method: string, route: string, status: string): Series {
-    const name = `${method} ${status} ${route}`;
-    const known = this.series.get(name);
-    if (known !== undefined) return known;
     // None of these can contain a character that needs escaping.
     const labels = `method="${method}",route="${route}",status="${status}"`;
+    const known = this.series.get(labels);
+    if (known !== undefined) return known;
     const series = { labels, buckets: BUCKETS.map(() => 0), count: 0, seconds: 0 };
-    this.series.set(name, series);
+    this.series.set(labels, series);
     return series;
+  }
+
+  /** The requests of this process, as `add` takes them in another. */
+  all(): Series[] {
+    return [...this.series.values()];
+  }
+
+  /** Adds requests of another process of the server. */
+  add(all: readonly Series[]): this {
+    for (const { labels, buckets, count, seconds } of all) {
+      const known = this.series.get(labels);
+      this.series.set(labels, {
+        labels,
+        buckets: BUCKETS.map((_, index) => (known?.buckets[index] ?? 0) + (buckets[index] ?? 0)),
+        count: (known?.count ?? 0) + count,
+        seconds: (known?.seconds ?? 0) + seconds,
+      });
+    }
+    return this;
   }
 
   /** A counter and a histogram as Prometheus text. */
   text(): string {
-    const all = [...this.series.values()];
+    const all = this.all();
     const lines = [
       `# HELP ${COUNTER} Requests served.`,
       `# TYPE ${COUNTER} counter`,

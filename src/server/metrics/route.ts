@@ -1,8 +1,8 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { senderName } from '../http/sender.ts';
 import type { AccessLog } from '../log.ts';
 import type { Store, StoreConnections } from '../store/store.ts';
-import { RequestTimes } from './requesttimes.ts';
+import { RequestTimes, type Series } from './requesttimes.ts';
 
 /** A number, or numbers by the value of a label. */
 type Reading = number | ReadonlyMap<string, number>;
@@ -14,8 +14,26 @@ export interface Metric {
   readonly kind: 'gauge' | 'counter';
   /** Name of the label, where `read` answers numbers by its values. */
   readonly label?: string;
+  /** What counts of several processes that are one server: the sum when not given, `max` for what each tells of the whole. */
+  readonly across?: 'max';
   read(): Reading | Promise<Reading>;
 }
+
+/** What one process tells to another that is asked for the metrics of their server; it can be sent as JSON. */
+export interface ToldMetrics {
+  readonly requests: readonly Series[];
+  readonly others: readonly object[];
+}
+
+/** How the metrics of an app take in those of other processes, and what they leave out. */
+export interface MetricsSharing {
+  /** What the other processes of the server tell. */
+  readonly ofOthers: () => Promise<readonly ToldMetrics[]>;
+  /** Whether another process counts a request. */
+  readonly isCountedElsewhere: (request: FastifyRequest) => boolean;
+}
+
+const ALONE: MetricsSharing = { ofOthers: async () => [], isCountedElsewhere: () => false };
 
 /** Statuses of access refused. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429]);
@@ -23,13 +41,17 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429]);
 /** Time that a listening server is up before it begins to watch its process: starting stays quick. */
 const SETTLED_MS = 1000;
 
-/** `GET /metrics` (Prometheus text), and the hook that counts every request and logs it when its response is complete. */
+/**
+ * `GET /metrics` (Prometheus text), and the hook that counts every request and logs it when its response is complete.
+ * Answers what this process tells to another one of its server.
+ */
 export function mountMetrics(
   app: FastifyInstance,
   store: Pick<Store, 'counts' | 'connections'>,
   others: readonly Metric[] = [],
   log?: Pick<AccessLog, 'answered'>,
-): void {
+  { ofOthers, isCountedElsewhere } = ALONE,
+): () => Promise<ToldMetrics> {
   const requests = new RequestTimes();
   let inFlight = 0;
   let opened: ReturnType<typeof openRegistry> | undefined;
@@ -57,6 +79,7 @@ export function mountMetrics(
     // A caller that disconnects causes no `finish`, but every response closes.
     reply.raw.on('close', () => {
       inFlight--;
+      if (isCountedElsewhere(request)) return;
       const { method } = request;
       const route = request.routeOptions.url ?? 'unknown';
       const status = reply.statusCode;
@@ -82,10 +105,28 @@ export function mountMetrics(
   });
   app.addHook('onClose', async () => clearTimeout(settling));
 
-  app.get('/metrics', async (_request, reply) => {
-    const found = await registry();
-    return reply.type(found.contentType).send(`${requests.text()}\n${await found.metrics()}`);
+  const tell = async (): Promise<ToldMetrics> => ({
+    requests: requests.all(),
+    others: (await (await registry()).getMetricsAsJSON()).map(whole),
   });
+  app.get('/metrics', async (_request, reply) => {
+    const [found, own, told] = await Promise.all([registry(), tell(), ofOthers()]);
+    const all = told.reduce((sum, each) => sum.add(each.requests), new RequestTimes().add(own.requests));
+    const together = told.length === 0 ? found : await aggregate([own, ...told]);
+    return reply.type(found.contentType).send(`${all.text()}\n${await together.metrics()}`);
+  });
+  return tell;
+}
+
+/** The metrics of several processes as those of one. */
+async function aggregate(told: readonly ToldMetrics[]) {
+  const { AggregatorRegistry } = (await import('prom-client')).default;
+  return AggregatorRegistry.aggregate(told.map(({ others }) => others) as object[]);
+}
+
+/** prom-client leaves out when processes started: a server starts with the first of its own. */
+function whole<T extends { readonly aggregator?: string }>(metric: T): T {
+  return metric.aggregator === 'omit' ? { ...metric, aggregator: 'min' } : metric;
 }
 
 function gauge(name: string, help: string, read: Metric['read']): Metric {
@@ -113,8 +154,9 @@ async function openRegistry(all: readonly Metric[]) {
   // The default export exists in a bundle, too, where the names of a CommonJS package are not known.
   const { collectDefaultMetrics, Counter, Gauge, Registry } = (await import('prom-client')).default;
   const registry = new Registry();
-  for (const { name, help, kind, label, read } of all) {
-    const config = { name, help, registers: [registry], labelNames: label === undefined ? [] : [label] };
+  for (const { name, help, kind, label, across, read } of all) {
+    const labelNames = label === undefined ? [] : [label];
+    const config = { name, help, registers: [registry], labelNames, ...(across && { aggregator: across }) };
     const readings = async (): Promise<Iterable<[Record<string, string>, number]>> => {
       const value = await read();
       if (typeof value === 'number') return [[{}, value]];

@@ -4,10 +4,13 @@ import { refusal } from '../../catalog/failures.ts';
 import type { Grant } from '../tokens/tokens.ts';
 import { type Claims, grantId, isName, type RightsOf } from './rules.ts';
 
+/** What is known of a certificate: it can be sent as JSON. */
+type Certificate = Pick<PeerCertificate, 'subject' | 'fingerprint256' | 'valid_from' | 'valid_to'>;
+
 /** A certificate as the handshake found it; `fault` is why it is not accepted. */
-interface Presented {
-  readonly certificate: PeerCertificate;
-  readonly fault: string | undefined;
+export interface Presented {
+  readonly certificate: Certificate;
+  readonly fault?: string | undefined;
 }
 
 /** The certificates of connections, as their handshakes found them, and what their holders may do. */
@@ -21,11 +24,23 @@ export class Certificates {
    * certificate, for which the outcome of the first check would stand.
    */
   keep(socket: TLSSocket): void {
-    const certificate = socket.getPeerCertificate() as PeerCertificate | null;
+    // A connection that another process has decrypted has none of its own.
+    const certificate = socket.getPeerCertificate?.() as PeerCertificate | null | undefined;
     // A resumed session without a certificate counts as authorized, so that alone says nothing.
     if (!certificate?.raw) return;
     const fault = socket.authorized ? undefined : String(socket.authorizationError);
-    this.presented.set(socket, { certificate, fault });
+    const { subject, fingerprint256, valid_from, valid_to } = certificate;
+    this.accept(socket, { certificate: { subject, fingerprint256, valid_from, valid_to }, fault });
+  }
+
+  /** The certificate of a connection, for another process that serves it, too. */
+  of(socket: Socket): Presented | undefined {
+    return this.presented.get(socket);
+  }
+
+  /** Takes what another process of this server found in the handshake of a connection. */
+  accept(socket: Socket, presented: Presented): void {
+    this.presented.set(socket, presented);
     socket.once('close', () => this.presented.delete(socket));
   }
 
@@ -59,7 +74,7 @@ export class Certificates {
 }
 
 /** The parts of its subject that rules may ask for, lists where there are several, and its fingerprint (contract §8). */
-function claimsOf({ subject, fingerprint256 }: PeerCertificate): Claims & { readonly fingerprint: string } {
+function claimsOf({ subject, fingerprint256 }: Certificate): Claims & { readonly fingerprint: string } {
   const { CN, O, OU } = subject;
   return { CN, O, OU, fingerprint: fingerprint256.replaceAll(':', '').toLowerCase() };
 }

@@ -18,6 +18,7 @@ export function streamMetrics({ stream, store }: Pick<Service, 'stream' | 'store
       name: 'molar_stream_messages_total',
       help: 'Messages written to the stream since the start.',
       kind: 'counter',
+      across: 'max',
       read: async () => {
         await stream.refresh();
         return stream.written;
@@ -27,12 +28,14 @@ export function streamMetrics({ stream, store }: Pick<Service, 'stream' | 'store
       name: 'molar_stream_oldest_message',
       help: 'Lowest number of a message that is kept, of those of any organization; 0 when none is.',
       kind: 'gauge',
+      across: 'max',
       read: () => oldestNumber(store.read),
     },
     {
       name: 'molar_stream_newest_message',
       help: 'Highest number that a message of any organization was given; 0 when there never was one.',
       kind: 'gauge',
+      across: 'max',
       read: async () => {
         await stream.refresh();
         return [...stream.heads.values()].reduce((highest, { seq }) => Math.max(highest, seq), 0);
@@ -56,6 +59,7 @@ export function deliveryMetrics({ deliveries, store }: Pick<Service, 'deliveries
       name: 'molar_async_deliveries_waiting',
       help: 'Async deliveries that are not complete yet.',
       kind: 'gauge',
+      across: 'max',
       read: () => countDeliveries(store.read),
     },
     {
@@ -80,12 +84,14 @@ export function relayMetrics(relay: Relay): readonly Metric[] {
       name: 'molar_relay_connected',
       help: 'Whether the broker is connected: 1 or 0.',
       kind: 'gauge',
+      across: 'max',
       read: () => (relay.connected ? 1 : 0),
     },
     {
       name: 'molar_relay_lag_messages',
       help: 'Stream messages that the broker has not confirmed yet.',
       kind: 'gauge',
+      across: 'max',
       read: () => relay.lag,
     },
     {

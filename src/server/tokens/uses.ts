@@ -10,6 +10,23 @@ const MINUTE_MS = 60_000;
 /** Maximum tokens whose last minute is known; a token that was forgotten is written once more. */
 const MAX_KNOWN = 100_000;
 
+/** Ids of tokens, and the minute since 1970 in which each was last used. */
+export type Uses = readonly (readonly [id: string, minute: number])[];
+
+/** Writes uses of tokens. */
+export async function saveUses(store: Pick<Store, 'write'>, uses: Uses): Promise<void> {
+  // In one order, so that two servers never wait for each other.
+  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+  await store.write(async (tx) => {
+    for (const [id, minute] of sorted) {
+      const at = new Date(minute * MINUTE_MS).toISOString();
+      // Of several servers the one that writes last need not be the one that was asked last.
+      await tx.run(sql`UPDATE access_tokens SET last_used_at = ${at}
+        WHERE id = ${id} AND (last_used_at IS NULL OR last_used_at < ${at})`);
+    }
+  });
+}
+
 /** When tokens were last used, to the minute: at most one write a minute for each token, many of them in one. */
 export class TokenUses {
   /** Of each token, the last minute that was noted, since 1970. */
@@ -18,7 +35,7 @@ export class TokenUses {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly store: Store,
+    private readonly save: (uses: Uses) => Promise<void>,
     private readonly clock: Clock,
   ) {}
 
@@ -50,17 +67,8 @@ export class TokenUses {
     if (this.pending.size === 0) return;
     const uses = this.pending;
     this.pending = new Map();
-    // In one order, so that two servers never wait for each other.
-    const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
     try {
-      await this.store.write(async (tx) => {
-        for (const [id, minute] of sorted) {
-          const at = new Date(minute * MINUTE_MS).toISOString();
-          // Of several servers the one that writes last need not be the one that was asked last.
-          await tx.run(sql`UPDATE access_tokens SET last_used_at = ${at}
-            WHERE id = ${id} AND (last_used_at IS NULL OR last_used_at < ${at})`);
-        }
-      });
+      await this.save([...uses]);
     } catch (error) {
       this.pending = new Map([...uses, ...this.pending]);
       throw error;

@@ -50,6 +50,17 @@ describe('failed attempts of an address', () => {
     );
   });
 
+  it('come back slower to a process that has a part of the limit, which says how long that takes', () => {
+    const clock = new TestClock();
+    const attempts = new Attempts(10, clock.now, 0.25);
+    expect(failing(attempts, 20)).toBe(10);
+    clock.advance(3999);
+    expect(failing(attempts, 1)).toBe(0);
+    clock.advance(1);
+    expect(failing(attempts, 2)).toBe(1);
+    expect(() => attempts.countToken('192.0.2.1')).toThrowError(expect.objectContaining({ seconds: 4 }));
+  });
+
   it('do not count when they were none', () => {
     const attempts = new Attempts(30, new TestClock().now);
     for (let turn = 0; turn < 50; turn++) attempts.beginClient('192.0.2.1', 'one')();

@@ -1,0 +1,192 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionBudget } from '../budgets/connectionbudget.ts';
+import { ImageTurns } from '../budgets/imageturns.ts';
+import { DEFAULT_BUDGETS } from '../budgets/limits.ts';
+import { MEMORY } from '../datafolder.ts';
+import { onHangup } from '../http/tls.ts';
+import type { ToldMetrics } from '../metrics/route.ts';
+import { type DemoAccess, hostOf, type RunningServer, type ServeOptions } from '../serve.ts';
+import type { Role, Seat } from './member.ts';
+import { Slot } from './slot.ts';
+
+/** How a server of several processes is started. */
+export interface SuperviseOptions extends Omit<ServeOptions, 'demo' | 'member'> {
+  /** How many processes, 2 at least. */
+  readonly workers: number;
+  /** Starts a process with a channel of messages. */
+  readonly fork: () => ChildProcess;
+  /** What each process is told with its seat, as JSON. */
+  readonly settings: (options: { readonly data: string }) => object;
+}
+
+/** How this machine reaches a server that listens on all of its addresses. */
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Milliseconds that the processes may take to end; then they are killed. */
+const END_MS = 22_000;
+
+/** Milliseconds that a process may take to tell its metrics; without it those of the others are told. */
+const METRICS_MS = 2000;
+
+/**
+ * Starts the processes of a server and gives them its connections (D59). Rejects as `serve` does with what the
+ * first process, or any other at the start, fails with.
+ */
+export async function supervise(options: SuperviseOptions): Promise<RunningServer> {
+  const supervisor = new Supervisor(options, await mkdtemp(join(tmpdir(), 'molar-workers-')));
+  try {
+    return await supervisor.start();
+  } catch (error) {
+    await supervisor.end();
+    throw error;
+  }
+}
+
+class Supervisor {
+  private readonly connections: ConnectionBudget;
+  private readonly images: ImageTurns;
+  private readonly listener: Server;
+  private readonly slots: Slot[];
+  /** Connections that wait for a process. */
+  private readonly waiting: Socket[] = [];
+  private url: Promise<string> | undefined;
+  private forgetHangup = () => {};
+
+  /** `folder`: a private one for the sockets of the processes, and for data that is to be gone at the end. */
+  constructor(
+    private readonly options: SuperviseOptions,
+    private readonly folder: string,
+  ) {
+    const { connections, images } = { ...DEFAULT_BUDGETS, ...options.budgets };
+    this.connections = new ConnectionBudget(connections);
+    this.images = new ImageTurns(images);
+    this.listener = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.give(socket));
+    this.slots = Array.from({ length: options.workers }, (_, index) => this.slotOf(index + 1));
+  }
+
+  async start(): Promise<RunningServer> {
+    if (this.options.tls !== undefined) {
+      this.forgetHangup = onHangup(() => {
+        for (const slot of this.slots) slot.kill('SIGHUP');
+      });
+    }
+    const [first, ...others] = this.slots as [Slot, ...Slot[]];
+    const demo = await first.start<DemoAccess | undefined>(true);
+    await Promise.all(others.map((slot) => slot.start(false)));
+    for (const slot of this.slots) slot.keepRunning();
+    return {
+      url: await this.listen(),
+      path: this.data,
+      ...(demo && { demo }),
+      drain: () => this.tellAll('drain'),
+      close: (drainMs) => this.close(drainMs),
+    };
+  }
+
+  /** Ends what runs, as far as it has come. */
+  async end(): Promise<void> {
+    this.forgetHangup();
+    this.listener.close();
+    const ended = Promise.all(this.slots.map((slot) => slot.end()));
+    await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
+    for (const slot of this.slots) slot.kill();
+    for (const socket of this.waiting) socket.destroy();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async close(drainMs = 0): Promise<void> {
+    this.options.log.note('info', 'stopping', { drainMs });
+    this.tellAll('drain');
+    await sleep(drainMs);
+    await this.end();
+    this.options.log.note('info', 'stopped');
+  }
+
+  private tellAll(what: string): void {
+    for (const slot of this.slots) slot.tell(what);
+  }
+
+  private get data(): string {
+    return this.options.data === MEMORY ? join(this.folder, 'data') : this.options.data;
+  }
+
+  private slotOf(number: number): Slot {
+    const { options } = this;
+    const role: Role = options.database !== undefined ? 'peer' : number === 1 ? 'writer' : 'reader';
+    const seat: Omit<Seat, 'fills'> = {
+      number,
+      role,
+      count: options.workers,
+      writerPath: join(this.folder, 'writer'),
+    };
+    const slot: Slot = new Slot(seat, {
+      fork: options.fork,
+      settings: options.settings({ data: this.data }),
+      note: options.log.note,
+      ready: () => this.giveWaiting(),
+      left: (address) => this.connections.leave(address),
+      handlers: {
+        listen: () => this.listen(),
+        metrics: () => this.metricsBeside(slot),
+        beginImage: (org: number) => this.beginImage(slot, org),
+      },
+    });
+    return slot;
+  }
+
+  /** Listens, when the first process is ready for connections. */
+  private listen(): Promise<string> {
+    this.url ??= this.listenNow();
+    return this.url;
+  }
+
+  private async listenNow(): Promise<string> {
+    const { options, listener } = this;
+    listener.listen({ host: hostOf(options), port: options.port });
+    await once(listener, 'listening');
+    const { address, port } = listener.address() as { address: string; port: number };
+    const reached = ANY_ADDRESS[address] ?? address;
+    const host = reached.includes(':') ? `[${reached}]` : reached;
+    return `${options.tls === undefined ? 'http' : 'https'}://${host}:${port}`;
+  }
+
+  private give(socket: Socket): void {
+    // Who has hung up already has no address.
+    if (socket.remoteAddress === undefined) return void socket.destroy();
+    const slot = this.slots
+      .filter(({ isReady }) => isReady)
+      .reduce<Slot | undefined>((best, next) => (best === undefined || next.load < best.load ? next : best), undefined);
+    if (slot === undefined) return void this.waiting.push(socket);
+    const address = socket.remoteAddress;
+    slot.give(socket, address, this.connections.take(address, this.options.behindProxy));
+  }
+
+  private giveWaiting(): void {
+    for (const socket of this.waiting.splice(0)) this.give(socket);
+  }
+
+  /** What the other processes tell to one that is asked for metrics. */
+  private async metricsBeside(asking: Slot): Promise<ToldMetrics[]> {
+    const told = this.slots
+      .filter((slot) => slot !== asking && slot.isReady)
+      .map((slot) =>
+        Promise.race([slot.ask<ToldMetrics>('metrics'), sleep(METRICS_MS, undefined, { ref: false })]).catch(
+          () => undefined,
+        ),
+      );
+    return (await Promise.all(told)).filter((each) => each !== undefined);
+  }
+
+  /** Answers the number of a turn when it has come; undefined when too many wait for one. */
+  private beginImage(slot: Slot, org: number): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.images.run(org, () => slot.holdTurn(resolve)).catch(() => resolve(undefined));
+    });
+  }
+}
