@@ -92,7 +92,8 @@ export interface Served {
 /** Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. */
 export async function serve(folder: string, args: readonly string[], run = RUN, env: Env = {}): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const child = start(folder, ['serve', ...port, '--json', ...args], env, run);
+  const workers = process.env.MOLAR_TEST_WORKERS ? ['--workers', process.env.MOLAR_TEST_WORKERS] : [];
+  const child = start(folder, ['serve', ...port, '--json', ...workers, ...args], env, run);
   const errors = text(child.stderr);
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });

@@ -16,7 +16,7 @@ export interface Acknowledged {
  * again with the same key, to whichever server is there, until it is.
  */
 export async function write(
-  cluster: Cluster,
+  cluster: Pick<Cluster, 'url'>,
   place: { readonly writer: number; readonly patient: number; readonly rounds: number },
 ): Promise<Acknowledged> {
   const { writer, patient, rounds } = place;
@@ -37,7 +37,7 @@ export async function write(
 }
 
 async function request(
-  cluster: Cluster,
+  cluster: Pick<Cluster, 'url'>,
   preferred: number,
   method: 'POST' | 'PUT',
   path: string,

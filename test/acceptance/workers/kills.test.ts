@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Acknowledged, write } from '../cluster/writers.ts';
+import { molar, PATIENT, serve } from '../molar.ts';
+import { Connection, isRunning, onStores, processesOf, together } from './together.ts';
+
+const WRITERS = 4;
+const ROUNDS = 60;
+const READERS = 3;
+
+/** How a read was answered that was sent again and again while processes were killed. */
+interface Read {
+  readonly requestId: string;
+  /** 0 where no whole answer came. */
+  readonly status: number;
+}
+
+/** One client that reads a patient again and again, on connections that it opens anew when they break. */
+async function read(url: string, reader: number, reads: Read[], signal: AbortSignal): Promise<void> {
+  let connection = new Connection(url);
+  for (let round = 0; !signal.aborted; round++) {
+    const requestId = `reader-${reader}-${round}`;
+    const headers = { 'x-request-id': requestId };
+    const answer = await connection.read(`/api/v1/patients/${PATIENT + (round % 40)}`, headers).catch(() => undefined);
+    reads.push({ requestId, status: answer?.status ?? 0 });
+    if (answer?.status === 503) {
+      expect(answer.headers['retry-after']).toBe('1');
+      expect(JSON.parse(answer.body)).toMatchObject({ statusCode: 503, data: null, errors: [{ description: /./ }] });
+      await sleep(20);
+    }
+    if (answer !== undefined) continue;
+    connection.close();
+    connection = new Connection(url);
+  }
+  connection.close();
+}
+
+await onStores('processes of a server that are killed', (newPlace) => {
+  test('are replaced; nothing that was answered is lost, and each read that was answered is recorded', async () => {
+    const { served, path, data, connections, end } = await together(await newPlace(), ['--rate-limit', '0']);
+    try {
+      const reading = new AbortController();
+      const reads: Read[] = [];
+      const readers = Array.from({ length: READERS }, (_, reader) => read(served.url, reader, reads, reading.signal));
+      let isWriting = true;
+      const killed = new Set<number>();
+      const killing = (async () => {
+        for (let at = 0; isWriting; at++) {
+          await sleep(200);
+          const running = processesOf(served).filter((pid) => !killed.has(pid));
+          const next = running[at % running.length];
+          // Not before those that were killed are replaced: something is to be written, too.
+          if (next === undefined || running.length < 2 || !(await isReady(served.url))) continue;
+          process.kill(next, 'SIGKILL');
+          killed.add(next);
+        }
+      })();
+      const place = { url: async () => served.url };
+      const acknowledged = await Promise.all(
+        Array.from({ length: WRITERS }, (_, writer) =>
+          write(place, { writer, patient: PATIENT + writer, rounds: ROUNDS }),
+        ),
+      );
+      isWriting = false;
+      await killing;
+      // Both serve again, and whoever asks now is answered.
+      await expect.poll(() => processesOf(served).filter((pid) => !killed.has(pid))).toHaveLength(2);
+      await expect.poll(() => isReady(served.url)).toBe(true);
+      reading.abort();
+      await Promise.all(readers);
+      for (const connection of connections) connection.close();
+      await expectRecords(served.url, acknowledged);
+      expect(killed.size).toBeGreaterThanOrEqual(2);
+      expect(reads.filter(({ status }) => ![200, 503, 0].includes(status))).toEqual([]);
+      expect(await served.stop()).toBe(0);
+      expect([...killed].filter(isRunning)).toEqual([]);
+      const verified = await molar(path, ['server', 'audit', 'verify', '--json', ...data]);
+      expect(verified, verified.stderr).toMatchObject({ code: 0 });
+      const recorded = await recordedRequests(path, data);
+      const answered = reads.filter(({ status }) => status === 200).map(({ requestId }) => requestId);
+      expect(answered.length).toBeGreaterThan(READERS);
+      expect(answered.filter((requestId) => !recorded.has(requestId))).toEqual([]);
+      expect(await served.errors).toContain('a worker was replaced');
+    } finally {
+      await end();
+    }
+  });
+
+  test('end with the one that started them, and leave port and data to the next server', async () => {
+    const { served, path, data, end } = await together(await newPlace());
+    try {
+      const processes = processesOf(served);
+      expect(processes).toHaveLength(2);
+      await served.stop('SIGKILL');
+      await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+      const next = await serve(path, [...data, '--workers', '2', '--port', new URL(served.url).port]);
+      expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+      expect(await next.stop()).toBe(0);
+    } finally {
+      await end();
+    }
+  });
+
+  test('close connections that they have not taken', async () => {
+    const { served, end } = await together(await newPlace());
+    try {
+      for (const pid of processesOf(served)) process.kill(pid, 'SIGSTOP');
+      const waiting = Array.from({ length: 20 }, () => new Connection(served.url).read('/healthz'));
+      // So long that they have been given away: the process that accepts them works on.
+      await sleep(300);
+      for (const pid of processesOf(served)) process.kill(pid, 'SIGKILL');
+      const ends = await Promise.all(waiting.map((each) => each.then(({ status }) => status).catch(() => 0)));
+      expect(ends.filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
+      await expect
+        .poll(async () => (await new Connection(served.url).read('/readyz').catch(() => undefined))?.status)
+        .toBe(200);
+    } finally {
+      await end();
+    }
+  });
+});
+
+async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+  return answer?.status === 200;
+}
+
+async function expectRecords(url: string, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const connection = new Connection(url);
+  const { body } = await connection.read('/api/v1/transactiontags?pageSize=500');
+  const { data } = JSON.parse(body) as { data: { id: number; tagText: string }[] };
+  const textsOf = (rows: readonly { id: number; tagText: string }[]) =>
+    rows.map(({ id, tagText }) => `${id} ${tagText}`).toSorted();
+  expect(textsOf(data)).toEqual(textsOf(acknowledged.flatMap(({ made }) => made)));
+  for (const { cities } of acknowledged) {
+    for (const [patient, values] of cities) {
+      const { body: found } = await connection.read(`/api/v1/patients/${patient}`);
+      expect((JSON.parse(found) as { data: { city: string } }).data.city).toBe(values.at(-1));
+    }
+  }
+  connection.close();
+}
+
+/** The request ids of all entries of the audit log. */
+async function recordedRequests(path: string, data: readonly string[]): Promise<ReadonlySet<string>> {
+  const { stdout } = await molar(path, ['server', 'audit', 'export', ...data]);
+  return new Set(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => String((JSON.parse(line) as { requestId: string | null }).requestId)),
+  );
+}
