@@ -20,6 +20,7 @@ const MEASUREMENTS = [
   'compressed',
   'server',
   'audit',
+  'workers',
   'posts',
   'organizations',
   'mixed',

@@ -8,7 +8,10 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { processSeconds } from './machine.js';
 
-/** `{ [name]: { port, pid, connections, requests: [whole text of a request…], pause? } }`; `pause` is in milliseconds. */
+/**
+ * `{ [name]: { port, pid, connections, requests: [whole text of a request…], pause? } }`; `pause` is in milliseconds, `pid`
+ * is a process of the server or a list of them.
+ */
 const targets = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const END_OF_HEADERS = Buffer.from('\r\n\r\n');
 
@@ -62,20 +65,30 @@ async function client({ port, requests, pause = 0 }, first, until, times) {
   socket.removeAllListeners('close').destroy();
 }
 
-/** Answers a second, milliseconds that 99 of 100 took at most, and microseconds of the server's processor time for each. */
+/**
+ * Answers a second, milliseconds that 99 of 100 took at most, and microseconds of the server's processor time for each: of
+ * all its processes, and of the one that took most.
+ */
 async function run(target, milliseconds) {
   const { connections, pid, ...asked } = targets[target];
   const times = [];
-  const used = processSeconds(pid);
+  const pids = [pid].flat();
+  const used = pids.map(processSeconds);
   const began = performance.now();
   const each = Math.ceil(asked.requests.length / connections);
   await Promise.all(
     Array.from({ length: connections }, (_, index) => client(asked, index * each, began + milliseconds, times)),
   );
   const took = performance.now() - began;
-  const cost = ((processSeconds(pid) - used) * 1e6) / times.length;
+  const costs = pids.map((each, at) => ((processSeconds(each) - used[at]) * 1e6) / times.length);
+  const cost = costs.reduce((sum, each) => sum + each);
   times.sort((a, b) => a - b);
-  return { rate: (times.length / took) * 1000, p99: times[Math.floor(times.length * 0.99)], cost };
+  return {
+    rate: (times.length / took) * 1000,
+    p99: times[Math.floor(times.length * 0.99)],
+    cost,
+    most: Math.max(...costs),
+  };
 }
 
 /** Keeps this process from waiting, until the function that it answers is called: to wake it costs a server more than some answers do. */
