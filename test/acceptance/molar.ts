@@ -89,7 +89,10 @@ export interface Served {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. */
+/**
+ * Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. With
+ * MOLAR_TEST_WORKERS=2 it is a server of two processes, which is to make no difference.
+ */
 export async function serve(folder: string, args: readonly string[], run = RUN, env: Env = {}): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const workers = process.env.MOLAR_TEST_WORKERS ? ['--workers', process.env.MOLAR_TEST_WORKERS] : [];
