@@ -7,7 +7,6 @@ import type { Reader, Store } from '../store.ts';
 import { TableCountCache } from './countcache.ts';
 import { Statements } from './statements.ts';
 
-/** What reads of a store that another process of the server writes to. */
 const READ_ONLY = 'This process only reads.';
 
 /**
@@ -15,7 +14,10 @@ const READ_ONLY = 'This process only reads.';
  * of logs are given to `appendLogs`; nothing else can be written. Every read sees what was committed when it began.
  */
 export async function openSqliteReader(folder: string, appendLogs: Store['appendLogs']): Promise<Store> {
-  const connection = openConnection(join(folder, 'molar.sqlite'), { readonly: true });
+  const file = join(folder, 'molar.sqlite');
+  const connection = openConnection(file, { readonly: true });
+  const { ReaderThread } = await import('./readerport.ts');
+  const thread = new ReaderThread(file);
   const statements = new Statements(connection);
   const tables = new TableCountCache(connection);
   const dataVersion = connection.prepare('PRAGMA data_version').pluck();
@@ -23,6 +25,7 @@ export async function openSqliteReader(folder: string, appendLogs: Store['append
   const read: Reader = {
     all: async (statement) => statements.all(statement),
     get: async (statement) => statements.get(statement),
+    aside: (owner) => thread.for(owner),
   };
   return {
     read,
@@ -45,6 +48,9 @@ export async function openSqliteReader(folder: string, appendLogs: Store['append
       requireFingerprint(SCHEMA, row?.value);
     },
     counts: { writes: 0, commits: 0 },
-    close: async () => void connection.close(),
+    async close() {
+      await thread.close();
+      connection.close();
+    },
   };
 }
