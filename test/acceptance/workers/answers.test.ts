@@ -69,7 +69,7 @@ function comparable({ status, headers, body }: Answer) {
 }
 
 await onStores('a server of two processes', (newPlace) => {
-  test('answers what a server of one process answers, on every connection (D58)', async () => {
+  test('answers what a server of one process answers, on every connection (D59)', async () => {
     const args = ['--rate-limit', '0'];
     const alone = await together(await newPlace(), args, 1);
     const both = await together(await newPlace(), args);

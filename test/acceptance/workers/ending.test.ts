@@ -1,13 +1,13 @@
-import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { molar, PATIENT } from '../molar.ts';
+import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
 import { Connection, isRunning, onStores, processesOf, together } from './together.ts';
 
 const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
 
-await onStores('a server of two processes (D58)', (newPlace) => {
+await onStores('a server of two processes (D59)', (newPlace) => {
   test('drops nothing when it is asked to end, and leaves nothing behind', async () => {
     const drain = ['--drain-time', '2', '--rate-limit', '0'];
     const { served, path, data, connections, end } = await together(await newPlace(), drain);
@@ -97,13 +97,13 @@ await onStores('a server of two processes (D58)', (newPlace) => {
 });
 
 test('a server in memory keeps what it has when its processes are replaced, and nothing after its end', async () => {
-  const { workplace, serve, writeFixture } = await import('../molar.ts');
   const { path, remove } = await workplace();
-  const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('molar-workers-'));
-  const before = await left();
+  const temporary = join(path, 'temporary');
   try {
     await writeFixture(path, 3);
-    const served = await serve(path, ['--data', ':memory:', '--import', 'fixture.ndjson', '--workers', '2']);
+    await mkdir(temporary);
+    const args = ['--data', ':memory:', '--import', 'fixture.ndjson', '--workers', '2'];
+    const served = await serve(path, args, RUN, { TMPDIR: temporary });
     const connection = new Connection(served.url);
     expect((await connection.ask('POST', '/api/v1/transactiontags', { body: TAG('Kept') })).status).toBe(201);
     connection.close();
@@ -112,7 +112,7 @@ test('a server in memory keeps what it has when its processes are replaced, and 
       (await new Connection(served.url).read('/api/v1/transactiontags').catch(() => undefined))?.body;
     await expect.poll(after).toContain('"Kept"');
     expect(await served.stop()).toBe(0);
-    expect((await left()).filter((name) => !before.includes(name))).toEqual([]);
+    expect(await readdir(temporary)).toEqual([]);
   } finally {
     await remove();
   }

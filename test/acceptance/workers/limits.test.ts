@@ -10,7 +10,7 @@ async function samples(connection: Connection, name: string): Promise<Record<str
   return Object.fromEntries(found.map(([, labels = '', value]) => [labels, Number(value)]));
 }
 
-await onStores('limits of a server of two processes (D58)', (newPlace) => {
+await onStores('limits of a server of two processes (D59)', (newPlace) => {
   test('are one rate for all connections', async () => {
     const rate = 5;
     const { connections, end } = await together(await newPlace(), ['--rate-limit', String(rate)]);
