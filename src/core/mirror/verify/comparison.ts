@@ -10,6 +10,7 @@ import { sqlType } from '../sqlite/schema.ts';
 import type { TableSet } from '../sqlite/tableset.ts';
 import { type ChildTable, type MirrorColumn, type MirrorTable, RECORD } from '../tables.ts';
 import type { StoredValue } from '../values.ts';
+import { Statements } from './statements.ts';
 
 /** Records by whether a table is without their row, or has one that they would not make. Ids are those of SQLite. */
 export interface Compared {
@@ -23,6 +24,7 @@ export interface Compared {
  */
 export class TableComparison {
   private rows: TableRows;
+  private readonly statements: Statements;
   private columnCount = 0;
   private insert!: Statement<StoredValue[]>;
   private insertEntry: Statement<StoredValue[]>[] = [];
@@ -33,6 +35,7 @@ export class TableComparison {
     private readonly table: MirrorTable,
   ) {
     this.rows = tables.rowsOf(table);
+    this.statements = new Statements(connection);
     this.prepare();
   }
 
@@ -44,7 +47,7 @@ export class TableComparison {
 
   private compareRows(records: readonly MirrorRecord[]): Compared {
     this.expect(records);
-    const ids = (query: string) => this.connection.prepare<[], bigint>(query).pluck().safeIntegers().all();
+    const ids = (query: string) => this.statements.prepare<[], bigint>(query).pluck().safeIntegers().all();
     const own = quoted(this.table.name);
     const missing = ids(
       `SELECT e.id FROM ${this.expected} AS e WHERE NOT EXISTS (SELECT 1 FROM ${own} AS t WHERE t.id = e.id)`,
@@ -62,17 +65,17 @@ export class TableComparison {
     this.expect([record]);
     const fields = new Set<string>();
     for (const column of this.rows.columns) {
-      const isOther = this.connection.prepare(`${this.joined('1')} WHERE ${this.isOther(column)}`).get() !== undefined;
+      const isOther = this.statements.prepare(`${this.joined('1')} WHERE ${this.isOther(column)}`).get() !== undefined;
       if (isOther) fields.add(column.path[0] ?? '');
     }
     for (const child of this.children)
-      if (this.connection.prepare(this.otherLists(child)).get() !== undefined) fields.add(child.field);
+      if (this.statements.prepare(this.otherLists(child)).get() !== undefined) fields.add(child.field);
     return fields.size === 0 ? [RECORD] : [...fields];
   }
 
   /** Those of these rows that are not what their own raw record makes of them: nobody who syncs writes such rows. */
   damaged(ids: readonly bigint[]): bigint[] {
-    const select = this.connection
+    const select = this.statements
       .prepare<[bigint], string>(`SELECT ${RECORD} FROM ${quoted(this.table.name)} WHERE id = ?`)
       .pluck();
     const found = new Set<bigint>();
@@ -130,7 +133,7 @@ export class TableComparison {
 
   /** Ids of records whose raw record is here, but would make other rows. */
   private otherRaw(records: readonly MirrorRecord[]): bigint[] {
-    const select = this.connection
+    const select = this.statements
       .prepare<[], [bigint, string]>(this.joined(`e.id, t.${RECORD}`))
       .raw()
       .safeIntegers();

@@ -5,6 +5,7 @@ import { idOf } from '../sqlite/publishing.ts';
 import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
 import type { MirrorTable } from '../tables.ts';
 import { TableComparison } from './comparison.ts';
+import { Statements } from './statements.ts';
 
 /** How a row differs: the table is without it, the service is without it, or they say something else. */
 export type Difference = 'missing' | 'extra' | 'different';
@@ -25,12 +26,14 @@ export class Doubts {
   private readonly comparison: TableComparison;
   private readonly name: string;
   private readonly connection: Connection;
+  private readonly statements: Statements;
 
   constructor(
     private readonly mirror: SqliteMirror,
     private readonly table: MirrorTable,
   ) {
     this.connection = mirror.connection;
+    this.statements = new Statements(mirror.connection);
     this.name = table.resource.name;
     this.connection.exec(TABLES);
     this.comparison = new TableComparison(mirror.connection, mirror.tables, table);
@@ -49,8 +52,8 @@ export class Doubts {
       for (const id of missing) kinds.set(String(id), 'missing');
       for (const id of different) kinds.set(String(id), 'different');
       this.see(records.map(({ id }) => String(id)));
-      const settle = this.connection.prepare('DELETE FROM temp._doubts WHERE resource = ? AND id = ?');
-      const doubt = this.connection.prepare(
+      const settle = this.statements.prepare('DELETE FROM temp._doubts WHERE resource = ? AND id = ?');
+      const doubt = this.statements.prepare(
         `INSERT INTO temp._doubts (resource, id, kind, record) VALUES (?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET kind = excluded.kind, record = excluded.record`,
       );
@@ -66,7 +69,7 @@ export class Doubts {
   compareIds(ids: readonly string[]): void {
     this.together(() => {
       this.see(ids);
-      const doubt = this.connection.prepare(
+      const doubt = this.statements.prepare(
         `INSERT OR IGNORE INTO temp._doubts (resource, id, kind) SELECT :name, :id, 'missing'
         WHERE NOT EXISTS (SELECT 1 FROM ${quoted(this.table.name)} WHERE id = :id)`,
       );
@@ -102,7 +105,7 @@ export class Doubts {
   hold(): void {
     const { mirror, name } = this;
     this.together(() => {
-      const mark = this.connection.prepare('UPDATE temp._doubts SET held = 1 WHERE resource = ? AND id = ?');
+      const mark = this.statements.prepare('UPDATE temp._doubts SET held = 1 WHERE resource = ? AND id = ?');
       for (const ids of this.batches("kind <> 'missing'"))
         for (const id of this.comparison.damaged(ids)) mark.run(name, id);
       const surplus = this.count(quoted(this.table.name)) - mirror.resource(this.table).rows;
@@ -142,7 +145,7 @@ export class Doubts {
   /** Whether the service has none of these records, by what it said when asked for them: the others were compared. */
   settleAbsent(ids: readonly string[], found: ReadonlySet<string>): void {
     this.together(() => {
-      const extra = this.connection.prepare(
+      const extra = this.statements.prepare(
         "UPDATE temp._doubts SET kind = 'extra', record = NULL WHERE resource = ? AND id = ?",
       );
       for (const id of ids) if (!found.has(id)) extra.run(this.name, idOf(id));
@@ -187,7 +190,7 @@ export class Doubts {
 
   /** The wire names of the fields in which a row differs. */
   fieldsOf(id: string): readonly string[] {
-    const record = this.connection
+    const record = this.statements
       .prepare<[string, bigint | number], string>('SELECT record FROM temp._doubts WHERE resource = ? AND id = ?')
       .pluck()
       .get(this.name, idOf(id));
@@ -204,7 +207,7 @@ export class Doubts {
           for (const id of ids) {
             writer.remove(id, at);
             for (const { name, key } of this.keys().slice(1))
-              this.connection.prepare(`DELETE FROM ${name} WHERE ${key} = ?`).run(id);
+              this.statements.prepare(`DELETE FROM ${name} WHERE ${key} = ?`).run(id);
           }
         }
       })
@@ -212,7 +215,7 @@ export class Doubts {
   }
 
   private *records(): Generator<MirrorRecord[]> {
-    const select = this.connection
+    const select = this.statements
       .prepare<[bigint], string>(`SELECT record FROM temp._doubts WHERE resource = '${this.name}' AND id = ?`)
       .pluck();
     for (const ids of this.batches('record IS NOT NULL')) yield ids.map((id) => recordOf(select.get(id) as string));
@@ -220,7 +223,7 @@ export class Doubts {
 
   /** Ids in doubt, some at a time; what is settled meanwhile is passed over. */
   private *batches(where: string): Generator<bigint[]> {
-    const select = this.connection
+    const select = this.statements
       .prepare<[string, bigint], bigint>(
         `SELECT id FROM temp._doubts WHERE resource = ? AND id > ? AND ${where} ORDER BY id LIMIT ${BATCH}`,
       )
@@ -236,7 +239,7 @@ export class Doubts {
   }
 
   private see(ids: readonly string[]): void {
-    const insert = this.connection.prepare('INSERT OR IGNORE INTO temp._seen (id) VALUES (?)');
+    const insert = this.statements.prepare('INSERT OR IGNORE INTO temp._seen (id) VALUES (?)');
     for (const id of ids) insert.run(idOf(id));
   }
 
@@ -267,16 +270,16 @@ export class Doubts {
   }
 
   private count(from: string): number {
-    return this.connection.prepare<[], number>(`SELECT count(*) FROM ${from}`).pluck().get() as number;
+    return this.statements.prepare<[], number>(`SELECT count(*) FROM ${from}`).pluck().get() as number;
   }
 
   private ids(query: string, more: object = {}): string[] {
-    const statement = this.connection.prepare<[object], bigint>(query).pluck().safeIntegers();
+    const statement = this.statements.prepare<[object], bigint>(query).pluck().safeIntegers();
     return statement.all({ name: this.name, ...more }).map(String);
   }
 
   private run(text: string): void {
-    this.connection.prepare(text).run({ name: this.name });
+    this.statements.prepare(text).run({ name: this.name });
   }
 
   private together(work: () => void): void {
