@@ -26,11 +26,10 @@ import { type FlagValues, isOn, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pinged, pingFlags } from '../ping.ts';
-import { periodicCollector } from '../process/memory.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { RowProgress } from '../terminal/progress.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { readingProgress } from './progress.ts';
 import { readAge, readFacts, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
@@ -127,7 +126,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
     try {
-      const { stop, ...progress } = this.progress(flags);
+      const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {
         ...{ client, store, tables, signal, clockAhead, ...progress, now: clock.now },
         ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
@@ -213,30 +212,6 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     for (const { table, unavailable } of outcomes) {
       if (unavailable !== null) await this.note(`${table.resource.name}: not mirrored. ${unavailable}`);
     }
-  }
-
-  /** Shows how many records of the resource that is read have arrived. */
-  private progress(flags: FlagValues) {
-    let shown: RowProgress | undefined;
-    let records = 0;
-    let all = 0;
-    const collect = periodicCollector();
-    return {
-      onTable: ({ resource }: MirrorTable) => {
-        shown?.stop();
-        records = 0;
-        shown = new RowProgress(this.context, isOn(flags, 'quiet'), resource.many);
-      },
-      onRecords: (count: number) => {
-        records += count;
-        shown?.at(records);
-        all += count;
-        collect(all);
-      },
-      onUnproved: ({ resource }: MirrorTable, unproved: string) =>
-        void this.note(`Could not prove that these are all ${resource.many}: ${unproved}`),
-      stop: () => shown?.stop(),
-    };
   }
 }
 

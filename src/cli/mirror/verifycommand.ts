@@ -21,8 +21,8 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { RowProgress } from '../terminal/progress.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { readingProgress } from './progress.ts';
 import { readFacts, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
@@ -93,7 +93,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const startedAt = new Date(clock.now()).toISOString();
     const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
-    const { stop, ...progress } = this.progress(flags);
+    const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({
         ...{ client, store, tables, signal, clockAhead, isMoved, sample, now: clock.now, ...progress },
@@ -151,24 +151,6 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
       if (!Number.isNaN(time)) ahead = time - clock.now();
     };
     return () => ahead;
-  }
-
-  /** Shows how many records of the resource that is read have arrived. */
-  private progress(flags: FlagValues) {
-    let shown: RowProgress | undefined;
-    let records = 0;
-    return {
-      onTable: ({ resource }: MirrorTable) => {
-        shown?.stop();
-        records = 0;
-        shown = new RowProgress(this.context, isOn(flags, 'quiet'), resource.many);
-      },
-      onRecords: (count: number) => {
-        records += count;
-        shown?.at(records);
-      },
-      stop: () => shown?.stop(),
-    };
   }
 }
 
