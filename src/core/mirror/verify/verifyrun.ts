@@ -117,15 +117,17 @@ class VerifyRun {
 
   /** Reads everything the service has, and holds what a sync would hide. */
   private async read(table: MirrorTable): Promise<void> {
-    const { store, sample, onTable } = this.order;
+    const { store, sample, onTable, onUnproved } = this.order;
     onTable(table);
     const doubts = this.local(() => new Doubts(store, table));
     const { reader } = this.reader(table, doubts);
     this.local(() => doubts.begin());
     if (sample === undefined || !reader.tellsById) {
-      await reader.stageAll();
+      const { unproved } = await reader.stageAll();
+      if (unproved !== null) onUnproved(table, unproved);
     } else {
-      await reader.sweep();
+      const { unproved } = await reader.sweep();
+      if (unproved !== null) onUnproved(table, unproved);
       await reader.fetch(this.local(() => doubts.sample(sample)));
     }
     this.local(() => {
