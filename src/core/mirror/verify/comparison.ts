@@ -181,7 +181,8 @@ export class TableComparison {
   }
 
   private joined(what: string): string {
-    return `SELECT ${what} FROM ${this.expected} AS e JOIN ${quoted(this.table.name)} AS t ON t.id = e.id`;
+    // Such a join is in this order: the few rows that are expected, and those of their ids.
+    return `SELECT ${what} FROM ${this.expected} AS e CROSS JOIN ${quoted(this.table.name)} AS t ON t.id = e.id`;
   }
 }
 
