@@ -52,9 +52,15 @@ export class SharedConnection {
   }
 
   private async connect(): Promise<Connection> {
-    const connection = connectionOf(await this.pool.connect(), true);
-    connection.patienceMs = this.patienceMs;
-    return connection;
+    try {
+      const connection = connectionOf(await this.pool.connect(), true);
+      connection.patienceMs = this.patienceMs;
+      return connection;
+    } catch (error) {
+      // Whatever was wrong then, such as a password, the next read tries again.
+      this.connecting = undefined;
+      throw error;
+    }
   }
 
   private async release(isBroken: boolean): Promise<void> {

@@ -153,7 +153,13 @@ export class LaneWriter {
       if ((await connection.command('COMMIT')) !== 'COMMIT')
         throw tx.failure ?? new Error('The transaction did not commit.');
       client.release();
-    } catch (error) {
+    } catch (failed) {
+      // Where the transaction did not even begin, that is why everything in it failed.
+      const unbegun = await begun?.then(
+        () => undefined,
+        (reason: unknown) => ({ reason }),
+      );
+      const error = unbegun === undefined ? failed : unbegun.reason;
       const lost = isLost(error);
       client.release(lost || !(await rolledBack(connection)));
       if (error instanceof RunAlone) {
@@ -164,12 +170,8 @@ export class LaneWriter {
       }
       // Whether a lost commit was made is unknown; everything before it can be retried.
       const again = !alone && (isTransient(error) || (lost && !committing));
-      // Says why, if the transaction did not even begin.
-      const unbegun = await begun?.then(
-        () => undefined,
-        (reason: unknown) => ({ error: reason, again }),
-      );
-      return unbegun ?? { error, again, harmsOthers: way === 'together' && group.length > 1 && !lost && !again };
+      const isOfJobs = unbegun === undefined && way === 'together' && group.length > 1;
+      return { error, again, harmsOthers: isOfJobs && !lost && !again };
     }
     this.finish(group, answers);
     if (hasQueued) this.options.queued();
