@@ -30,6 +30,28 @@ function get(resource: Resource, field: string): Row {
   };
 }
 
+const MIRRORED = ['patients', 'transactions', 'documents', 'patientinsuranceplans'] as const;
+const mirrorOf = ({ folder }: Setting) => join(folder, 'mirror.db');
+const sync = (setting: Setting) => ['mirror', 'sync', ...MIRRORED, '--to', mirrorOf(setting), '--json'];
+const SELECT = MIRRORED.map(
+  (name) => `SELECT '${name}' AS name, id FROM ${name.replace('tinsurancep', 't_insurance_p')}`,
+);
+
+/** A mirror has every record, once, whichever command brought it up to date. */
+async function checkMirror(setting: Setting): Promise<void> {
+  const ran = await setting.molar([
+    'query',
+    SELECT.join(' UNION ALL '),
+    '--from',
+    mirrorOf(setting),
+    '--format',
+    'ndjson',
+  ]);
+  const found = rowsOf(ran).map(({ name, id }) => `${name} ${id}`);
+  const held = MIRRORED.flatMap((name) => setting.service.records(name).map(({ id }) => `${name} ${id}`));
+  expect(found.sort(), ran.stderr).toEqual(held.sort());
+}
+
 const linkId = (value: unknown): string => String((value as { id: unknown }).id);
 const TODAY = '2026-03-02';
 
@@ -45,6 +67,34 @@ const balances = (rows: readonly Readonly<Record<string, unknown>>[]) =>
   rows.map(({ id, balance }) => `${id} ${Number(balance)}`).sort();
 
 export const READS: Table = {
+  'mirror sync': {
+    line: sync,
+    tries: '/api/v1/stream',
+    check: (_, setting) => checkMirror(setting),
+  },
+  'mirror verify': {
+    prepare: async (setting) => void (await setting.molar(sync(setting))),
+    line: (setting) => ['mirror', 'verify', ...MIRRORED, '--to', mirrorOf(setting), '--json'],
+    tries: '/api/v1/stream',
+    check: async (ran, setting) => {
+      expect(JSON.parse(ran.stdout)).toMatchObject({ complete: true, differences: 0 });
+      await checkMirror(setting);
+    },
+  },
+  'query, of a mirror that is made first': {
+    line: (setting) => [
+      'query',
+      'SELECT COUNT(*) AS n FROM patients',
+      '--from',
+      mirrorOf(setting),
+      '--fresh',
+      '1h',
+      '--format',
+      'ndjson',
+    ],
+    tries: ['/api/v1/stream', '/api/v1/appointments'],
+    check: (ran, { service }) => expect(rowsOf(ran)).toEqual([{ n: service.records('patients').length }]),
+  },
   'patients list': all('patients'),
   'documents list': all('documents'),
   'transactiontags list': all('transactiontags'),

@@ -21,8 +21,8 @@ export interface Row {
   readonly check: (ran: Ran, setting: Setting) => Promise<void> | void;
   /** The service lacks what the command needs, which asks for what no specification lists. */
   readonly fails?: true;
-  /** A path that is tried first because some services have it, and done without where it is missing. */
-  readonly tries?: string;
+  /** Paths that are tried because some services have them, and done without where they are missing. */
+  readonly tries?: string | readonly string[];
   /** Tells what the first attempt finds, and never tries again. */
   readonly attemptsOnce?: true;
 }
