@@ -79,7 +79,7 @@ function __molar_kinds
             end
         case sql
             # What is typed begins with its quote, which no candidate has.
-            set -l given (string replace -r '^['"]' '' -- $current | string match -r '^.*[^A-Za-z0-9_]')
+            set -l given (string replace -r '^[\\'"]' '' -- $current | string match -r '^.*[^A-Za-z0-9_]')
             for name in $argv[4..-1]
                 echo "$before$given$name"
             end
