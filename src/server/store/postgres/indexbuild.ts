@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Index } from '../layout.ts';
 import { indexText } from '../schema/schema.ts';
+import type { Indexing } from '../schema/upgradework.ts';
 import { isTransient, sqlState, storeFault } from './faults.ts';
 
 /** Between two looks at an index that another server builds. */
@@ -18,24 +19,29 @@ const STATE = `SELECT i.indisvalid AND i.indisready AS usable, EXISTS (SELECT 1 
     WHERE n.nspname = current_schema() AND c.relname = $1`;
 
 /**
- * Builds an index while others write. What a build that was killed has left is dropped; one that another server is at, or
- * a killed server's connection still is, is waited for. `replaces`: there is one of this name that is to go.
+ * Drops and builds indexes while others write. What a build that was killed has left is dropped; one that another server is
+ * at, or a killed server's connection still is, is waited for.
  */
-export async function buildIndex(pool: Pool, sessions: boolean, index: Index, replaces: boolean): Promise<void> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    // Behind a pooler the setting would be somebody else's.
-    if (sessions) await client.query('SET statement_timeout = 0');
-    if (replaces) await drop(client, index.name);
-    await build(client, index);
-    if (sessions) await client.query('RESET statement_timeout');
-    broken = false;
-  } catch (error) {
-    throw storeFault(error);
-  } finally {
-    client.release(broken);
-  }
+export function indexingOn(pool: Pool, sessions: boolean): Indexing {
+  const unlimited = async (work: (client: PoolClient) => Promise<void>) => {
+    const client = await pool.connect();
+    let broken = true;
+    try {
+      // Behind a pooler the setting would be somebody else's.
+      if (sessions) await client.query('SET statement_timeout = 0');
+      await work(client);
+      if (sessions) await client.query('RESET statement_timeout');
+      broken = false;
+    } catch (error) {
+      throw storeFault(error);
+    } finally {
+      client.release(broken);
+    }
+  };
+  return {
+    drop: (name) => unlimited((client) => drop(client, name)),
+    build: (index) => unlimited((client) => build(client, index)),
+  };
 }
 
 async function build(client: PoolClient, index: Index): Promise<void> {

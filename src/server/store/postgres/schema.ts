@@ -8,7 +8,7 @@ import type { Upgrade, UpgradeOptions } from '../schema/upgradework.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import type { DatabaseAddress } from './address.ts';
 import { isTransient, sqlState } from './faults.ts';
-import { buildIndex } from './indexbuild.ts';
+import { indexingOn } from './indexbuild.ts';
 import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -43,7 +43,7 @@ export async function prepareSchema(
     dialect: 'postgres',
     schema,
     transact: (work) => transact(pool, sessions, work),
-    buildIndex: (index, replaces) => buildIndex(pool, sessions, index, replaces),
+    indexing: indexingOn(pool, sessions),
     completed: (tx) => noteServer(tx, server),
   };
   try {

@@ -22,7 +22,7 @@ export async function complete(tx: Transaction, work: Upgrade, pass: number): Pr
   // A server that started together with this one may have been faster.
   if ((await state.readFingerprint(tx)) === schema.fingerprint) return true;
   const plans = await indexPlans(tx, schema, dialect);
-  const isBuilt = (plan: IndexPlan) => work.buildIndex !== undefined && !plan.isEmpty;
+  const isBuilt = (plan: IndexPlan) => work.indexing !== undefined && !plan.isEmpty;
   if (plans.some((plan) => isBuilt(plan) && plan.missing.length > 0)) return false;
   if (dialect === 'sqlite') {
     if (!(await isUndisturbed(tx, work, pass))) return false;

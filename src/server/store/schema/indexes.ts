@@ -6,7 +6,7 @@ import type { Transaction } from '../store.ts';
 import { refuseDuplicates, within } from './faults.ts';
 import { readSchema } from './introspection.ts';
 import { indexText, type Schema, tableRecord } from './schema.ts';
-import { readTableRecord } from './state.ts';
+import { readTableRecord, writeTableRecord } from './state.ts';
 
 /** What is to be done with the indexes of a table, and whether its records have to be counted. */
 export interface IndexPlan {
@@ -58,4 +58,17 @@ export async function settleIndexes(
     await refuseDuplicates(tx, index);
     await within(`build the index ${index.name}`, () => runText(tx, indexText(index), dialect));
   }
+}
+
+/** Whether an index of this name, and of another text than is declared now, is recorded. */
+export async function hasOtherText(tx: Transaction, { table }: Layout, index: Index): Promise<boolean> {
+  const text = (await readTableRecord(tx, table))?.indexes[index.name];
+  return text !== undefined && text !== indexText(index);
+}
+
+/** Records, once the one that had its name is dropped, that an index has the text that is declared now. */
+export async function noteIndex(tx: Transaction, { table }: Layout, index: Index): Promise<void> {
+  const record = await readTableRecord(tx, table);
+  if (record === undefined) return;
+  await writeTableRecord(tx, table, { ...record, indexes: { ...record.indexes, [index.name]: indexText(index) } });
 }

@@ -3,9 +3,9 @@ import { complete } from './complete.ts';
 import { finishUpgrade, repairAll } from './contract.ts';
 import { begin } from './expand.ts';
 import { refuseDuplicates, within } from './faults.ts';
-import { indexPlans } from './indexes.ts';
-import { backfill } from './pages.ts';
-import type { Upgrade } from './upgradework.ts';
+import { hasOtherText, indexPlans, noteIndex } from './indexes.ts';
+import { backfill, requireGoal } from './pages.ts';
+import type { Indexing, Upgrade } from './upgradework.ts';
 
 /**
  * Brings a store to this version: hand-written migrations first, then the tables of resources to what follows from the
@@ -34,19 +34,32 @@ export async function upgrade(work: Upgrade): Promise<void> {
 async function fill(work: Upgrade): Promise<void> {
   for (let pass = 1; ; pass++) {
     for (const layout of work.schema.layouts) await backfill(work, layout);
-    if (work.buildIndex !== undefined) await buildIndexes(work, work.buildIndex);
+    if (work.indexing !== undefined) await buildIndexes(work, work.indexing);
     if (work.dialect === 'postgres') await repairAll(work);
     if (await within('complete the tables', () => work.transact((tx) => complete(tx, work, pass)))) return;
   }
 }
 
 /** Builds the indexes that are missing, while others write. Throws `StoreUnusable` where records do not allow a unique one. */
-async function buildIndexes(work: Upgrade, build: NonNullable<Upgrade['buildIndex']>): Promise<void> {
+async function buildIndexes(work: Upgrade, indexing: Indexing): Promise<void> {
   const plans = await work.transact((tx) => indexPlans(tx, work.schema, work.dialect));
-  for (const { missing, undeclared, isEmpty } of plans) {
+  for (const { layout, missing, isEmpty } of plans) {
     for (const index of isEmpty ? [] : missing) {
-      await work.transact((tx) => refuseDuplicates(tx, index));
-      await within(`build the index ${index.name}`, () => build(index, undeclared.includes(index.name)));
+      const replaces = await work.transact(async (tx) => {
+        await refuseDuplicates(tx, index);
+        // Read again: another server may have dropped it since, and be at the new one.
+        return hasOtherText(tx, layout, index);
+      });
+      await within(`build the index ${index.name}`, async () => {
+        if (replaces) {
+          await indexing.drop(index.name);
+          await work.transact(async (tx) => {
+            await requireGoal(tx, work);
+            await noteIndex(tx, layout, index);
+          });
+        }
+        await indexing.build(index);
+      });
     }
   }
 }

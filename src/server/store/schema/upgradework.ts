@@ -24,17 +24,21 @@ export interface UpgradeOptions {
   readonly finish?: boolean;
 }
 
+/** How indexes are dropped and built while others write. */
+export interface Indexing {
+  drop(name: string): Promise<void>;
+  /** One that is there is left alone; one that another server builds is waited for. */
+  build(index: Index): Promise<void>;
+}
+
 /** What brings a store to a schema. */
 export interface Upgrade extends UpgradeOptions {
   readonly dialect: Dialect;
   readonly schema: Schema;
   /** Runs a work in a transaction of its own, with no time limit; again after a conflict with another server. */
   transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /**
-   * Builds an index while others write, in place of one of its name with `replaces`. Where there is no such way, that is done
-   * in the transaction that completes the schema.
-   */
-  readonly buildIndex?: (index: Index, replaces: boolean) => Promise<void>;
+  /** Where there is no such way, indexes are built in the transaction that completes the schema. */
+  readonly indexing?: Indexing;
   /** Called in the transaction in which the schema is found, or made, complete, or fit to be served by this process. */
   readonly completed?: (tx: Transaction) => Promise<void> | void;
 }

@@ -6,7 +6,7 @@ import { layoutOf } from '../../../../src/server/store/layout.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import { putRecord, removeRecord } from '../../../../src/server/store/records.ts';
 import { readSchema } from '../../../../src/server/store/schema/introspection.ts';
-import { schemaOf } from '../../../../src/server/store/schema/schema.ts';
+import { type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import type { Store } from '../../../../src/server/store/store.ts';
 import { onPostgres, postgresTest } from '../../../support/postgres.ts';
 import {
@@ -210,5 +210,29 @@ describe('an index that is added', () => {
       expect((await readSchema(newer.read, 'postgres')).indexes).toContain(ADDED);
       for (const store of [older, newer]) await store.close();
     }, url);
+  });
+});
+
+/** The same schema with another index of that name. */
+const CHANGED: Schema = {
+  layouts: INDEXED.layouts.map((layout) => ({
+    ...layout,
+    indexes: layout.indexes.map((index) => (index.name === ADDED ? { ...index, where: 'id > 0' } : index)),
+  })),
+  fingerprint: 'changed',
+};
+
+describe('an index that keeps its name and is changed', () => {
+  postgresTest('is built anew by servers that start together', async ({ url }) => {
+    const home = postgresHome(url);
+    await makeOlder(home);
+    await (await home.open({ schema: INDEXED })).close();
+    const servers = await Promise.all([home.open({ schema: CHANGED }), home.open({ schema: CHANGED })]);
+    const [{ read }] = servers as [Store, Store];
+    const [index] = await read.all(
+      sql`SELECT indexdef AS text FROM pg_indexes WHERE schemaname = current_schema() AND indexname = ${ADDED}`,
+    );
+    expect(index).toEqual({ text: expect.stringContaining('WHERE (id > 0)') });
+    for (const server of servers) await server.close();
   });
 });
