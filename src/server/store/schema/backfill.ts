@@ -80,8 +80,14 @@ async function nextOrg(tx: Transaction, table: string, { org, id }: RowKey, dial
 }
 
 /** In PostgreSQL: no other server writes to the organization until this transaction ends, imports excepted. */
-export async function lockOrganization(tx: Transaction, org: number): Promise<void> {
+async function lockOrganization(tx: Transaction, org: number): Promise<void> {
   await tx.get(sql`SELECT org FROM organizations WHERE org = ${org} FOR UPDATE`);
+}
+
+/** As `lockOrganization`, without waiting: false where somebody writes to it. One that was removed needs no lock. */
+export async function tryLockOrganization(tx: Transaction, org: number): Promise<boolean> {
+  const locked = await tx.get(sql`SELECT org FROM organizations WHERE org = ${org} FOR UPDATE SKIP LOCKED`);
+  return locked !== undefined || (await tx.get(sql`SELECT org FROM organizations WHERE org = ${org}`)) === undefined;
 }
 
 /** The columns of a row that are compared with its record. */

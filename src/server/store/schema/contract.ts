@@ -49,6 +49,8 @@ async function tryFinish(tx: Transaction, work: Upgrade, asked: boolean): Promis
   await limitWaiting(tx);
   await lockOrganizations(tx, dialect);
   await endRepairs(tx);
+  // Those that were added meanwhile: what somebody has in hand would not be repaired.
+  await lockOrganizations(tx, dialect);
   // What an import had in hand until then.
   while ((await repairNoted(tx, schema)) > 0);
   for (const index of left.indexes) await runText(tx, `DROP INDEX IF EXISTS ${index}`, dialect);

@@ -3,6 +3,7 @@ import type { Layout } from '../layout.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
 import { backfillPage } from './backfill.ts';
 import { within } from './faults.ts';
+import { limitWaiting } from './locks.ts';
 import { declareSchema } from './repairs.ts';
 import * as state from './state.ts';
 import type { Upgrade } from './upgradework.ts';
@@ -46,6 +47,7 @@ export async function backfill(work: Upgrade, layout: Layout): Promise<void> {
 /** One page and, with it, how far it got; undefined when the table needs no more. */
 export async function nextPage(tx: Transaction, layout: Layout, work: Upgrade): Promise<state.Backfill | undefined> {
   const { dialect, pageRows = 1000 } = work;
+  if (dialect === 'postgres') await limitWaiting(tx);
   await requireGoal(tx, work);
   const at = await state.lockBackfill(tx, layout.table, dialect);
   if (at === undefined) return undefined;

@@ -1,7 +1,7 @@
 import sql, { join, raw } from 'sql-template-tag';
 import type { Layout } from '../layout.ts';
 import type { Transaction } from '../store.ts';
-import { bringRows, lockOrganization, type StoredRow, storedColumns } from './backfill.ts';
+import { bringRows, type StoredRow, storedColumns, tryLockOrganization } from './backfill.ts';
 import type { Schema } from './schema.ts';
 
 /** The trigger on each table whose rows have to be repaired (migration `phases`). */
@@ -48,16 +48,25 @@ export async function endRepairs(tx: Transaction): Promise<void> {
 
 /**
  * Brings rows that older servers have written to the form of a schema; returns how many notes it has dealt with. It waits
- * for nobody but writers of the organization: rows, and notes, that an import has in hand are left for the next time.
+ * for nobody: what a writer of the organization, or an import, has in hand is left for the next time.
  */
 export async function repairNoted(tx: Transaction, schema: Schema): Promise<number> {
-  const first = await tx.get<{ org: number; table_name: string }>(
-    sql`SELECT org, table_name FROM schema_repairs ORDER BY org, table_name, id LIMIT 1`,
-  );
-  if (first === undefined) return 0;
-  const { org, table_name: table } = first;
+  let last = { org: 0, table: '' };
+  for (;;) {
+    const next = await tx.get<{ org: number; table: string }>(
+      sql`SELECT org, table_name AS "table" FROM schema_repairs WHERE (org, table_name) > (${last.org}, ${last.table})
+        ORDER BY org, table_name, id LIMIT 1`,
+    );
+    if (next === undefined) return 0;
+    const done = (await tryLockOrganization(tx, next.org)) ? await repairSome(tx, schema, next.org, next.table) : 0;
+    if (done > 0) return done;
+    last = next;
+  }
+}
+
+/** Deals with the notes of some rows of a table, and returns how many these were. */
+async function repairSome(tx: Transaction, schema: Schema, org: number, table: string): Promise<number> {
   await declareSchema(tx, schema);
-  await lockOrganization(tx, org);
   const noted = await tx.all<{ id: number }>(
     sql`SELECT id FROM schema_repairs WHERE org = ${org} AND table_name = ${table} ORDER BY id LIMIT ${ROWS}
       FOR UPDATE SKIP LOCKED`,

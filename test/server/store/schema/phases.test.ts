@@ -111,6 +111,24 @@ describe('an older server beside a newer one', () => {
     },
   );
 
+  postgresTest('keeps nobody waiting for an organization that it has in hand', async ({ url }) => {
+    const home = postgresHome(url);
+    await makeOlder(home);
+    const older = await openPostgresStore(url, { schema: OLDER });
+    const newer = await openPostgresStore(url);
+    const notedOf = () => newer.read.all(sql`SELECT org, id FROM schema_repairs ORDER BY org, id`);
+    await onPostgres(async (client) => {
+      await client.query('BEGIN; SELECT org FROM organizations WHERE org = 1 FOR UPDATE');
+      await onPostgres((other) => other.query('UPDATE patients SET json = json WHERE id = 2'), url);
+      await expect.poll(notedOf).toEqual([{ org: 1, id: 2 }]);
+      await (await openPostgresStore(url)).close();
+      expect(await notedOf()).toEqual([{ org: 1, id: 2 }]);
+      await client.query('COMMIT');
+    }, url);
+    await expect.poll(notedOf).toEqual([]);
+    for (const store of [older, newer]) await store.close();
+  });
+
   postgresTest('and two newer ones write at once, and every row is whole in the end', async ({ url }) => {
     const home = postgresHome(url);
     await makeOlder(home);
