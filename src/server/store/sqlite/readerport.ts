@@ -63,9 +63,6 @@ export class ReaderThread {
     try {
       const [reply] = await once(worker, 'message');
       return reply as SideReply;
-    } catch (error) {
-      if (this.worker === worker) this.worker = undefined;
-      throw error;
     } finally {
       worker.unref();
     }
@@ -76,7 +73,10 @@ export class ReaderThread {
     const worker = new Worker(new URL('./readerthread.js', import.meta.url), { workerData: this.file });
     // Whoever waits for a reply is told.
     worker.once('exit', () => worker.emit('error', new Error('The thread that reads the database has ended.')));
-    worker.on('error', () => {});
+    // The next statement starts another, also where this one ended with none under way.
+    worker.on('error', () => {
+      if (this.worker === worker) this.worker = undefined;
+    });
     this.worker = worker;
     return worker;
   }
