@@ -7,7 +7,7 @@ import { type Reader, StoreUnusable } from '../store.ts';
 /** How often a process says that it is there. */
 const BEAT_MS = 10_000;
 
-/** How often rows that older servers have written are looked for, where nobody tells of commits. */
+/** How often rows that older servers have written are looked for. */
 const POLL_MS = 1000;
 
 /**
@@ -16,9 +16,11 @@ const POLL_MS = 1000;
  */
 export class SchemaKeeper {
   private readonly beating: NodeJS.Timeout;
-  private polling: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private isWoken = false;
+  private readonly polling: NodeJS.Timeout | undefined;
+  private noting: Promise<void> | undefined;
+  private repairing: Promise<void> | undefined;
+  /** Whether it is time to look if older servers are gone. */
+  private isDue = false;
   private isOwner = true;
 
   private constructor(
@@ -29,8 +31,8 @@ export class SchemaKeeper {
     /** Whether older servers may be there still, so that rows that are written have to be declared. */
     readonly isUnfinished: boolean,
   ) {
-    this.beating = setInterval(() => this.run(() => this.beat()), BEAT_MS).unref();
-    if (isUnfinished) this.polling = setInterval(() => this.wake(), POLL_MS).unref();
+    this.beating = setInterval(() => this.beat(), BEAT_MS).unref();
+    if (isUnfinished) this.polling = setInterval(() => this.poll(), POLL_MS).unref();
   }
 
   /** Begins to keep the schema of a database that is ready. */
@@ -39,43 +41,39 @@ export class SchemaKeeper {
     return new SchemaKeeper(work, server, read, isServing && (await state.readUnfinished(read)) !== undefined);
   }
 
-  /** Somebody has committed. */
-  wake(): void {
-    if (this.polling === undefined) return;
-    this.isWoken = true;
-    this.run(async () => {
-      while (this.isWoken) {
-        this.isWoken = false;
-        await repairAll(this.work);
-      }
-    });
-  }
-
   /** Ends it; resolves when nothing is under way. */
   async stop(): Promise<void> {
     clearInterval(this.beating);
     clearInterval(this.polling);
-    this.polling = undefined;
-    await this.running;
+    await Promise.all([this.noting, this.repairing]);
     await noteEnd(this.read, this.server).catch(() => {});
   }
 
-  /** One at a time. What fails is done at the next occasion. */
-  private run(work: () => Promise<void>): void {
-    this.running ??= work()
+  /** Whatever else is under way: a process that does not say that it is there is taken to be gone. */
+  private beat(): void {
+    this.isDue = true;
+    this.noting ??= noteServer(this.read, this.server)
       .catch(() => {})
       .finally(() => {
-        this.running = undefined;
+        this.noting = undefined;
       });
   }
 
-  private async beat(): Promise<void> {
-    await noteServer(this.read, this.server);
-    if (this.polling === undefined) return;
+  /** One at a time. What fails is done at the next occasion. */
+  private poll(): void {
+    this.repairing ??= this.repair()
+      .catch(() => {})
+      .finally(() => {
+        this.repairing = undefined;
+      });
+  }
+
+  private async repair(): Promise<void> {
+    await repairAll(this.work);
+    if (!this.isDue) return;
+    this.isDue = false;
     if (this.isOwner) await this.finish();
-    if ((await state.readUnfinished(this.read)) !== undefined) return;
-    clearInterval(this.polling);
-    this.polling = undefined;
+    if ((await state.readUnfinished(this.read)) === undefined) clearInterval(this.polling);
   }
 
   private async finish(): Promise<void> {

@@ -57,7 +57,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const counts = new CountCache();
   const notify = () => {
     counts.drop();
-    keeper.wake();
     for (const listener of listeners) listener();
   };
   const run = sessions ? runIn(patienceFor(timeoutMs)) : pooledIn(timeoutMs);
