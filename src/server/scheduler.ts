@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import sql from 'sql-template-tag';
 import { DATABASE_NOW } from './store/schema/servers.ts';
-import type { Store } from './store/store.ts';
+import type { Reader, Store } from './store/store.ts';
 
 /**
  * An exclusive lease among the servers of a store. It expires unless it is renewed, so a server that dies loses it. On a
@@ -29,6 +29,17 @@ export class Lease {
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
         WHERE l.holder = excluded.holder OR l.until < ${DATABASE_NOW}
       RETURNING name`);
+    return row !== undefined;
+  }
+
+  /**
+   * Renews it from now on; false when another server has acquired it since `take`, even if it is free again. In a
+   * transaction, nobody else acquires it before that ends.
+   */
+  async renew(on: Pick<Reader, 'get'> | undefined = this.store.shared): Promise<boolean> {
+    if (this.store.shared === undefined || on === undefined) return true;
+    const row = await on.get(sql`UPDATE leases SET until = ${DATABASE_NOW} + ${this.milliseconds}
+      WHERE name = ${this.name} AND holder = ${this.holder} RETURNING name`);
     return row !== undefined;
   }
 

@@ -88,8 +88,8 @@ export interface ImportClaim {
   /** Names of the imports that have one. */
   names(): Promise<readonly string[]>;
   remove(name: string): Promise<void>;
-  /** Throws when it has passed to another process, which took this one for dead. */
-  confirm(): Promise<void>;
+  /** Throws when it has passed to another process, which took this one for dead; it passes to none before `tx` ends. */
+  confirm(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { removeUnlessKept } from '../../files/recovery.ts';
 import type { Organization } from '../../organizations.ts';
 import type { Service } from '../../service.ts';
-import type { Transaction } from '../../store/store.ts';
+import type { ImportClaim, Transaction } from '../../store/store.ts';
 import { ImportedFiles } from '../documents.ts';
 import { ProblemList } from '../lines.ts';
 import { storedLocations } from '../linevalues.ts';
@@ -37,13 +37,14 @@ export class Publisher {
    * Decides that a checked import is published. A short one is published with it; of a long one the row is returned that
    * `publish` goes on with. Throws `ImportRefused` when what was written since the check is in its way.
    */
-  async decide(checked: CheckedImport): Promise<ImportRow | undefined> {
+  async decide(checked: CheckedImport, claim: Pick<ImportClaim, 'confirm'>): Promise<ImportRow | undefined> {
     const { service, staged, limits } = this;
     const isLong = await staged.isMoreThan(limits.atOnce);
     const highest = await staged.highest();
     return this.withFiles(checked.at, async (publishing) => {
       const groups = await this.prepared(publishing, checked, isLong ? DECIDING_STEPS : ALL_STEPS);
       return service.store.write(async (tx) => {
+        await claim.confirm(tx);
         publishing.problems.clear();
         const { plan, tally } = await this.publishWith(tx, checked, highest, publishing, groups);
         publishing.problems.throwIfAny();

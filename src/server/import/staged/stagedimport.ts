@@ -41,15 +41,14 @@ export async function importStaged(
     const staged = new StagedLines(area, name);
     const checked = await checkImport(service, staged, source, nowOf(service), allowCredentials);
     await area.sync();
-    await claim.confirm();
     const publisher = new Publisher(service, staged, limits);
-    const row = await publisher.decide(checked);
+    const row = await publisher.decide(checked, claim);
     if (row !== undefined) await publisher.publish(row);
     return { imported: checked.imported, deleted: checked.deleted };
   } finally {
     await area.close();
     // What is decided, and what cannot be removed now, is left to whoever imports or serves next.
-    await removeUndecided(service.store, claim).catch(() => undefined);
+    await removeUnlessDecided(service.store, claim, [name]).catch(() => undefined);
   }
 }
 
@@ -59,6 +58,8 @@ export async function resumeImports(
   claim: ImportClaim,
   { signal, limits = PACE }: { readonly signal?: AbortSignal; readonly limits?: PaceLimits } = {},
 ): Promise<void> {
+  // Only right after the claim is it certain that nobody else has staged anything.
+  await removeUnlessDecided(service.store, claim, await claim.names());
   const rows = await service.store.read.all<ImportRow>(sql`SELECT name, plan, progress, position FROM imports`);
   for (const row of rows) {
     if (!(await claim.names()).includes(row.name)) await giveUp(service.store, row.name);
@@ -68,14 +69,15 @@ export async function resumeImports(
     } finally {
       await area.close();
     }
+    await claim.remove(row.name);
   }
-  await removeUndecided(service.store, claim);
 }
 
-async function removeUndecided(store: Store, claim: ImportClaim): Promise<void> {
+/** Removes what is staged of some imports, but for those that are decided and not published in full. */
+async function removeUnlessDecided(store: Store, claim: ImportClaim, names: readonly string[]): Promise<void> {
   const decided = await store.read.all<{ name: string }>(sql`SELECT name FROM imports`);
   const kept = new Set(decided.map(({ name }) => name));
-  for (const name of await claim.names()) if (!kept.has(name)) await claim.remove(name);
+  for (const name of names) if (!kept.has(name)) await claim.remove(name);
 }
 
 async function giveUp(store: Store, name: string): Promise<never> {

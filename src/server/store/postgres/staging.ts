@@ -14,7 +14,7 @@ export async function claimDatabase(store: Pick<Store, 'shared' | 'read' | 'writ
   const lease = new Lease(store, 'import', CLAIM_MS);
   if (!(await lease.take())) return undefined;
   // A renewal that fails is tried again before the lease ends; `confirm` tells where that was too late.
-  const timer = setInterval(() => lease.take().catch(() => false), CLAIM_MS / 4).unref();
+  const timer = setInterval(() => lease.renew().catch(() => false), CLAIM_MS / 4).unref();
   return {
     open: async () => ({
       read: store.read,
@@ -36,8 +36,8 @@ export async function claimDatabase(store: Pick<Store, 'shared' | 'read' | 'writ
         await store.write((tx) => tx.run(sql`DELETE FROM ${raw(table)} WHERE import = ${name}`));
       }
     },
-    async confirm() {
-      if (await lease.take()) return;
+    async confirm(tx) {
+      if (await lease.renew(tx)) return;
       throw new StoreUnusable('Another import has begun meanwhile; nothing was imported.', 'Run it again.');
     },
     async release() {

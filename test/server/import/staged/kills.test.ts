@@ -69,6 +69,7 @@ function killedAfter(service: Service, writes: number): Service {
           return { ...area, write: (statements) => step(() => area.write(statements)) };
         },
         names: () => (left <= 0 ? dead() : claim.names()),
+        remove: (name) => (left <= 0 ? dead() : claim.remove(name)),
       };
     },
   };

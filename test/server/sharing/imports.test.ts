@@ -1,0 +1,79 @@
+import sql from 'sql-template-tag';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../../src/server/service.ts';
+import type { ImportClaim } from '../../../src/server/store/store.ts';
+import { big } from '../../support/ids.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { testPostgres } from '../../support/services.ts';
+import { importInParts, resume } from '../import/staged/stores.ts';
+
+let database: TestDatabase | undefined;
+let servers: TestService[] = [];
+
+beforeEach(async () => {
+  if ((await testPostgres()) === undefined) return;
+  database = await testDatabase();
+  const options = { database: database.url };
+  servers = [await testService(bareRecords(), options)];
+  servers.push(await testService([], options));
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  await database?.drop();
+  database = undefined;
+});
+
+/** The two servers; the test is skipped, and says so, where there is no PostgreSQL. */
+function both(context: { skip(reason: string): never }): [TestService, TestService] {
+  const [first, second] = servers;
+  if (first === undefined || second === undefined) return context.skip('needs PostgreSQL');
+  return [first, second];
+}
+
+const people = [1, 2, 3, 4].map((n) => line('PatientV1', { id: big(8000 + n), firstName: `P${n}`, lastName: 'New' }));
+
+/** The claim of another server, which takes the one that imports for dead. */
+async function takeOver({ service }: TestService): Promise<ImportClaim> {
+  await service.store.shared?.get(sql`UPDATE leases SET until = 0 WHERE name = 'import'`);
+  return (await service.store.claimImports()) as ImportClaim;
+}
+
+/** A service that does something before the write that decides an import. */
+function beforeDecision({ service }: TestService, work: () => Promise<unknown>): Service {
+  const { store } = service;
+  let isFirst = true;
+  const write: typeof store.write = async (written, org) => {
+    if (isFirst) await work();
+    isFirst = false;
+    return store.write(written, org);
+  };
+  return { ...service, store: { ...store, write } };
+}
+
+describe('an import that another server takes for dead before it is decided', () => {
+  it('is refused, and what the other has staged stays (D58)', async (context) => {
+    const [first, second] = both(context);
+    let claim: ImportClaim | undefined;
+    const during = beforeDecision(first, async () => {
+      claim = await takeOver(second);
+      const area = await claim.open('other');
+      await area.write([
+        sql`INSERT INTO import_lines (import, org, type, id, step, seq, line) VALUES ('other', 1, 'X', 1, 0, 1, 1)`,
+      ]);
+    });
+    await expect(importInParts(during, people)).rejects.toThrow('Another import has begun meanwhile');
+    expect(await claim?.names()).toEqual(['other']);
+    await claim?.release();
+  });
+
+  it('is refused when the other has ended, too (D58)', async (context) => {
+    const [first, second] = both(context);
+    const during = beforeDecision(first, async () => (await takeOver(second)).release());
+    await expect(importInParts(during, people)).rejects.toThrow('Another import has begun meanwhile');
+    await resume(second.service);
+    expect(await second.call('GET', `/patients/${big(8001)}`)).toMatchObject({ status: 404 });
+  });
+});
