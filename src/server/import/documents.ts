@@ -73,6 +73,8 @@ interface DocumentImport {
   readonly service: Service;
   readonly files: ImportedFiles;
   readonly problems: ProblemList;
+  /** Maximum pixels of an image; the budget when not given. */
+  readonly maxPixels?: number;
 }
 
 /** A document whose line has no problems, with its files. */
@@ -98,7 +100,7 @@ export async function importDocument(
 
 /** Stages a document's file, and makes what else it needs; undefined when the line has problems. */
 export async function prepareDocument(
-  { service, files, problems }: DocumentImport,
+  { service, files, problems, maxPixels }: DocumentImport,
   organization: Organization,
   id: number,
   given: Record<string, unknown>,
@@ -115,7 +117,8 @@ export async function prepareDocument(
   problems.addAll(line, own);
   if (own.length > 0) return undefined;
   try {
-    return { organization, id, values, content, variants: await makeImages(service, values, content, []) };
+    const variants = await makeImages(service, values, content, [], { maxPixels });
+    return { organization, id, values, content, variants };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     problems.addAll(line, error.problems);

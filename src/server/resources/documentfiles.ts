@@ -54,9 +54,9 @@ async function storeDocument(request: OperationRequest, body: DocumentBody) {
   if (problems.length === 0 && content === undefined) problems.push(MISSING_CONTENT);
   if (problems.length > 0 || content === undefined) throw new Refusal(problems);
   const { org } = organization;
-  const variants = await makeImages(service, values, content, request.warnings, (work) =>
-    service.budgets.images.run(org, work),
-  );
+  const variants = await makeImages(service, values, content, request.warnings, {
+    inTurn: (work) => service.budgets.images.run(org, work),
+  });
   await service.files.persist(variants.map((variant) => fileName(guidOf(content), variant)));
   const answer = await service.store.write(async (tx) => {
     const id = await tx.nextId(organization.org, documents.type);
@@ -185,6 +185,14 @@ function checkImage(values: DocumentValues, content: StagedFile | undefined, pro
   });
 }
 
+/** How the variants of an image are made. */
+interface ImageWork {
+  /** Runs the work when its turn has come; at once when not given. */
+  readonly inTurn?: (work: () => Promise<void>) => Promise<void>;
+  /** Pixels of the image and of what is made of it; the budget when not given. */
+  readonly maxPixels?: number | undefined;
+}
+
 /**
  * Makes the variants of an image when all five crop values are there; answers which variants exist (specification,
  * Documents). `inTurn` runs the work on it: an import, which works on one image after another, needs no turns.
@@ -194,7 +202,7 @@ export async function makeImages(
   values: DocumentValues,
   content: StagedFile,
   warnings: Warning[],
-  inTurn: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+  { inTurn = (work) => work(), maxPixels = budgets.limits.imagePixels }: ImageWork = {},
 ): Promise<readonly string[]> {
   const { file } = values;
   const given = (['fromX', 'fromY', 'width', 'height', 'ratio'] as const).filter((name) => file?.[name] != null);
@@ -210,8 +218,7 @@ export async function makeImages(
   const name = (variant: string) => fileName(guidOf(content), variant);
   try {
     const outputs = { cropped: name('cropped'), resized: name('resized'), thumbnail: name('thumbnail') };
-    const { imagePixels } = budgets.limits;
-    await inTurn(() => makeVariants(files, content.path, file as Crop & FileInput, outputs, imagePixels));
+    await inTurn(() => makeVariants(files, content.path, file as Crop & FileInput, outputs, maxPixels));
     return VARIANTS;
   } catch (error) {
     if (!(error instanceof ImageUnusable)) throw error;

@@ -24,12 +24,18 @@ export type HighestIds = Awaited<ReturnType<StagedLines['highest']>>;
  * Decides, in a transaction, that an import is published: with its organizations and credentials, and with its ids, which
  * nobody is given from now on. Those of new organizations are in use only when all of their records are there.
  */
-export async function decide(tx: Transaction, checked: CheckedImport, highest: HighestIds): Promise<Plan> {
+export async function decide(
+  tx: Transaction,
+  checked: CheckedImport,
+  highest: HighestIds,
+  { imagePixels }: Pick<Plan, 'imagePixels'>,
+): Promise<Plan> {
   const { at, imported, deleted, organizations, removed, credentials } = checked;
   const all = organizations.all();
-  const stored = all.map(({ organization: { org } }) => org).filter((org) => org > 0);
-  // Other writes of theirs wait until this one is on disk (`Store.write`).
-  if (stored.length > 0) await tx.run(sql`UPDATE organizations SET timezone = timezone WHERE org IN (${join(stored)})`);
+  await lockOrganizations(
+    tx,
+    all.map(({ organization }) => organization).filter(({ org }) => org > 0),
+  );
   const planned: PlannedOrganization[] = [];
   for (const { organization, values, lines } of all) {
     const isNew = organization.org < 0;
@@ -47,7 +53,7 @@ export async function decide(tx: Transaction, checked: CheckedImport, highest: H
     const key = keys.get(org);
     if (key !== undefined) await raiseSequence(tx, key, type, id);
   }
-  return { at, who: commandUser(), imported, deleted, organizations: planned, removed };
+  return { at, who: commandUser(), imagePixels, imported, deleted, organizations: planned, removed };
 }
 
 /** Ends an import, in the transaction with its last lines: its organizations are found, and it is audited. */
@@ -56,6 +62,7 @@ export async function complete(tx: Transaction, plan: Plan, tally: Tally): Promi
   for (const { org, id, isNew } of organizations) {
     if (isNew) await tx.run(sql`UPDATE organizations SET id = ${id} WHERE org = ${org}`);
   }
+  await lockOrganizations(tx, removed);
   for (const { org, id } of removed) {
     // A request that was under way at the decision may have written a record, and was told that it is there.
     if (await hasRecords(tx, org)) await tx.run(sql`UPDATE organizations SET id = ${id} WHERE org = ${org}`);
@@ -71,6 +78,13 @@ export async function complete(tx: Transaction, plan: Plan, tally: Tally): Promi
 }
 
 const OPERATION = 'server.import';
+
+/** Has other writes of organizations wait until this one is on disk, and waits for theirs (`Store.write`). */
+async function lockOrganizations(tx: Transaction, organizations: readonly Organization[]): Promise<void> {
+  if (organizations.length === 0) return;
+  const keys = join(organizations.map(({ org }) => org));
+  await tx.run(sql`UPDATE organizations SET timezone = timezone WHERE org IN (${keys})`);
+}
 
 async function hasRecords(tx: Transaction, org: number): Promise<boolean> {
   for (const resource of STORED_RESOURCES) {

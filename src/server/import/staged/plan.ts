@@ -17,6 +17,8 @@ export interface Plan extends ImportSummary {
   readonly at: string;
   /** Who imports, as the audit log names them. */
   readonly who: string;
+  /** Maximum pixels of an image at the decision. */
+  readonly imagePixels: number;
   readonly organizations: readonly PlannedOrganization[];
   /** Organizations to be deleted. */
   readonly removed: readonly Organization[];

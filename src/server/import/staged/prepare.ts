@@ -13,6 +13,8 @@ export interface Publishing {
   readonly locations: LocationCache;
   /** The time of the import: UTC, `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
   readonly now: string;
+  /** Maximum pixels of an image: what was allowed at the decision is not refused by a server with smaller limits. */
+  readonly maxPixels: number;
   /** Only what the decision itself publishes may have any. */
   readonly problems: ProblemList;
 }

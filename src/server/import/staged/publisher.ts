@@ -41,8 +41,10 @@ export class Publisher {
     const { service, staged, limits } = this;
     const isLong = await staged.isMoreThan(limits.atOnce);
     const highest = await staged.highest();
-    return this.withFiles(checked.at, async (publishing) => {
+    const { imagePixels } = service.budgets.limits;
+    return this.withFiles({ at: checked.at, imagePixels }, async (publishing) => {
       const groups = await this.prepared(publishing, checked, isLong ? DECIDING_STEPS : ALL_STEPS);
+      publishing.problems.throwIfAny();
       return service.store.write(async (tx) => {
         await claim.confirm(tx);
         publishing.problems.clear();
@@ -70,12 +72,16 @@ export class Publisher {
       const organization = organizations.get(group.org) as Organization;
       const next = JSON.stringify({ org: group.org, step: group.step, seq: group.lines.at(-1)?.seq } as Position);
       let times = { begun: 0, workMs: 0 };
-      progress = await this.withFiles(plan.at, async (publishing) => {
+      progress = await this.withFiles(plan, async (publishing) => {
+        const { problems } = publishing;
         const prepared = await prepareGroup(publishing, organization, group);
+        requireNone(problems);
         return store.write(async (tx) => {
+          problems.clear();
           const tally = Tally.of(progress);
           const begun = performance.now();
           await publishGroup(tx, publishing, organization, prepared, tally);
+          requireNone(problems);
           const text = tally.toText();
           await this.move(tx, position, { position: next, progress: text });
           times = { begun, workMs: performance.now() - begun };
@@ -114,7 +120,7 @@ export class Publisher {
     publishing: Publishing,
     groups: readonly PreparedGroup[],
   ): Promise<{ plan: Plan; tally: Tally }> {
-    const plan = await decide(tx, checked, highest);
+    const plan = await decide(tx, checked, highest, this.service.budgets.limits);
     const tally = new Tally();
     for (const group of groups) {
       const organization = plan.organizations.find(({ staged }) => staged === group.org) as Organization;
@@ -139,12 +145,17 @@ export class Publisher {
   }
 
   /** Publishes with files: kept or discarded, as their records say. */
-  private async withFiles<T>(now: string, work: (publishing: Publishing) => Promise<T>): Promise<T> {
+  private async withFiles<T>(
+    { at, imagePixels }: Pick<Plan, 'at' | 'imagePixels'>,
+    work: (publishing: Publishing) => Promise<T>,
+  ): Promise<T> {
     const { service, staged } = this;
     const files = new ImportedFiles(service.files);
     const locations = storedLocations(service.store.read);
     try {
-      const value = await work({ service, staged, files, locations, now, problems: new ProblemList() });
+      const maxPixels = Math.max(imagePixels, service.budgets.limits.imagePixels);
+      const problems = new ProblemList();
+      const value = await work({ service, staged, files, locations, now: at, maxPixels, problems });
       await files.keep();
       await removeUnlessKept(service, files.replaced);
       return value;
@@ -153,6 +164,12 @@ export class Publisher {
       throw error;
     }
   }
+}
+
+/** What is decided is published in full: whatever is against a line now is a fault, and the import waits. */
+function requireNone({ listed: [first] }: ProblemList): void {
+  if (first === undefined) return;
+  throw new Error(`Line ${first.line} of an import cannot be published any more: ${first.message}`);
 }
 
 async function insertRow(tx: Transaction, name: string, plan: Plan, tally: Tally): Promise<ImportRow> {

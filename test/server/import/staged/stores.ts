@@ -3,6 +3,7 @@ import { numberRecords } from '../../../../src/server/import/lines.ts';
 import { PACE, type PaceLimits } from '../../../../src/server/import/staged/pace.ts';
 import { importStaged, resumeImports, waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
 import type { Service } from '../../../../src/server/service.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
 import { storedEntries } from '../../../contract/trail.ts';
 import type { WireRecord } from '../../../support/calls.ts';
 import { dump } from '../../../support/dump.ts';
@@ -65,4 +66,13 @@ export async function everythingOf(service: TestService): Promise<Record<string,
     uncounted,
     entries: entries.map(({ id: _, ...entry }) => steady({ ...entry, hash: '' })).sort(),
   };
+}
+
+/** A service whose process is dead to its store once it has decided an import. */
+export function killedOnceDecided(service: Service): Service {
+  const { store } = service;
+  let writes = 0;
+  const write: Store['write'] = (work, org) =>
+    writes++ === 0 ? store.write(work, org) : Promise.reject(new Error('killed'));
+  return { ...service, store: { ...store, write } };
 }
