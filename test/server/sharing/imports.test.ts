@@ -1,13 +1,14 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/server/service.ts';
+import { SCHEMA } from '../../../src/server/store/schema/schema.ts';
 import type { ImportClaim } from '../../../src/server/store/store.ts';
 import { big } from '../../support/ids.ts';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
-import { importInParts, resume } from '../import/staged/stores.ts';
+import { importInParts, killedOnceDecided, resume } from '../import/staged/stores.ts';
 
 let database: TestDatabase | undefined;
 let servers: TestService[] = [];
@@ -76,4 +77,21 @@ describe('an import that another server takes for dead before it is decided', ()
     await resume(second.service);
     expect(await second.call('GET', `/patients/${big(8001)}`)).toMatchObject({ status: 404 });
   });
+});
+
+it('an import of another version is left to servers that know all of it (D58)', async (context) => {
+  const [first, second] = both(context);
+  const { store } = second.service;
+  await expect(importInParts(killedOnceDecided(first.service), people)).rejects.toThrow('killed');
+  await store.write(async (tx) => {
+    await tx.run(sql`UPDATE imports SET plan = replace(plan, ${SCHEMA.fingerprint}, 'newer')`);
+    await tx.run(sql`UPDATE schema_state SET value = 'newer' WHERE name = 'fingerprint'`);
+  });
+  await expect(resume(second.service)).rejects.toThrow('An import of a newer version of molar');
+  await expect(second.import([])).rejects.toThrow('An import of a newer version of molar');
+  await store.write((tx) =>
+    tx.run(sql`UPDATE schema_state SET value = ${SCHEMA.fingerprint} WHERE name = 'fingerprint'`),
+  );
+  await resume(second.service);
+  expect(await second.call('GET', `/patients/${big(8004)}`)).toMatchObject({ status: 200 });
 });

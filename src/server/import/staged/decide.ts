@@ -4,6 +4,7 @@ import { appendCommand, commandUser } from '../../audit/commands.ts';
 import { appendAudit } from '../../audit/entries.ts';
 import { findOrganization, type Organization } from '../../organizations.ts';
 import { tableOf } from '../../store/layout.ts';
+import { SCHEMA } from '../../store/schema/schema.ts';
 import { raiseSequence } from '../../store/sequences.ts';
 import type { Transaction } from '../../store/store.ts';
 import { IMPORT } from '../changes.ts';
@@ -53,7 +54,16 @@ export async function decide(
     const key = keys.get(org);
     if (key !== undefined) await raiseSequence(tx, key, type, id);
   }
-  return { at, who: commandUser(), imagePixels, imported, deleted, organizations: planned, removed };
+  return {
+    at,
+    who: commandUser(),
+    schema: SCHEMA.fingerprint,
+    imagePixels,
+    imported,
+    deleted,
+    organizations: planned,
+    removed,
+  };
 }
 
 /** Ends an import, in the transaction with its last lines: its organizations are found, and it is audited. */

@@ -17,6 +17,8 @@ export interface Plan extends ImportSummary {
   readonly at: string;
   /** Who imports, as the audit log names them. */
   readonly who: string;
+  /** Fingerprint of the schema of the process that decided: another one may not know all that is staged. */
+  readonly schema: string;
   /** Maximum pixels of an image at the decision. */
   readonly imagePixels: number;
   readonly organizations: readonly PlannedOrganization[];

@@ -5,20 +5,27 @@ import { resumeImports } from './stagedimport.ts';
 /** Between two looks for imports whose process has ended. */
 const LOOK_MS = 10_000;
 
-/** Goes on with imports that were decided, while a server runs. */
+/** Between two removals of what undecided imports have left, without which nobody would notice them. */
+const SWEEP_MS = 60 * 60 * 1000;
+
+/** Goes on with imports that were decided, and removes what others have left, while a server runs. */
 export class ImportResumer {
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  /** When to remove, by `performance.now()`: not with the first look, which would keep an import at the start waiting. */
+  private sweepAt = 0;
 
   constructor(
     private readonly service: Service,
     private readonly onFault: (error: unknown) => void,
+    private readonly lookMs = LOOK_MS,
   ) {}
 
   /** Looks now, and again until it is closed. */
   start(): void {
-    this.timer ??= setInterval(() => this.look(), LOOK_MS).unref();
+    this.timer ??= setInterval(() => this.look(), this.lookMs).unref();
+    this.sweepAt = performance.now() + this.lookMs / 2;
     this.look();
   }
 
@@ -43,12 +50,14 @@ export class ImportResumer {
 
   private async resume(signal: AbortSignal): Promise<void> {
     const { store } = this.service;
-    if ((await store.read.get(sql`SELECT 1 AS found FROM imports LIMIT 1`)) === undefined) return;
+    const isDecided = (await store.read.get(sql`SELECT 1 AS found FROM imports LIMIT 1`)) !== undefined;
+    if (!isDecided && performance.now() < this.sweepAt) return;
     // The process that has it is alive.
     const claim = await store.claimImports();
     if (claim === undefined) return;
     try {
       await resumeImports(this.service, claim, { signal });
+      this.sweepAt = performance.now() + SWEEP_MS;
     } finally {
       await claim.release();
     }

@@ -3,11 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { nowOf } from '../../clock.ts';
 import type { Service } from '../../service.ts';
+import { SCHEMA } from '../../store/schema/schema.ts';
+import { readFingerprint } from '../../store/schema/state.ts';
 import { type ImportClaim, type Store, StoreUnusable } from '../../store/store.ts';
 import type { OpenSource } from '../lines.ts';
 import type { ImportSummary } from '../reading.ts';
 import { checkImport } from './check.ts';
 import { PACE, type PaceLimits } from './pace.ts';
+import type { Plan } from './plan.ts';
 import { type ImportRow, Publisher } from './publisher.ts';
 import { StagedLines } from './stagedlines.ts';
 
@@ -52,7 +55,10 @@ export async function importStaged(
   }
 }
 
-/** Publishes what killed processes had decided to, and removes what they had staged for nothing. */
+/**
+ * Publishes what killed processes had decided to, and removes what they had staged for nothing. Throws `StoreUnusable` when
+ * an import is left to a newer version.
+ */
 export async function resumeImports(
   service: Service,
   claim: ImportClaim,
@@ -62,6 +68,7 @@ export async function resumeImports(
   await removeUnlessDecided(service.store, claim, await claim.names());
   const rows = await service.store.read.all<ImportRow>(sql`SELECT name, plan, progress, position FROM imports`);
   for (const row of rows) {
+    if (!(await isKnown(service.store, row))) leaveToNewer();
     if (!(await claim.names()).includes(row.name)) await giveUp(service.store, row.name);
     const area = await claim.open(row.name);
     try {
@@ -78,6 +85,19 @@ async function removeUnlessDecided(store: Store, claim: ImportClaim, names: read
   const decided = await store.read.all<{ name: string }>(sql`SELECT name FROM imports`);
   const kept = new Set(decided.map(({ name }) => name));
   for (const name of names) if (!kept.has(name)) await claim.remove(name);
+}
+
+/** Whether this version knows all that may be staged: it decided the import itself, or has upgraded the store since. */
+async function isKnown({ read }: Store, { plan }: ImportRow): Promise<boolean> {
+  const { schema } = JSON.parse(plan) as Plan;
+  return schema === SCHEMA.fingerprint || (await readFingerprint(read)) === SCHEMA.fingerprint;
+}
+
+function leaveToNewer(): never {
+  throw new StoreUnusable(
+    'An import of a newer version of molar is not published in full.',
+    'Keep a server of that version running; it goes on with the import.',
+  );
 }
 
 async function giveUp(store: Store, name: string): Promise<never> {

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import sql from 'sql-template-tag';
 import { expect, it } from 'vitest';
+import { ImportResumer } from '../../../../src/server/import/staged/resumer.ts';
+import { waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
 import type { Service } from '../../../../src/server/service.ts';
 import type { Store } from '../../../../src/server/store/store.ts';
 import type { WireRecord } from '../../../support/calls.ts';
@@ -79,9 +82,9 @@ function killedAfter(service: Service, writes: number): Service {
 /** How many imports are decided and not published in full, and how many areas are left. */
 async function leftOf({ service }: TestService): Promise<unknown> {
   const decided = await service.store.read.all(sql`SELECT name FROM imports`);
-  const claim = await service.store.claimImports();
-  const names = await claim?.names();
-  await claim?.release();
+  const claim = await waitForClaim(service.store);
+  const names = await claim.names();
+  await claim.release();
   return { decided, names };
 }
 
@@ -123,6 +126,25 @@ it('a server goes on with an import whose process has ended, by itself', async (
     .poll(() => service.service.store.read.all(sql`SELECT name FROM imports`), { timeout: 60_000 })
     .toEqual([]);
   expect(await service.call('GET', `/patients/${big(8004)}`)).toMatchObject({ status: 200 });
+  await service.close();
+});
+
+it('a server removes what a killed import had staged before its decision', async () => {
+  const service = await testService();
+  const claim = await waitForClaim(service.service.store);
+  const name = randomUUID();
+  const area = await claim.open(name);
+  const row = sql`(${name}, 1, 'PatientV1', 1, 2, 1, 1)`;
+  await area.write([sql`INSERT INTO import_lines (import, org, type, id, step, seq, line) VALUES ${row}`]);
+  await area.close();
+  expect(await claim.names()).toEqual([name]);
+  await claim.release();
+  const faults: unknown[] = [];
+  const resumer = new ImportResumer(service.service, (error) => faults.push(error), 20);
+  resumer.start();
+  await expect.poll(() => leftOf(service), { timeout: 60_000 }).toEqual({ decided: [], names: [] });
+  await resumer.close();
+  expect(faults).toEqual([]);
   await service.close();
 });
 
