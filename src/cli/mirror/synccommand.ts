@@ -20,9 +20,9 @@ import type { ApiClient } from '../../core/transport/client.ts';
 import { DEFAULT_RETRY } from '../../core/transport/retry.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { exportFlags, readParallel } from '../flags/exports.ts';
+import { exportFlags } from '../flags/exports.ts';
 import { rowFlags } from '../flags/output.ts';
-import { type FlagValues, isOn, wholeNumber } from '../flags/values.ts';
+import { type FlagValues, isOn } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pinged, pingFlags } from '../ping.ts';
@@ -30,15 +30,13 @@ import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
-import { readAge, readFacts, readTables } from './syncoptions.ts';
+import { serverClock } from './serverclock.ts';
+import { readAge, readFacts, readPaging, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
 
 /** Milliseconds between syncs when a service without a stream is followed. */
 const INTERVAL = 60_000;
-
-/** Records of a request when `--page-size` is not given. */
-const PAGE_SIZE = 500;
 
 export const syncArguments = {
   resource: Args.string({
@@ -103,7 +101,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     }
     const command = 'molar mirror sync';
     const note = (text: string) => this.note(text);
-    const clockAhead = this.serverClock(flags);
+    const clockAhead = serverClock(this.connections(flags), context);
     await pinged({ command, flags, context, connections: this.connections(flags), note }, async (done) => {
       const release = await holdMirror(file, command, context);
       try {
@@ -129,7 +127,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {
         ...{ client, store, tables, signal, clockAhead, ...progress, now: clock.now },
-        ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
+        ...readPaging(flags),
       };
       const outcome = await syncOnce({ ...common, isMoved: order.isMoved }).finally(stop);
       const isFollowing = isOn(flags, 'follow');
@@ -149,17 +147,6 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     } finally {
       store.close();
     }
-  }
-
-  /** How far the clock of the server is ahead, by the headers of its responses. */
-  private serverClock(flags: FlagValues): () => number | undefined {
-    const { clock } = this.context;
-    let ahead: number | undefined;
-    this.connections(flags).onHeaders = ({ date }) => {
-      const time = Date.parse(date ?? '');
-      if (!Number.isNaN(time)) ahead = time - clock.now();
-    };
-    return () => ahead;
   }
 
   /** Prints the summary, and throws what kept a resource from being whole. */

@@ -1,4 +1,5 @@
 import type { Fields } from '../../catalog/fields/kind.ts';
+import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { emittedFields } from '../../catalog/record.ts';
 import type { ConnectionSettings } from '../../core/connection/settings.ts';
 import { usageFailure } from '../../core/failure.ts';
@@ -6,7 +7,8 @@ import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { findTable, MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
 import { didYouMean } from '../errors/nearest.ts';
-import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { readParallel } from '../flags/exports.ts';
+import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 
 /** The tables that a command line names, or all; what needs locations comes last. Throws a Failure (exit 2). */
 export function readTables(names: readonly string[]): readonly MirrorTable[] {
@@ -34,6 +36,12 @@ export function readAge(flags: FlagValues, name: string): number | undefined {
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
   if (amount !== '' && milliseconds > 0) return milliseconds;
   throw usageFailure(`--${name} must be a time such as 30s, 15m, 2h or 1d.`, { source: `--${name}` });
+}
+
+/** Records of a request, and requests at once. Throws a Failure (exit 2). */
+export function readPaging(flags: FlagValues): { readonly pageSize: number; readonly parallel: number } {
+  const pageSize = wholeNumber(flags, 'page-size', 1, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE;
+  return { pageSize, parallel: readParallel(flags) };
 }
 
 /**

@@ -16,19 +16,17 @@ import { writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { exportFlags, readParallel } from '../flags/exports.ts';
+import { exportFlags } from '../flags/exports.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
-import { readFacts, readTables } from './syncoptions.ts';
+import { serverClock } from './serverclock.ts';
+import { readFacts, readPaging, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
-
-/** Records of a request when `--page-size` is not given. */
-const PAGE_SIZE = 500;
 
 /** Records of a sample at most. */
 const MAX_SAMPLE = 1_000_000;
@@ -86,7 +84,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
 
   private async verify({ flags, file, facts, tables, isMoved, sample }: Order) {
     const { clock, signal } = this.context;
-    const clockAhead = this.serverClock(flags);
+    const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
     const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
     const local = new LocalClock(zone);
@@ -97,7 +95,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     try {
       const resources = await verifyOnce({
         ...{ client, store, tables, signal, clockAhead, isMoved, sample, now: clock.now, ...progress },
-        ...{ pageSize: wholeNumber(flags, 'page-size', 1, 500) ?? PAGE_SIZE, parallel: readParallel(flags) },
+        ...readPaging(flags),
         isRepair: isOn(flags, 'repair'),
       }).finally(stop);
       const receipt = resolve(textFlag(flags, 'receipt') ?? `${file}.verify.json`);
@@ -140,17 +138,6 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     }
     const mended = repaired === 0 ? '' : ` after ${countText(repaired)} of its records were mended`;
     await this.note(`${file} is an exact copy${mended}. The receipt is ${receipt}.`);
-  }
-
-  /** How far the clock of the server is ahead, by the headers of its responses. */
-  private serverClock(flags: FlagValues): () => number | undefined {
-    const { clock } = this.context;
-    let ahead: number | undefined;
-    this.connections(flags).onHeaders = ({ date }) => {
-      const time = Date.parse(date ?? '');
-      if (!Number.isNaN(time)) ahead = time - clock.now();
-    };
-    return () => ahead;
   }
 }
 
