@@ -46,8 +46,15 @@ export function isSafeVersion(version: string): boolean {
   return true;
 }
 
+/** How a database file is opened. */
+interface Opening {
+  readonly readonly?: boolean;
+  /** Milliseconds to wait, with the event loop blocked, for another process that holds the file; 0 where absent. */
+  readonly timeout?: number;
+}
+
 /** Opens a database file with the settings every connection needs; the caller closes it. Throws `SqliteUnusable`. */
-export function openConnection(file: string, options: { readonly readonly?: boolean } = {}): Connection {
+export function openConnection(file: string, options: Opening = {}): Connection {
   const Driver = driver();
   const connection = connect(Driver, file, options);
   const { version } = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
@@ -70,12 +77,12 @@ export function openConnection(file: string, options: { readonly readonly?: bool
   return connection;
 }
 
-function connect(Driver: Constructor, file: string, options: { readonly readonly?: boolean }): Connection {
+function connect(Driver: Constructor, file: string, { readonly = false, timeout = 0 }: Opening): Connection {
   try {
     // Its journals take over the permissions of the file, so they are set before the driver makes it.
-    if (options.readonly !== true) closeSync(openSync(file, 'a', 0o600));
-    // Waiting inside the driver would block the event loop: writers wait outside.
-    return new Driver(file, { readonly: options.readonly ?? false, timeout: 0 });
+    if (!readonly) closeSync(openSync(file, 'a', 0o600));
+    // Waiting inside the driver blocks the event loop: writers wait outside.
+    return new Driver(file, { readonly, timeout });
   } catch (cause) {
     if (cause instanceof SqliteUnusable) throw cause;
     if (isDriverFault(cause)) throw driverMissing(cause);

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readSettings } from '../../core/connection/settings.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
@@ -20,12 +21,22 @@ export const placeFlags = {
   to: mirror.text('FILE', 'File of the mirror; one for each profile in the data folder when not given'),
 };
 
-/** The absolute path of the mirror that a command is about (D52). */
+/** The absolute path of the mirror that a command is about (D52); of a link, the file that it leads to. */
 export function mirrorFile(flags: FlagValues, { env }: Pick<Context, 'env'>, flag = 'to'): string {
   const named = textFlag(flags, flag);
-  if (named === undefined) return defaultMirror(profileName(flags, env), env);
-  if (!/^\w+:\/\//.test(named)) return resolve(named);
+  if (named === undefined) return withoutLinks(defaultMirror(profileName(flags, env), env));
+  if (!/^\w+:\/\//.test(named)) return withoutLinks(resolve(named));
   throw usageFailure(`--${flag} must be a file, such as practice.db.`, { source: `--${flag}` });
+}
+
+/** A file has one lock, by whatever name it is known. */
+function withoutLinks(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    // It is not there yet, or cannot be reached: what opens it says so.
+    return file;
+  }
 }
 
 /** The profile that would connect; where nothing would, the chosen one. */
@@ -40,7 +51,7 @@ function profileName(flags: FlagValues, env: Context['env']): string | undefined
 }
 
 /** Makes the folder of a mirror, and keeps other commands from writing to it. Throws a Failure with exit code 9. */
-export async function holdMirror(file: string, command: string, { clock }: Context): Promise<Release> {
+export async function holdMirror(file: string, command: string, { clock }: Pick<Context, 'clock'>): Promise<Release> {
   await guarded(`make the folder ${dirname(file)}`, () => makeOwnFolder(dirname(file)));
   return holdLock(lockPath(file), `The mirror ${file}`, { ...lockOwner(clock), command });
 }

@@ -6,6 +6,9 @@ import { localFailure } from '../../failure.ts';
 const APPLICATION = 0x6d6f6c72;
 const VERSION = 1;
 
+/** Milliseconds that a reader waits: a sync that ends holds the whole file for a moment. */
+const PATIENCE = 5000;
+
 /** Opens the database of a mirror to write, and makes one where there is none: 0600. Throws a Failure with exit code 9. */
 export function openToWrite(file: string): Connection {
   // Looked at before anything can be written, so that another file stays as it is.
@@ -39,7 +42,7 @@ export function markAsMirror(connection: Connection): void {
  */
 export function openToRead(file: string): Connection | undefined {
   if (statSync(file).size === 0) return undefined;
-  const connection = guarded(file, () => openConnection(file, { readonly: true }));
+  const connection = guarded(file, () => openConnection(file, { readonly: true, timeout: PATIENCE }));
   try {
     const [application, version, isEmpty] = guarded(file, () => [
       connection.pragma('application_id', { simple: true }),
