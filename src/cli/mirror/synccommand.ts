@@ -6,7 +6,6 @@ import { integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { readOnly } from '../../catalog/record.ts';
 import { readSettings } from '../../core/connection/settings.ts';
-import { type Failure, localFailure } from '../../core/failure.ts';
 import { type MirrorContents, readMirror } from '../../core/mirror/sqlite/reading.ts';
 import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
 import { wholeOf } from '../../core/mirror/status.ts';
@@ -31,6 +30,7 @@ import { planRows } from '../rows/plan.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
+import { syncFailure } from './syncfailure.ts';
 import { readAge, readFacts, readPaging, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
@@ -92,17 +92,18 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const file = mirrorFile(flags, context);
     const settings = readSettings(readConnectionFlags(flags), context.env);
     const fresh = readAge(flags, 'fresh');
-    if (fresh !== undefined && !isOn(flags, 'follow')) {
-      const known = readMirror(file);
-      if (known !== undefined && isYounger(known, tables, context.clock.now() - fresh)) {
-        readFacts(flags, settings, known, file);
-        return this.report(flags, file, known, untouched(tables, known), 0);
-      }
-    }
     const command = 'molar mirror sync';
     const note = (text: string) => this.note(text);
     const clockAhead = serverClock(this.connections(flags), context);
     await pinged({ command, flags, context, connections: this.connections(flags), note }, async (done) => {
+      if (fresh !== undefined && !isOn(flags, 'follow')) {
+        const known = readMirror(file);
+        const outcomes = known && untouched(tables, known);
+        if (known && outcomes && isYounger(known, outcomes, named, context.clock.now() - fresh)) {
+          readFacts(flags, settings, known, file);
+          return this.report(flags, file, known, outcomes, { isComplete: true, requests: 0 });
+        }
+      }
       const release = await holdMirror(file, command, context);
       try {
         const known = readMirror(file);
@@ -156,12 +157,15 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     client: ApiClient,
     isSilent: boolean,
   ): Promise<void> {
-    const failure = failureOf(outcome.resources, named);
+    const contents = readMirror(file);
+    const failure = syncFailure(outcome.resources, named, contents?.resources);
     // Where nothing is whole there is nothing to tell but why.
     if (failure !== undefined && failure.exitCode !== EXIT.partial && failure.code !== 'pages.incomplete')
       throw failure;
-    const contents = isSilent ? undefined : readMirror(file);
-    if (contents !== undefined) await this.report(flags, file, contents, outcome.resources, client.statistics.requests);
+    if (contents !== undefined && !isSilent) {
+      const { requests } = client.statistics;
+      await this.report(flags, file, contents, outcome.resources, { isComplete: failure === undefined, requests });
+    }
     if (failure !== undefined) throw failure;
   }
 
@@ -170,7 +174,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     file: string,
     contents: MirrorContents,
     outcomes: readonly ResourceOutcome[],
-    requests: number,
+    { isComplete, requests }: { readonly isComplete: boolean; readonly requests: number },
   ): Promise<void> {
     const { context } = this;
     const resources = outcomes.map(({ table, rows, added, changed, deleted, complete, unavailable }) => {
@@ -181,9 +185,10 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         [...contents.resources].filter(([table]) => outcomes.some((outcome) => outcome.table === table)),
       );
       const { asOf, position } = wholeOf(asked);
-      const complete = outcomes.every((outcome) => outcome.complete || outcome.unavailable !== null);
       const { organization } = contents.facts;
-      return this.print(`${JSON.stringify({ file, organization, complete, position, asOf, requests, resources })}\n`);
+      return this.print(
+        `${JSON.stringify({ file, organization, complete: isComplete, position, asOf, requests, resources })}\n`,
+      );
     }
     const plan = planRows(
       { ...flags, timezone: undefined },
@@ -215,36 +220,23 @@ interface Order {
   readonly named: readonly string[];
 }
 
-function isYounger({ resources }: MirrorContents, tables: readonly MirrorTable[], time: number): boolean {
-  return tables.every((table) => {
-    const state = resources.get(table);
-    if (state === undefined || (!state.complete && state.unavailable === null)) return false;
-    return state.unavailable !== null || Date.parse(state.asOf ?? '') > time;
-  });
+/** Whether nothing is missing, and everything that the service gives is as of a later time. */
+function isYounger(
+  { resources }: MirrorContents,
+  outcomes: readonly ResourceOutcome[],
+  named: readonly string[],
+  time: number,
+): boolean {
+  if (syncFailure(outcomes, named, resources) !== undefined) return false;
+  return outcomes.every(
+    ({ table, unavailable }) => unavailable !== null || Date.parse(resources.get(table)?.asOf ?? '') > time,
+  );
 }
 
 function untouched(tables: readonly MirrorTable[], { resources }: MirrorContents): ResourceOutcome[] {
   return tables.map((table) => {
     const { rows = 0, complete = false, unavailable = null } = resources.get(table) ?? {};
     return { table, rows, added: 0, changed: 0, deleted: 0, complete, unavailable, failure: null };
-  });
-}
-
-/** Why a sync is not whole: the one failure there is, one that must not be passed over, or that it is partial. */
-function failureOf(outcomes: readonly ResourceOutcome[], named: readonly string[]): Failure | undefined {
-  const failed = outcomes.filter(({ failure }) => failure !== null);
-  const first = failed.find(({ failure }) => failure?.code === 'pages.incomplete') ?? failed[0];
-  if (first?.failure?.code === 'pages.incomplete') return first.failure;
-  if (first?.failure && !outcomes.some(({ complete }) => complete)) return first.failure;
-  const missing = outcomes.filter(
-    ({ table, unavailable }) => unavailable !== null && named.includes(table.resource.name),
-  );
-  const names = [...failed, ...missing].map(({ table }) => table.resource.name);
-  if (names.length === 0) return undefined;
-  const why = first?.failure?.message ?? missing[0]?.unavailable ?? '';
-  return localFailure('run.partial', `Not up to date: ${names.join(', ')}. ${why}`, {
-    hint: 'Run it again: it goes on where it was.',
-    cause: first?.failure,
   });
 }
 

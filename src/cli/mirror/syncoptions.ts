@@ -21,9 +21,12 @@ export function readTables(names: readonly string[]): readonly MirrorTable[] {
     throw usageFailure(`${name} is not mirrored.${near} These are: ${known.join(', ')}.`, { source: 'RESOURCE' });
   });
   const tables = [...new Set(names.length === 0 ? MIRROR_TABLES : found)];
-  const isLast = ({ resource }: MirrorTable) =>
-    Number(resource.operations.list?.filterRequired === true && resource.operations.list.unpaged === true);
-  return tables.toSorted((a, b) => isLast(a) - isLast(b));
+  return tables.toSorted((a, b) => Number(needsLocations(a)) - Number(needsLocations(b)));
+}
+
+/** Whether a resource is asked for at the locations that other records name, and at none where there are none. */
+export function needsLocations({ resource: { operations } }: MirrorTable): boolean {
+  return operations.list?.filterRequired === true && operations.list.unpaged === true;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
