@@ -141,6 +141,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
           stream: new Stream(client, clock.now, signal),
           sync: (isIncrement) => syncOnce({ ...common, isMoved: false, isIncrement }).finally(stop),
           interval: readAge(flags, 'fresh') ?? INTERVAL,
+          onStale: ({ resource }, reason) => this.note(`${resource.name}: not up to date. ${reason}`),
           onEvent: (event) => this.print(isOn(flags, 'json') ? `${JSON.stringify(event)}\n` : eventLine(event)),
         },
         outcome,

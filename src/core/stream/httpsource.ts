@@ -10,7 +10,7 @@ import { readEnvelope } from '../transport/envelope.ts';
 import { RETRYABLE_STATUSES, retryAfterOf } from '../transport/retry.ts';
 import { ConnectionFailure, type IncomingResponse, isCertificateProblem } from '../transport/send.ts';
 import { isPosition } from './positions.ts';
-import { ConnectionLost, readMessage, type StreamItem, type StreamSource } from './source.ts';
+import { ConnectionLost, ConnectionSilent, readMessage, type StreamItem, type StreamSource } from './source.ts';
 
 /** Options of a stream over HTTP. */
 export interface HttpStreamOptions {
@@ -122,7 +122,7 @@ export class HttpSource implements StreamSource {
     const silence = this.options.silence ?? SILENCE;
     return withTimeout(work, silence, signal).catch((cause: unknown) => {
       if (!(cause instanceof WaitTimeout)) throw cause;
-      throw new ConnectionLost(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
+      throw new ConnectionSilent(localFailure('network.unreachable', `The server was silent for ${silence / 1000} s.`));
     });
   }
 }

@@ -45,6 +45,9 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** A connection on which nothing came for too long. */
+export class ConnectionSilent extends ConnectionLost {}
+
 const TEXTS = ['routingKey', 'organizationId', 'locationId', 'domainType', 'operation', 'sendTime'] as const;
 
 /** A message and its JSON on one line; undefined for a text that is not a message of the stream (D40). */

@@ -5,6 +5,7 @@ import { Failure } from '../../failure.ts';
 import { ConnectionLost } from '../../stream/source.ts';
 import { type Backoff, retryDelay } from '../../transport/retry.ts';
 import type { RowChanges } from '../store.ts';
+import type { MirrorTable } from '../tables.ts';
 import { placeOf, type Stream } from './listening.ts';
 import type { SyncOutcome } from './syncrun.ts';
 
@@ -25,6 +26,8 @@ export interface Following {
   /** Milliseconds between syncs where there is no stream. */
   readonly interval: number;
   readonly onEvent: (event: FollowEvent) => Promise<void>;
+  /** Called once when a resource stays as it was for a reason that another attempt will hardly mend. */
+  readonly onStale: (table: MirrorTable, reason: string) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly policy: Backoff;
@@ -47,6 +50,10 @@ export function followMirror(following: Following, synced: SyncOutcome): Promise
 class Follower {
   private isConnected = true;
   private failed = 0;
+  /** Whether the last sync failed, so that another one comes before anything else. */
+  private isLate = false;
+  /** Resources of which was told that they stay as they are. */
+  private readonly stale = new Set<MirrorTable>();
   /** When everything was last synced. */
   private syncedAt: number;
 
@@ -55,15 +62,15 @@ class Follower {
     private outcome: SyncOutcome,
   ) {
     this.syncedAt = following.clock.now();
+    for (const { table, unavailable } of outcome.resources) if (unavailable !== null) this.stale.add(table);
   }
 
   async run(): Promise<never> {
-    const { clock, signal, random, policy, interval } = this.following;
+    const { clock, signal, random, policy } = this.following;
     await this.tell('synced', changesOf(this.outcome));
     for (;;) {
       try {
-        if (this.outcome.position === null) await clock.sleep(interval, signal);
-        else await this.listen(this.outcome.position);
+        if (!this.isLate) await this.wait();
         await this.sync(false);
         await this.connected();
       } catch (cause) {
@@ -74,6 +81,13 @@ class Follower {
         await clock.sleep(retryDelay(++this.failed, policy, random), signal);
       }
     }
+  }
+
+  /** Waits until everything has to be synced. */
+  private wait(): Promise<void> {
+    const { clock, signal, interval } = this.following;
+    const { position } = this.outcome;
+    return position === null ? clock.sleep(interval, signal) : this.listen(position);
   }
 
   /** Applies what the stream tells; returns when everything has to be synced. */
@@ -97,10 +111,29 @@ class Follower {
   }
 
   private async sync(isIncrement: boolean): Promise<void> {
-    this.outcome = await this.following.sync(isIncrement);
-    if (!isIncrement) this.syncedAt = this.following.clock.now();
-    const changes = changesOf(this.outcome);
+    this.isLate = true;
+    const { position, asOf } = this.outcome;
+    const outcome = await this.following.sync(isIncrement);
+    const passing = outcome.resources.find(({ failure }) => isPassing(failure))?.failure;
+    // What failed is still as it was then.
+    this.outcome = passing ? { ...outcome, position, asOf } : outcome;
+    const changes = changesOf(outcome);
     if (changes.added + changes.changed + changes.deleted > 0) await this.tell('changed', changes);
+    if (passing) throw passing;
+    await this.tellStale();
+    if (!isIncrement) this.syncedAt = this.following.clock.now();
+    this.isLate = false;
+  }
+
+  private async tellStale(): Promise<void> {
+    for (const { table, failure, unavailable } of this.outcome.resources) {
+      const reason = failure?.message ?? unavailable;
+      if (reason === null) this.stale.delete(table);
+      else if (!this.stale.has(table)) {
+        this.stale.add(table);
+        await this.following.onStale(table, reason);
+      }
+    }
   }
 
   private async connected(): Promise<void> {
@@ -124,11 +157,12 @@ function isBehind(position: string | null, message: string): boolean {
   return here.epoch !== there.epoch || here.number < there.number;
 }
 
-/** Whether another attempt may succeed: not after a refusal, and not when the disk failed. */
+/** Whether another attempt may succeed: not after a refusal, when the disk failed, or when records are missing. */
 function isPassing(cause: unknown): boolean {
   if (cause instanceof ConnectionLost) return true;
   return (
     cause instanceof Failure &&
+    cause.code !== 'pages.incomplete' &&
     (cause.exitCode === EXIT.network || cause.exitCode === EXIT.throttled || (cause.status ?? 0) >= 500)
   );
 }

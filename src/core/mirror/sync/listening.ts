@@ -2,7 +2,8 @@ import { CHANGE_OPERATIONS, type ChangeOperation, domainTypeOf, RESYNC } from '.
 import { Failure } from '../../failure.ts';
 import { idOf } from '../../pages/page.ts';
 import { HttpSource } from '../../stream/httpsource.ts';
-import { ConnectionLost, type StreamItem } from '../../stream/source.ts';
+import { ConnectionLost, ConnectionSilent, type StreamItem } from '../../stream/source.ts';
+import { WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import { memberText } from '../jsonmembers.ts';
 import type { MirrorStore, ReceivedChange } from '../store.ts';
@@ -44,19 +45,27 @@ export class Stream {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The position behind the newest message; undefined where the service has no stream that can be resumed. */
-  async head(): Promise<string | undefined> {
+  /**
+   * The position behind the newest message; undefined where the service has no stream that can be resumed. `isExpected`:
+   * it had one before, and throws what does not say that there is none any more.
+   */
+  async head(isExpected = false): Promise<string | undefined> {
+    let lost: Failure | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
         for await (const item of this.connect({ silence: ANSWER }))
           return item.kind === 'opened' ? item.position : undefined;
       } catch (cause) {
         this.signal.throwIfAborted();
-        if (cause instanceof ConnectionLost) continue;
-        if (!(cause instanceof Failure) || cause.status === 401) throw cause;
+        if (cause instanceof ConnectionLost) {
+          lost = cause instanceof ConnectionSilent ? undefined : cause.failure;
+          continue;
+        }
+        if (!(cause instanceof Failure) || cause.status === 401 || (isExpected && !saysThereIsNone(cause))) throw cause;
         return undefined;
       }
     }
+    if (isExpected && lost !== undefined) throw lost;
     return undefined;
   }
 
@@ -98,6 +107,10 @@ export class Stream {
     }
     return true;
   }
+}
+
+function saysThereIsNone({ status }: Failure): boolean {
+  return status !== null && (status === 403 || WITHOUT_ROUTE.includes(status));
 }
 
 const TABLES = new Map(MIRROR_TABLES.map((table) => [domainTypeOf(table.resource), table]));

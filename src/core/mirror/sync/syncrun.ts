@@ -93,7 +93,7 @@ class SyncRun {
   async run(): Promise<SyncOutcome> {
     const { store } = this.order;
     await store.discard();
-    this.head = await this.stream.head();
+    this.head = await this.stream.head(this.plans.some(({ before }) => before.position !== null));
     await this.replay();
     for (const plan of this.plans) {
       plan.border = store.receivedCount() + 1;

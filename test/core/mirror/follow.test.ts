@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { localFailure } from '../../../src/core/failure.ts';
+import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
+import { runCommand } from '../../cli/runcommand.ts';
+import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { TestClock } from '../../support/clock.ts';
+import { testService } from '../../support/service.ts';
+import { connectionTo } from './practice.ts';
+
+/** More waits than a run has that comes to its end. */
+const MANY = 300;
+
+let folder: string;
+let file: string;
+/** Paths that fail, and how. */
+let failing: RegExp | undefined;
+let failure: 'away' | 503 | 400;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+  failing = undefined;
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
+  const opened = openNetwork(options);
+  const send: typeof opened.send = async (request) => {
+    if (failing === undefined || !failing.test(request.url)) return opened.send(request);
+    // Nothing listens there.
+    if (failure === 'away') return opened.send({ ...request, url: 'http://127.0.0.1:1/' });
+    return { status: failure, headers: {}, body: (async function* () {})() };
+  };
+  return { ...opened, send };
+}
+
+const sync = (words: readonly string[], env: Readonly<Record<string, string>>) =>
+  runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
+    ...{ env, openNetwork: network },
+    clock: { now: Date.now, sleep: async () => {} },
+  });
+
+/** Follows a service without a stream, and does something at each event, until there is nothing left to do. */
+async function follow(service: Faithful, steps: readonly (() => void)[]) {
+  const ended = new AbortController();
+  const end = () => ended.abort(localFailure('run.interrupted', 'Interrupted.'));
+  const events: string[] = [];
+  let waits = 0;
+  const ran = await runCommand(
+    'mirror:sync',
+    MirrorSync,
+    ['patients', 'transactiontags', '--to', file, '--json', '--follow'],
+    {
+      ...{ env: service.env, openNetwork: network, signal: ended.signal },
+      clock: {
+        now: Date.now,
+        sleep: async () => {
+          if (++waits > MANY) end();
+          ended.signal.throwIfAborted();
+        },
+      },
+      write: async (chunk) => {
+        const step = steps[events.length];
+        events.push(JSON.parse(String(chunk)).event);
+        if (step === undefined) end();
+        else step();
+      },
+    },
+  );
+  return { ...ran, events };
+}
+
+it.each(['away', 503] as const)('tells that a service without a stream is gone, and there again: %s', async (kind) => {
+  const service = await startFaithful({ seed: 'follow', moods: {} });
+  failure = kind;
+  try {
+    const [patient] = service.records('patients');
+    const { events } = await follow(service, [
+      () => (failing = /./),
+      () => (failing = undefined),
+      () => service.edit('patients', Number(patient?.id), { lastName: 'Changed' }),
+    ]);
+    expect(events).toEqual(['synced', 'disconnected', 'connected', 'changed']);
+  } finally {
+    await service.close();
+  }
+});
+
+it('goes on with the others when a resource is refused, and says so once', async () => {
+  const service = await startFaithful({ seed: 'follow', moods: {} });
+  failure = 400;
+  try {
+    const [patient] = service.records('patients');
+    let edits = 0;
+    const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
+    const start = () => {
+      failing = /transactiontags/;
+      edit();
+    };
+    const { events, stderr } = await follow(service, [start, edit, edit]);
+    expect(events).toEqual(['synced', 'changed', 'changed', 'changed']);
+    expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(1);
+  } finally {
+    await service.close();
+  }
+});
+
+it.each(['away', 503] as const)('does not take a stream that fails for none: %s', async (kind) => {
+  const service = await testService(undefined, { clock: new TestClock(Date.now()) });
+  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  try {
+    const { position } = JSON.parse((await sync([], env)).stdout);
+    failure = kind;
+    failing = /\/stream/;
+    expect((await sync([], env)).exitCode).toBe(8);
+    failing = undefined;
+    const again = JSON.parse((await sync([], env)).stdout);
+    expect(again).toMatchObject({ position, complete: true });
+    expect(again.requests).toBeLessThanOrEqual(12);
+  } finally {
+    await service.close();
+  }
+});
