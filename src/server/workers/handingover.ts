@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type ServerResponse,
+  request as send,
+} from 'node:http';
 import type { Socket } from 'node:net';
+import type { Problem } from '../../catalog/failures.ts';
 import { failureText, JSON_TYPE, SECURITY_HEADERS } from '../http/envelope.ts';
 import type { HandOver } from '../http/handover.ts';
 import type { SignIn } from '../signin/signin.ts';
@@ -10,7 +18,9 @@ import { connectWriter } from './writerlink.ts';
 const IDLE_MS = 30_000;
 
 /** Headers that concern one connection (RFC 9110, 7.6.1), and what this process has answered itself. */
-const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'expect']);
+const OF_CONNECTION = new Set(
+  'connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect'.split(' '),
+);
 
 /**
  * Hands requests on to the writer, whose answers are passed back as they are. Each connection of a caller has one to the
@@ -37,7 +47,8 @@ export class HandOverToWriter implements HandOver {
     const headers = passedOn(request.rawHeaders);
     // A body without a length is sent in chunks as it came.
     if (hasBody) headers.push('Transfer-Encoding', 'chunked');
-    const asked = send({ agent: this.agentOf(socket), method, path: url, headers: headers as never });
+    const asked = trySend({ agent: this.agentOf(socket), method, path: url, headers: headers as never });
+    if (asked === undefined) return void refuse(response, 400, UNSENDABLE);
     asked.once('response', (answer) => {
       // What the writer ends for the sake of its caller ends here, too. Which response is the last one is known here alone.
       if (answer.headers.connection === 'close' && !this.isDraining()) response.setHeader('connection', 'close');
@@ -47,7 +58,7 @@ export class HandOverToWriter implements HandOver {
       if (response.headersSent || response.destroyed) return response.destroy();
       // A write may have been done: like a server that was killed, this one says nothing about it.
       const isSafe = method === 'GET' || method === 'HEAD' || syscall === 'connect';
-      return isSafe ? refuse(response) : socket.destroy();
+      return isSafe ? refuse(response, 503, AWAY, { 'retry-after': '1' }) : socket.destroy();
     });
     response.once('close', () => asked.destroy());
     // The rest of a body that was answered before its end is read and dropped: the next request comes behind it.
@@ -72,6 +83,15 @@ export class HandOverToWriter implements HandOver {
   }
 }
 
+/** Undefined where Node does not send what it has received: a caller must not end this process. */
+function trySend(options: RequestOptions): ClientRequest | undefined {
+  try {
+    return send(options);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Headers as they came, in pairs, without those of the connection. */
 function passedOn(raw: readonly string[]): string[] {
   return raw.filter((_, at) => !OF_CONNECTION.has((raw[at - (at % 2)] ?? '').toLowerCase()));
@@ -84,16 +104,28 @@ function passBack(answer: IncomingMessage, response: ServerResponse): void {
   answer.pipe(response);
 }
 
-/** The answer (503) while there is no writer. */
-function refuse(response: ServerResponse): void {
-  const description = 'The server is starting again. Try again in a moment.';
-  const body = failureText(503, [{ code: 'server.unavailable', source: null, description }]);
-  response.writeHead(503, {
+/** While there is no writer. */
+const AWAY: Problem = {
+  code: 'server.unavailable',
+  source: null,
+  description: 'The server is starting again. Try again in a moment.',
+};
+
+const UNSENDABLE: Problem = { code: 'request.malformed', source: null, description: 'The request is not valid HTTP.' };
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  problem: Problem,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = failureText(status, [problem]);
+  response.writeHead(status, {
     'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(body),
     'x-request-id': randomUUID(),
     ...SECURITY_HEADERS,
-    'retry-after': '1',
+    ...headers,
   });
   response.end(body);
 }
