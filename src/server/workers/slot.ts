@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { ImageTurns } from '../budgets/imageturns.ts';
 import type { ServerLog } from '../log.ts';
 import { Link, processPort } from './link.ts';
 import type { Role, Seat } from './member.ts';
@@ -19,6 +20,8 @@ interface SlotOptions {
   readonly fork: () => ChildProcess;
   readonly settings: object;
   readonly note: ServerLog['note'];
+  /** The turns of images of all processes. */
+  readonly images: ImageTurns;
   /** Called when its process takes connections. */
   readonly ready: () => void;
   /** Called when a connection of an address that was counted is closed. */
@@ -79,11 +82,6 @@ export class Slot {
     return this.run?.link.ask<T>(what) ?? Promise.reject(new Error('There is no process.'));
   }
 
-  /** Keeps a turn until the process gives it back or ends. `begin` is called with the number of the turn. */
-  async holdTurn(begin: (turn: number) => void): Promise<void> {
-    await this.run?.holdTurn(begin);
-  }
-
   /** Lets the process complete what it does, and resolves when it has ended. */
   async end(): Promise<void> {
     this.ending = true;
@@ -140,6 +138,7 @@ class Run {
       })
       .on('taken', (number: number) => this.handedOver(number))
       .on('closed', (number: number) => this.leave(number))
+      .on('beginImage', (org: number) => this.beginImage(org))
       .on('endImage', (turn: number) => this.endTurn(turn));
     this.ended = new Promise((resolve) => {
       this.child.once('error', () => undefined);
@@ -161,15 +160,6 @@ class Run {
     this.link.tell('connection', { number, admitted }, socket);
   }
 
-  async holdTurn(begin: (turn: number) => void): Promise<void> {
-    if (this.hasEnded) return;
-    const turn = ++this.begun;
-    await new Promise<void>((resolve) => {
-      this.turns.set(turn, resolve);
-      begin(turn);
-    });
-  }
-
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
@@ -184,6 +174,23 @@ class Run {
     const address = this.connections.get(number);
     this.connections.delete(number);
     if (address) this.options.left(address);
+  }
+
+  /** Answers the number of a turn when it has come; undefined when too many wait for one. */
+  private beginImage(org: number): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.options.images.run(org, () => this.holdTurn(resolve)).catch(() => resolve(undefined));
+    });
+  }
+
+  /** Keeps a turn until the process gives it back or ends: one that has ended takes none, though another replaces it. */
+  private async holdTurn(begin: (turn: number) => void): Promise<void> {
+    if (this.hasEnded) return;
+    const turn = ++this.begun;
+    await new Promise<void>((resolve) => {
+      this.turns.set(turn, resolve);
+      begin(turn);
+    });
   }
 
   private endTurn(turn: number): void {

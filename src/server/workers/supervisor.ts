@@ -129,12 +129,12 @@ class Supervisor {
       fork: options.fork,
       settings: options.settings({ data: this.data }),
       note: options.log.note,
+      images: this.images,
       ready: () => this.giveWaiting(),
       left: (address) => this.connections.leave(address),
       handlers: {
         listen: () => this.listen(),
         metrics: () => this.metricsBeside(slot),
-        beginImage: (org: number) => this.beginImage(slot, org),
       },
     });
     return slot;
@@ -181,12 +181,5 @@ class Supervisor {
         ),
       );
     return (await Promise.all(told)).filter((each) => each !== undefined);
-  }
-
-  /** Answers the number of a turn when it has come; undefined when too many wait for one. */
-  private beginImage(slot: Slot, org: number): Promise<number | undefined> {
-    return new Promise((resolve) => {
-      this.images.run(org, () => slot.holdTurn(resolve)).catch(() => resolve(undefined));
-    });
   }
 }
