@@ -22,12 +22,16 @@ const OF_CONNECTION = new Set(
   'connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect'.split(' '),
 );
 
+/** Methods whose requests Node sends without a body unless they have a length. */
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+
 /**
  * Hands requests on to the writer, whose answers are passed back as they are. Each connection of a caller has one to the
  * writer, which is told once whose it is: nothing in a request can say otherwise.
  */
 export class HandOverToWriter implements HandOver {
-  private readonly agents = new WeakMap<Socket, Agent>();
+  /** By HTTP version of the requests, which the writer is told with the connection. */
+  private readonly agents = new WeakMap<Socket, Map<string, Agent>>();
   private readonly given = new WeakSet<IncomingMessage>();
 
   constructor(
@@ -42,12 +46,13 @@ export class HandOverToWriter implements HandOver {
 
   give(request: IncomingMessage, response: ServerResponse): void {
     this.given.add(request);
-    const { method, url, socket } = request;
-    const hasBody = request.headers['transfer-encoding'] !== undefined;
+    const { method = '', url, socket } = request;
     const headers = passedOn(request.rawHeaders);
-    // A body without a length is sent in chunks as it came.
-    if (hasBody) headers.push('Transfer-Encoding', 'chunked');
-    const asked = trySend({ agent: this.agentOf(socket), method, path: url, headers: headers as never });
+    // A body without a length is sent in chunks as it came; without either there is none, which Node would send in chunks.
+    if (request.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked');
+    else if (request.headers['content-length'] === undefined && !BODILESS.has(method))
+      headers.push('Content-Length', '0');
+    const asked = trySend({ agent: this.agentOf(request), method, path: url, headers: headers as never });
     if (asked === undefined) return void refuse(response, 400, UNSENDABLE);
     asked.once('response', (answer) => {
       // What the writer ends for the sake of its caller ends here, too. Which response is the last one is known here alone.
@@ -66,18 +71,24 @@ export class HandOverToWriter implements HandOver {
     request.pipe(asked);
   }
 
-  private agentOf(socket: Socket): Agent {
-    const known = this.agents.get(socket);
-    if (known !== undefined) return known;
+  private agentOf({ socket, httpVersion }: IncomingMessage): Agent {
+    const known = this.agents.get(socket) ?? new Map<string, Agent>();
+    this.agents.set(socket, known);
+    const agent = known.get(httpVersion) ?? this.newAgent(socket, httpVersion);
+    known.set(httpVersion, agent);
+    return agent;
+  }
+
+  private newAgent(socket: Socket, httpVersion: string): Agent {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
     const caller = {
       address: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
       encrypted: 'encrypted' in socket,
       certificate: this.signIn.certificates?.of(socket),
+      httpVersion,
     };
     agent.createConnection = () => connectWriter(this.path, { connection: caller });
-    this.agents.set(socket, agent);
     socket.once('close', () => agent.destroy());
     return agent;
   }

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { nowOf } from '../clock.ts';
@@ -15,7 +16,8 @@ import type { Caller, Introduction } from './writerlink.ts';
 export class Readers {
   private readonly server: Server;
   private readonly links = new Set<Socket>();
-  private readonly handedOn = new WeakSet<Socket>();
+  /** HTTP versions in which the requests of connections came, by connection that was handed on. */
+  private readonly handedOn = new WeakMap<Socket, string>();
 
   constructor(
     private readonly app: App,
@@ -25,6 +27,9 @@ export class Readers {
     this.server = createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('error', () => socket.destroy());
       readLine(socket, (line) => this.meet(socket, JSON.parse(line) as Introduction));
+    });
+    app.server.prependListener('request', (request: IncomingMessage) => {
+      request.httpVersion = this.handedOn.get(request.socket) ?? request.httpVersion;
     });
   }
 
@@ -61,11 +66,11 @@ export class Readers {
       .on('rate', (caller: string) => app.limit.takeShare?.(caller));
   }
 
-  private serve(socket: Socket, { address, port, encrypted, certificate }: Caller): void {
+  private serve(socket: Socket, { address, port, encrypted, certificate, httpVersion }: Caller): void {
     for (const [name, value] of Object.entries({ remoteAddress: address, remotePort: port, encrypted })) {
       Object.defineProperty(socket, name, { value });
     }
-    this.handedOn.add(socket);
+    this.handedOn.set(socket, httpVersion);
     const { server } = this.app;
     // Behind the handshake, which is done.
     server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket);

@@ -16,6 +16,8 @@ export interface Caller {
   /** Whether it came over TLS, and what is known of its certificate (`Presented`). */
   readonly encrypted: boolean;
   readonly certificate?: object | undefined;
+  /** In which its requests came, whichever version they are handed on in. */
+  readonly httpVersion: string;
 }
 
 /** Connects to the writer and says what for. */

@@ -13,6 +13,16 @@ const REQUESTS: readonly (readonly string[])[] = [
   ['GET /healthz HTTP/1.1', 'Host: a', 'TE: trailers', 'Trailer: X', 'Upgrade: websocket'],
   ['POST /api/v1/transactiontags HTTP/1.1', 'Host: a', 'Trailer: X', 'Content-Length: 0', ...KNOWN],
   ['GET /h\u00e4lth\u0001 HTTP/1.1', 'Host: a'],
+  ['GET /healthz HTTP/1.0'],
+  ['GET /healthz HTTP/1.1'],
+  ['GET /api/v1/patients/424242 HTTP/1.0', ...KNOWN],
+  ['GET /api/v1/patients/424242 HTTP/1.1', ...KNOWN],
+  ['POST /api/v1/patients/424242 HTTP/1.0', ...KNOWN],
+  ...['POST', 'PUT', 'DELETE', 'PATCH'].map((method) => [
+    `${method} /api/v1/transactiontags${method === 'POST' ? '' : '/424242'} HTTP/1.1`,
+    'Host: a',
+    ...KNOWN,
+  ]),
   ['GET /healthz HTTP/1.1', 'Host: a', 'X-Odd: \u00e4\u0080'],
 ];
 
