@@ -106,8 +106,8 @@ export class Slot {
   }
 }
 
-/** How a process ended. */
-type Ended = { readonly code: number } | { readonly signal: string };
+/** How a process ended; `reason`: why it could not be started. */
+type Ended = { readonly code: number } | { readonly signal: string } | { readonly reason: string };
 
 /** A process from its start to its end. */
 class Run {
@@ -141,7 +141,12 @@ class Run {
       .on('beginImage', (org: number) => this.beginImage(org))
       .on('endImage', (turn: number) => this.endTurn(turn));
     this.ended = new Promise((resolve) => {
-      this.child.once('error', () => undefined);
+      this.child.on('error', (error) => {
+        // What cannot be started does not exit either.
+        if (this.child.pid !== undefined) return;
+        this.end();
+        resolve({ reason: error.message });
+      });
       this.child.once('exit', (code, signal) => {
         this.end();
         resolve(signal === null ? { code: code ?? 0 } : { signal });
@@ -150,7 +155,11 @@ class Run {
   }
 
   start<T>(seat: Seat): Promise<T> {
-    return this.link.ask<T>('start', { seat, settings: this.options.settings });
+    const unstarted = this.ended.then((how) => {
+      // One that was started has said itself what it fails with.
+      return 'reason' in how ? Promise.reject(new Error(how.reason)) : new Promise<never>(() => undefined);
+    });
+    return Promise.race([this.link.ask<T>('start', { seat, settings: this.options.settings }), unstarted]);
   }
 
   give(socket: Socket, address: string, admitted: boolean): void {

@@ -34,6 +34,9 @@ const END_MS = 22_000;
 /** Milliseconds that a process may take to tell its metrics; without it those of the others are told. */
 const METRICS_MS = 2000;
 
+/** Milliseconds that a connection may wait for a process. */
+const WAIT_MS = 10_000;
+
 /**
  * Starts the processes of a server and gives them its connections (D59). Rejects as `serve` does with what the
  * first process, or any other at the start, fails with.
@@ -53,8 +56,9 @@ class Supervisor {
   private readonly images: ImageTurns;
   private readonly listener: Server;
   private readonly slots: Slot[];
-  /** Connections that wait for a process. */
-  private readonly waiting: Socket[] = [];
+  /** Connections that wait for a process; each is counted, and closed when it has waited too long. */
+  private readonly waiting = new Map<Socket, { readonly address: string; readonly late: NodeJS.Timeout }>();
+  private isDraining = false;
   private url: Promise<string> | undefined;
   private forgetHangup = () => {};
 
@@ -66,7 +70,7 @@ class Supervisor {
     const { connections, images } = { ...DEFAULT_BUDGETS, ...options.budgets };
     this.connections = new ConnectionBudget(connections);
     this.images = new ImageTurns(images);
-    this.listener = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.give(socket));
+    this.listener = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.accept(socket));
     this.slots = Array.from({ length: options.workers }, (_, index) => this.slotOf(index + 1));
   }
 
@@ -84,7 +88,7 @@ class Supervisor {
       url: await this.listen(),
       path: this.data,
       ...(demo && { demo }),
-      drain: () => this.tellAll('drain'),
+      drain: () => this.drain(),
       close: (drainMs) => this.close(drainMs),
     };
   }
@@ -96,20 +100,21 @@ class Supervisor {
     const ended = Promise.all(this.slots.map((slot) => slot.end()));
     await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
     for (const slot of this.slots) slot.kill();
-    for (const socket of this.waiting) socket.destroy();
+    for (const socket of this.waiting.keys()) socket.destroy();
     await rm(this.folder, { recursive: true, force: true });
   }
 
   private async close(drainMs = 0): Promise<void> {
     this.options.log.note('info', 'stopping', { drainMs });
-    this.tellAll('drain');
+    this.drain();
     await sleep(drainMs);
     await this.end();
     this.options.log.note('info', 'stopped');
   }
 
-  private tellAll(what: string): void {
-    for (const slot of this.slots) slot.tell(what);
+  private drain(): void {
+    this.isDraining = true;
+    for (const slot of this.slots) slot.tell('drain');
   }
 
   private get data(): string {
@@ -130,7 +135,7 @@ class Supervisor {
       settings: options.settings({ data: this.data }),
       note: options.log.note,
       images: this.images,
-      ready: () => this.giveWaiting(),
+      ready: () => this.begin(slot),
       left: (address) => this.connections.leave(address),
       handlers: {
         listen: () => this.listen(),
@@ -156,19 +161,38 @@ class Supervisor {
     return `${options.tls === undefined ? 'http' : 'https'}://${host}:${port}`;
   }
 
-  private give(socket: Socket): void {
+  private accept(socket: Socket): void {
+    const { remoteAddress: address } = socket;
     // Who has hung up already has no address.
-    if (socket.remoteAddress === undefined) return void socket.destroy();
+    if (address === undefined) return void socket.destroy();
+    const admitted = this.connections.take(address, this.options.behindProxy);
+    if (this.give(socket, address, admitted)) return;
+    // There is no process that could say why.
+    if (!admitted) return void socket.destroy();
+    const late = setTimeout(() => {
+      this.waiting.delete(socket);
+      this.connections.leave(address);
+      socket.destroy();
+    }, WAIT_MS).unref();
+    this.waiting.set(socket, { address, late });
+  }
+
+  /** Gives a connection to the process with the fewest; false while there is none. */
+  private give(socket: Socket, address: string, admitted: boolean): boolean {
     const slot = this.slots
       .filter(({ isReady }) => isReady)
       .reduce<Slot | undefined>((best, next) => (best === undefined || next.load < best.load ? next : best), undefined);
-    if (slot === undefined) return void this.waiting.push(socket);
-    const address = socket.remoteAddress;
-    slot.give(socket, address, this.connections.take(address, this.options.behindProxy));
+    slot?.give(socket, address, admitted);
+    return slot !== undefined;
   }
 
-  private giveWaiting(): void {
-    for (const socket of this.waiting.splice(0)) this.give(socket);
+  private begin(slot: Slot): void {
+    if (this.isDraining) slot.tell('drain');
+    for (const [socket, { address, late }] of this.waiting) {
+      clearTimeout(late);
+      this.give(socket, address, true);
+    }
+    this.waiting.clear();
   }
 
   /** What the other processes tell to one that is asked for metrics. */

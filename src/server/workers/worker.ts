@@ -76,7 +76,7 @@ export class Worker implements Member {
     app.server.emit('listening');
     this.link.on('metrics', () => app.tellMetrics());
     this.link.on('connection', (given: GivenConnection, socket) => {
-      if (socket !== undefined) this.take(app, given, socket);
+      this.take(app, given, socket);
     });
     if (this.seat.role === 'writer') {
       this.readers = new Readers(app, service, signIn);
@@ -97,8 +97,10 @@ export class Worker implements Member {
     await this.app?.draining.emptied();
   }
 
-  private take({ server }: App, { number, admitted }: GivenConnection, socket: Socket): void {
+  private take({ server }: App, { number, admitted }: GivenConnection, socket: Socket | undefined): void {
     this.link.tell('taken', number);
+    // It was closed on its way here.
+    if (socket === undefined) return void this.link.tell('closed', number);
     if (!admitted) this.refused.add(socket);
     // As in a connection that the server has accepted: who has sent a request may be done with sending.
     socket.allowHalfOpen = true;

@@ -1,29 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
-import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ImageTurns } from '../../../src/server/budgets/imageturns.ts';
 import { Slot } from '../../../src/server/workers/slot.ts';
-
-/** What the system shows of a process that was started: the test is the process. */
-class Process extends EventEmitter {
-  readonly sent: { readonly ask?: number; readonly answer?: number; readonly what?: string; value?: unknown }[] = [];
-  readonly pid = 1;
-
-  send(message: object): void {
-    this.sent.push(message);
-  }
-
-  kill(): void {
-    this.emit('disconnect');
-    this.emit('exit', null, 'SIGKILL');
-  }
-
-  /** Whether a question of this process has its answer. */
-  hasAnswer(ask: number): boolean {
-    return this.sent.some(({ answer }) => answer === ask);
-  }
-}
+import { Process } from './process.ts';
 
 /** A slot of a peer, and the processes that it starts. */
 function newSlot(images: ImageTurns): { readonly slot: Slot; readonly started: Process[] } {
@@ -64,4 +44,17 @@ it('gives the turn of an image for which a process waited when it died to the ne
   const next = other.started[1] as Process;
   next.emit('message', { ask: 1, what: 'beginImage', value: 7 });
   await expect.poll(() => next.hasAnswer(1), { timeout: 10_000 }).toBe(true);
+});
+
+it('starts a process again that the system could not start', async () => {
+  const { slot, started } = newSlot(new ImageTurns(1));
+  const starting = slot.start(false);
+  slot.keepRunning();
+  (started[0] as Process).pid = undefined;
+  started[0]?.emit('error', new Error('spawn EAGAIN'));
+  await expect(starting).rejects.toThrow('EAGAIN');
+  await expect.poll(() => started.length).toBe(2);
+  const ended = slot.end();
+  started[1]?.kill();
+  await ended;
 });

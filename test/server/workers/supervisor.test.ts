@@ -1,0 +1,89 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
+import { DEFAULT_BUDGETS } from '../../../src/server/budgets/limits.ts';
+import type { RunningServer } from '../../../src/server/serve.ts';
+import { type SuperviseOptions, supervise } from '../../../src/server/workers/supervisor.ts';
+import { Process } from './process.ts';
+
+/** A process that says that it was started, and ends when it is to. */
+class Worker extends Process {
+  override send(message: { readonly ask?: number; readonly what?: string }): void {
+    super.send(message);
+    if (message.what === 'start') setImmediate(() => this.emit('message', { answer: message.ask }));
+    if (message.what === 'end') setImmediate(() => this.kill());
+  }
+}
+
+const started: Worker[] = [];
+let server: RunningServer | undefined;
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await server?.close();
+  started.length = 0;
+});
+
+async function start(): Promise<RunningServer> {
+  const options = {
+    workers: 2,
+    port: 0,
+    data: 'none',
+    behindProxy: false,
+    budgets: { ...DEFAULT_BUDGETS, connections: 2 },
+    log: { note: () => undefined },
+    settings: () => ({}),
+    fork: () => {
+      started.push(new Worker());
+      return started.at(-1) as unknown as ChildProcess;
+    },
+  };
+  server = await supervise(options as unknown as SuperviseOptions);
+  return server;
+}
+
+async function open(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => socket.destroy());
+  socket.resume();
+  await once(socket, 'connect');
+  return socket;
+}
+
+it('keeps connections that wait for a process within the budget, and gives them to the first that is ready', async () => {
+  const { url } = await start();
+  const [one, other] = [await open(url), await open(url)];
+  const third = await open(url);
+  await expect.poll(() => third.closed).toBe(true);
+  started[1]?.emit('message', { what: 'ready' });
+  await expect.poll(() => started[1]?.sent.filter(({ what }) => what === 'connection').length).toBe(2);
+  expect([one.closed, other.closed]).toEqual([false, false]);
+  one.destroy();
+  other.destroy();
+});
+
+it('closes connections that have waited too long for a process, and has room for others', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { url } = await start();
+  const waiting = [await open(url), await open(url)];
+  const third = await open(url);
+  await expect.poll(() => third.closed).toBe(true);
+  vi.advanceTimersByTime(10_000);
+  await expect.poll(() => waiting.every(({ closed }) => closed)).toBe(true);
+  const later = await open(url);
+  started[1]?.emit('message', { what: 'ready' });
+  await expect.poll(() => started[1]?.was('connection')).toBe(true);
+  later.destroy();
+});
+
+it('lets a process take leave of its callers that replaces another while the server does', async () => {
+  const { drain } = await start();
+  started[0]?.emit('message', { what: 'ready' });
+  drain();
+  expect(started[0]?.was('drain')).toBe(true);
+  started[0]?.kill();
+  await expect.poll(() => started.length).toBe(3);
+  started[2]?.emit('message', { what: 'ready' });
+  await expect.poll(() => started[2]?.was('drain')).toBe(true);
+});
