@@ -105,8 +105,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
 
   const { process: part } = options;
   const handOver = part?.handOver;
-  const share = part?.attempts ?? 1;
-  const attempts = new Attempts((options.failedAttempts ?? DEFAULT_ATTEMPTS) * share, service.clock, share);
+  const attempts = new Attempts(options.failedAttempts ?? DEFAULT_ATTEMPTS, service.clock, part?.attempts);
   const limit = part?.limit ?? rateLimitOf(service.store, options.rateLimit, service.clock);
   const auth = { service, attempts, ...options.signIn };
   const routes = new Routes(app);

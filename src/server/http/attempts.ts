@@ -11,6 +11,9 @@ export const DEFAULT_ATTEMPTS = 300;
 /** Cost of a wrong client secret: they are chosen by people. */
 const CLIENT_COST = 10;
 
+/** Secrets of a client that an address may always have checked at once, by each process: right ones come together, too. */
+const MIN_CLIENTS = 5;
+
 /** Refuses an address that failed too often (429); `seconds` until it may try again. */
 export class TooManyAttempts extends Refusal {
   constructor(readonly seconds: number) {
@@ -29,14 +32,20 @@ export class Attempts {
   /** Addresses with a secret that is being checked, or waits for it. */
   private readonly checking = new Map<string, LimitFunction>();
 
-  /** `limit` failures at once; 0 limits nothing. `perSecond`: how many more for each second after that. */
+  private readonly clientLimit: number;
+
+  /**
+   * `limit` failures at once, and one more for each second after that; 0 limits nothing. `share`: the fraction of both
+   * that this process of several may see (D59); of each client a few at once in any case.
+   */
   constructor(
     private readonly limit: number,
     clock: Clock,
-    private readonly perSecond = 1,
+    private readonly share = 1,
   ) {
-    this.tokens = new TokenBuckets(limit, perSecond, clock);
-    this.clients = new TokenBuckets(limit, perSecond, clock);
+    this.clientLimit = Math.max(limit * share, Math.min(limit, MIN_CLIENTS * CLIENT_COST));
+    this.tokens = new TokenBuckets(limit * share, this.share, clock);
+    this.clients = new TokenBuckets(this.clientLimit, this.share, clock);
   }
 
   /** Counts a token that was looked up and is unknown. Throws `TooManyAttempts`. */
@@ -51,7 +60,7 @@ export class Attempts {
     const bucket = this.clients.get(`${networkOf(address)} ${hash('sha256', clientId)}`);
     this.take(bucket, CLIENT_COST);
     return () => {
-      bucket.tokens = Math.min(this.limit, bucket.tokens + CLIENT_COST);
+      bucket.tokens = Math.min(this.clientLimit, bucket.tokens + CLIENT_COST);
     };
   }
 
@@ -71,7 +80,7 @@ export class Attempts {
   }
 
   private take(bucket: Bucket, cost: number): void {
-    if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil((cost - bucket.tokens) / this.perSecond));
+    if (bucket.tokens < cost) throw new TooManyAttempts(Math.ceil((cost - bucket.tokens) / this.share));
     bucket.tokens -= cost;
   }
 }

@@ -52,13 +52,21 @@ describe('failed attempts of an address', () => {
 
   it('come back slower to a process that has a part of the limit, which says how long that takes', () => {
     const clock = new TestClock();
-    const attempts = new Attempts(10, clock.now, 0.25);
+    const attempts = new Attempts(40, clock.now, 0.25);
     expect(failing(attempts, 20)).toBe(10);
     clock.advance(3999);
     expect(failing(attempts, 1)).toBe(0);
     clock.advance(1);
     expect(failing(attempts, 2)).toBe(1);
     expect(() => attempts.countToken('192.0.2.1')).toThrowError(expect.objectContaining({ seconds: 4 }));
+  });
+
+  it('of a client are let through by a process that has a small part of the limit, as right secrets come together', () => {
+    const attempts = new Attempts(300, new TestClock().now, 1 / 16);
+    expect(failing(attempts, 100, '192.0.2.1', 'token')).toBe(18);
+    expect(failing(attempts, 100, '192.0.2.1', 'client')).toBe(5);
+    const strict = new Attempts(10, new TestClock().now, 1 / 16);
+    expect(failing(strict, 100, '192.0.2.1', 'client')).toBe(1);
   });
 
   it('do not count when they were none', () => {
