@@ -152,6 +152,7 @@ export async function buildApp(service: Service, options: AppOptions): Promise<A
     const hasLeft = request.raw.destroyed && !request.raw.complete;
     // What is refused here is refused, counted and recorded there; what took too long would take as long again.
     if (handOver !== undefined && status !== 408) {
+      if (request.limited !== undefined) limit.giveBack?.(request.limited);
       reply.hijack();
       return handOver.give(request.raw, reply.raw);
     }

@@ -29,6 +29,8 @@ import { type RateLimit, tooManyRequests } from './ratelimit.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
+    /** From whose rate limit the request was taken. */
+    limited: string | undefined;
   }
 }
 
@@ -53,6 +55,7 @@ export async function mountOperations(app: FastifyInstance, auth: AuthContext, l
     keys: new IdempotencyKeys(service),
   };
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('limited', undefined);
   const all = allOperations().map(({ operation }) => operation);
   for (const operation of all.filter((candidate) => !candidate.largeBody)) mount(app, mounting, operation);
   await app.register(async (scope) => {
@@ -84,10 +87,12 @@ function mount(app: FastifyInstance, mounting: Mounting, operation: Operation, l
       if (begins !== undefined) await begins;
       requireScope(grant, operation.scope, operation.method);
       if (operation.rateLimited) {
-        const taken = mounting.limit.take(`${organization.id} ${grant.id}`);
+        const limited = `${organization.id} ${grant.id}`;
+        const taken = mounting.limit.take(limited);
         const { allowed, headers } = taken instanceof Promise ? await taken : taken;
         reply.headers(headers);
         if (!allowed) throw tooManyRequests();
+        request.limited = limited;
       }
     },
     handler: (request, reply) => serve(mounting, operation, request, reply),

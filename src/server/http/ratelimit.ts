@@ -22,6 +22,8 @@ export interface Taken {
 export interface RateLimit {
   /** Takes one request's worth. */
   take(caller: string): Taken | Promise<Taken>;
+  /** Gives back what was taken for a request that another process of this server counts, too. */
+  giveBack?(caller: string): void;
   /** Takes a share for another process of this server; absent where the processes have no bucket in common here. */
   takeShare?(caller: string): TakenShare;
 }
@@ -172,6 +174,10 @@ export function rateLimitOfShares(rate: number, takeShare: (caller: string) => P
       const allowed = share.mine >= 1;
       if (allowed) share.mine -= 1;
       return takenOf(allowed, share.rest + share.mine, rate);
+    },
+    giveBack(caller) {
+      const share = shares.get(caller);
+      if (share !== undefined) share.mine += 1;
     },
   };
 }
