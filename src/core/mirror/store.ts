@@ -74,8 +74,6 @@ export interface PublishedTable {
   readonly state: Partial<ResourceState>;
   /** Rows that it did not find are deleted; null: none was made to the end. */
   readonly found: Finding | null;
-  /** Messages up to this number are in it already. */
-  readonly after: number;
   /** The received changes before this one, counted from 1, are older than what was staged. */
   readonly border: number;
 }
@@ -83,7 +81,6 @@ export interface PublishedTable {
 /** What is to become visible at once. */
 export interface Publication {
   readonly tables: ReadonlyMap<MirrorTable, PublishedTable>;
-  readonly facts: Partial<MirrorFacts>;
   /** UTC. */
   readonly at: string;
 }
@@ -94,7 +91,6 @@ export interface Publication {
  */
 export interface MirrorStore {
   readonly facts: MirrorFacts;
-  saveFacts(facts: Partial<MirrorFacts>): Promise<void>;
   resource(table: MirrorTable): ResourceState;
   saveResource(table: MirrorTable, state: Partial<ResourceState>): Promise<void>;
   /** Writes records of a first load into their table, together with how far it has come. */

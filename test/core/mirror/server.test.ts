@@ -6,9 +6,19 @@ import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { TestClock } from '../../support/clock.ts';
+import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { TABLES, wrongRows } from './oracle.ts';
 import { changeSomething, connectionTo, disturbed, serverRecords } from './practice.ts';
+
+const PAYMENT = {
+  ledgerType: 'PatientProcedurePayment',
+  amount: -80,
+  transactionDate: '2026-01-05',
+  patient: { id: PATIENTS.ann },
+  location: { id: LOCATIONS.east },
+} as const;
 
 const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 3);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
@@ -75,6 +85,20 @@ describe('a mirror of our server', () => {
       }
     },
   );
+
+  it('does not bring back by old messages what a load has read later', async () => {
+    await open();
+    await sync(['patients']);
+    const payment = { ...PAYMENT, id: big(70_001) };
+    await service.import([line('Transaction', payment)]);
+    // The stream tells of the payment and of its correction, and not that the payment is cancelled.
+    await service.import([
+      line('Transaction', { ...PAYMENT, id: big(70_002), previousTransaction: { id: payment.id } }),
+    ]);
+    const { exitCode, stderr } = await sync();
+    expect(exitCode, stderr).toBe(0);
+    expect(await wrong()).toEqual({});
+  });
 
   it('asks at most twelve times when nothing has changed', async () => {
     await open();

@@ -13,7 +13,6 @@ const BATCH = 1000;
 /** A row of `_received`. */
 interface ReceivedRow extends Pick<ReceivedChange, 'operation' | 'at' | 'payload'> {
   readonly number: bigint;
-  readonly message: bigint;
   readonly id: bigint;
 }
 
@@ -30,7 +29,7 @@ export class Publisher {
   /** How many rows changed, and what is known of the table from now on; `before`: until now. */
   publish(
     table: MirrorTable,
-    { state, found, after, border }: PublishedTable,
+    { state, found, border }: PublishedTable,
     before: ResourceState,
   ): RowChanges & { readonly state: Partial<ResourceState> } {
     const { tables, at } = this;
@@ -38,11 +37,10 @@ export class Publisher {
     const changes = tables.changesOf(table, true);
     // The first versions of a table that was loaded are made at its end.
     const writerOf = () => tables.writerOf(table, this.hasHistory && complete);
-    const from = (number: number) => ({ name: table.resource.name, after: BigInt(after), from: BigInt(number) });
-    this.applyReceived(table, writerOf, from(0), border);
+    this.applyReceived(table, writerOf, 0, border);
     this.applyStaged(table, writerOf);
     if (found !== null) for (const id of this.missingIds(table, found)) writerOf().remove(id, at);
-    this.applyReceived(table, writerOf, from(border), Number.MAX_SAFE_INTEGER);
+    this.applyReceived(table, writerOf, border, Number.MAX_SAFE_INTEGER);
     if (!complete) tables.createIndexes(table);
     if (!complete && this.hasHistory) tables.beginHistory(table, at);
     // After a sweep all rows are counted: others may have written to the file too.
@@ -53,20 +51,16 @@ export class Publisher {
     return { ...(complete ? changes : { added: rows, changed: 0, deleted: 0 }), state: known };
   }
 
-  private applyReceived(
-    table: MirrorTable,
-    writerOf: () => TableWriter,
-    start: { readonly name: string; readonly after: bigint; readonly from: bigint },
-    to: number,
-  ): void {
+  private applyReceived(table: MirrorTable, writerOf: () => TableWriter, start: number, to: number): void {
+    const { name } = table.resource;
     const select = this.connection
       .prepare<[object], ReceivedRow>(
-        `SELECT number, message, id, operation, at, payload FROM _received
-        WHERE resource = :name AND message > :after AND number >= :from AND number < :to ORDER BY number LIMIT ${BATCH}`,
+        `SELECT number, id, operation, at, payload FROM _received
+        WHERE resource = :name AND number >= :from AND number < :to ORDER BY number LIMIT ${BATCH}`,
       )
       .safeIntegers();
-    for (let { from } = start; ; ) {
-      const rows = select.all({ ...start, from, to });
+    for (let from = BigInt(start); ; ) {
+      const rows = select.all({ name, from, to });
       for (const row of rows) this.applyChange(table, writerOf, row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;

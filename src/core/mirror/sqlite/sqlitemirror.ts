@@ -34,18 +34,16 @@ export interface MirrorOptions {
 
 /** A mirror in a SQLite file (D52). Errors of the database are Failures with exit code 9. */
 export class SqliteMirror implements MirrorStore {
-  facts: MirrorFacts;
   readonly tables: TableSet;
   private readonly now: () => number;
 
   private constructor(
     readonly file: string,
     readonly connection: Connection,
-    facts: MirrorFacts,
+    readonly facts: MirrorFacts,
     { instantOf, now }: Pick<MirrorOptions, 'instantOf' | 'now'>,
   ) {
     this.now = now;
-    this.facts = facts;
     this.tables = new TableSet(connection, facts, instantOf);
   }
 
@@ -73,10 +71,6 @@ export class SqliteMirror implements MirrorStore {
       connection.close();
       throw cause;
     }
-  }
-
-  async saveFacts(facts: Partial<MirrorFacts>): Promise<void> {
-    this.write(() => this.writeFacts({ ...this.facts, ...facts }));
   }
 
   resource({ resource }: MirrorTable): ResourceState {
@@ -197,7 +191,7 @@ export class SqliteMirror implements MirrorStore {
     );
   }
 
-  async publish({ tables, facts, at }: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>> {
+  async publish({ tables, at }: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>> {
     return this.write(() => {
       const publisher = new Publisher(this.connection, this.tables, this.facts.history, at);
       const changes = new Map<MirrorTable, RowChanges>();
@@ -207,7 +201,6 @@ export class SqliteMirror implements MirrorStore {
         changes.set(table, counts);
       }
       this.connection.exec('DELETE FROM _staged; DELETE FROM _found; DELETE FROM _received');
-      this.writeFacts({ ...this.facts, ...facts });
       return changes;
     });
   }
@@ -237,7 +230,6 @@ export class SqliteMirror implements MirrorStore {
       .prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('facts', ?)")
       .run(JSON.stringify(facts));
     this.connection.prepare('UPDATE _mirror SET url = :url WHERE url <> :url').run({ url: facts.url });
-    this.facts = facts;
   }
 
   private writeZone({ zone, isComputers }: Pick<MirrorOptions, 'zone' | 'isComputers'>): void {

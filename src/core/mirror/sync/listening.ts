@@ -7,7 +7,7 @@ import { WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import { memberText } from '../jsonmembers.ts';
 import type { MirrorStore, ReceivedChange } from '../store.ts';
-import { MIRROR_TABLES } from '../tables.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../tables.ts';
 
 /** A position of the stream as far as a client may read it (D53). */
 interface Place {
@@ -77,15 +77,20 @@ export class Stream {
   }
 
   /**
-   * Keeps the changes between two positions. False when the server no longer has them, or the positions are of different
+   * Keeps the changes between two positions of each table that is named, after the number of a message. False when the server no longer has them, or the positions are of different
    * histories: then everything has to be compared.
    */
-  async replay(from: string, to: string, store: MirrorStore): Promise<boolean> {
+  async replay(
+    from: string,
+    to: string,
+    store: MirrorStore,
+    tables: ReadonlyMap<MirrorTable, number>,
+  ): Promise<boolean> {
     const end = placeOf(to);
     if (placeOf(from).epoch !== end.epoch || placeOf(from).number > end.number) return false;
     let after = from;
     for (let attempt = 1; placeOf(after).number < end.number; attempt++) {
-      const batch = new ChangeBatch(store);
+      const batch = new ChangeBatch(store, tables);
       try {
         for await (const item of this.connect({ after })) {
           if (item.kind === 'opened') continue;
@@ -122,11 +127,15 @@ const BATCH = 500;
 class ChangeBatch {
   private changes: ReceivedChange[] = [];
 
-  constructor(private readonly store: MirrorStore) {}
+  constructor(
+    private readonly store: MirrorStore,
+    private readonly tables: ReadonlyMap<MirrorTable, number>,
+  ) {}
 
   async add(item: Extract<StreamItem, { kind: 'message' }>): Promise<void> {
     const change = changeOf(item);
-    if (change === undefined) return;
+    // A table that is read after a message has it: applied over it, the message would bring back what has changed since.
+    if (change === undefined || !(change.message > (this.tables.get(change.table) ?? Number.POSITIVE_INFINITY))) return;
     this.changes.push(change);
     if (this.changes.length >= BATCH) await this.flush();
   }

@@ -134,7 +134,8 @@ class SyncRun {
       .sort((a, b) => placeOf(a).number - placeOf(b).number);
     if (oldest === undefined) return;
     if (!tables.every(({ before }) => placeOf(before.position ?? '').epoch === placeOf(head).epoch)) return;
-    if (await this.stream.replay(oldest, head, store)) for (const { table } of tables) this.replayed.add(table);
+    const known = new Map(tables.map(({ table, before }) => [table, placeOf(before.position ?? '').number]));
+    if (await this.stream.replay(oldest, head, store, known)) for (const { table } of tables) this.replayed.add(table);
     else await store.discard();
   }
 
@@ -207,6 +208,7 @@ class SyncRun {
   private async settle(): Promise<string | undefined> {
     const { store } = this.order;
     let { head } = this;
+    const all = new Map(this.plans.map(({ table }) => [table, 0]));
     let isRead = this.plans.some(({ before, found }) => !before.complete || found !== null);
     for (let round = 0; round < MAX_ROUNDS; round++) {
       for (const plan of this.plans)
@@ -215,7 +217,7 @@ class SyncRun {
         });
       if (head === undefined || !isRead) return head;
       const next = await this.stream.head();
-      if (next === undefined || next === head || !(await this.stream.replay(head, next, store))) return head;
+      if (next === undefined || next === head || !(await this.stream.replay(head, next, store, all))) return head;
       head = next;
       isRead = false;
       for (const plan of this.plans)
@@ -252,7 +254,7 @@ class SyncRun {
     const whole = this.plans.filter(({ table }) => !this.failures.has(table) && !this.unavailable.has(table));
     const asOf = new Date(end === undefined ? this.startedAt : now()).toISOString();
     const tables = new Map(whole.map((plan) => [plan.table, this.published(plan, asOf, end)]));
-    const changes = await store.publish({ tables, facts: {}, at: asOf });
+    const changes = await store.publish({ tables, at: asOf });
     const none: RowChanges = { added: 0, changed: 0, deleted: 0 };
     const resources = this.plans.map(({ table }) => ({
       table,
@@ -265,16 +267,11 @@ class SyncRun {
     return { resources, position: end ?? null, asOf };
   }
 
-  private published(
-    { table, reader, before, found, border }: Plan,
-    asOf: string,
-    end: string | undefined,
-  ): PublishedTable {
+  private published({ reader, found, border }: Plan, asOf: string, end: string | undefined): PublishedTable {
     const dated = reader.tellsChanges;
     return {
       found,
       border,
-      after: this.replayed.has(table) && before.position !== null ? placeOf(before.position).number : 0,
       state: {
         asOf,
         position: end ?? null,
