@@ -108,8 +108,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       try {
         const known = readMirror(file);
         const facts = readFacts(flags, settings, known, file);
-        const isMoved = known !== undefined && known.facts.url !== facts.url;
-        await this.sync({ file, facts, tables, flags, isMoved, named, clockAhead, done });
+        await this.sync({ file, facts, tables, flags, named, clockAhead, done });
       } finally {
         await release();
       }
@@ -130,7 +129,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         ...{ client, store, tables, signal, clockAhead, ...progress, now: clock.now },
         ...readPaging(flags),
       };
-      const outcome = await syncOnce({ ...common, isMoved: order.isMoved }).finally(stop);
+      const outcome = await syncOnce(common).finally(stop);
       const isFollowing = isOn(flags, 'follow');
       await this.conclude(order, outcome, client, isFollowing && isOn(flags, 'json'));
       if (!isFollowing) return;
@@ -139,7 +138,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         {
           ...{ clock, random, signal, policy: DEFAULT_RETRY },
           stream: new Stream(client, clock.now, signal),
-          sync: (isIncrement) => syncOnce({ ...common, isMoved: false, isIncrement }).finally(stop),
+          sync: (isIncrement) => syncOnce({ ...common, isIncrement }).finally(stop),
           interval: readAge(flags, 'fresh') ?? INTERVAL,
           onStale: ({ resource }, reason) => this.note(`${resource.name}: not up to date. ${reason}`),
           onEvent: (event) => this.print(isOn(flags, 'json') ? `${JSON.stringify(event)}\n` : eventLine(event)),
@@ -213,7 +212,6 @@ interface Order {
   readonly facts: MirrorFacts;
   readonly tables: readonly MirrorTable[];
   readonly flags: FlagValues;
-  readonly isMoved: boolean;
   readonly clockAhead: () => number | undefined;
   /** To be called once the first sync is done, where more follow. */
   readonly done: () => Promise<void>;

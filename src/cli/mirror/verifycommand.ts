@@ -73,8 +73,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
       const known = readMirror(file);
       if (known === undefined) throw noMirror(file);
       const facts = readFacts(flags, settings, known, file);
-      const isMoved = known.facts.url !== facts.url;
-      const { report, resources } = await this.verify({ flags, file, facts, tables, isMoved, sample });
+      const { report, resources } = await this.verify({ flags, file, facts, tables, sample });
       await this.print(isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : lines(report));
       await this.conclude(report, resources, named, isOn(flags, 'repair'));
     } finally {
@@ -82,7 +81,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     }
   }
 
-  private async verify({ flags, file, facts, tables, isMoved, sample }: Order) {
+  private async verify({ flags, file, facts, tables, sample }: Order) {
     const { clock, signal } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
@@ -94,7 +93,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({
-        ...{ client, store, tables, signal, clockAhead, isMoved, sample, now: clock.now, ...progress },
+        ...{ client, store, tables, signal, clockAhead, sample, now: clock.now, ...progress },
         ...readPaging(flags),
         isRepair: isOn(flags, 'repair'),
       }).finally(stop);
@@ -146,7 +145,6 @@ interface Order {
   readonly file: string;
   readonly facts: MirrorFacts;
   readonly tables: readonly MirrorTable[];
-  readonly isMoved: boolean;
   readonly sample: number | undefined;
 }
 

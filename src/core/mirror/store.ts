@@ -40,7 +40,7 @@ export interface ResourceState {
   readonly verifiedAt: string | null;
   /** Why the service does not give it. */
   readonly unavailable: string | null;
-  /** Changes from then on have not been requested yet, by the server's clock. */
+  /** Changes from then on have not been requested yet, by the server's clock; null: everything has to be compared. */
   readonly since: string | null;
   readonly progress: LoadProgress | null;
 }

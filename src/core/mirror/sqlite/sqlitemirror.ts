@@ -57,11 +57,12 @@ export class SqliteMirror implements MirrorStore {
         const write = connection.transaction(() => {
           if (isNew) markAsMirror(connection);
           if (isNew) connection.exec(OWN_TABLES);
-          const hadHistory = readFacts(connection).facts?.history === true;
+          const before = readFacts(connection).facts;
           const mirror = new SqliteMirror(file, connection, facts, options);
           if (isNew) mirror.create();
-          else if (facts.history && !hadHistory) mirror.beginHistory();
-          mirror.writeFacts(facts);
+          else if (facts.history && !before?.history) mirror.beginHistory();
+          mirror.writeFacts();
+          if (before !== undefined && before.url !== facts.url) mirror.distrust();
           mirror.writeZone(options);
           return mirror;
         });
@@ -225,7 +226,17 @@ export class SqliteMirror implements MirrorStore {
     for (const table of MIRROR_TABLES) if (this.resource(table).complete) this.tables.beginHistory(table, at);
   }
 
-  private writeFacts(facts: MirrorFacts): void {
+  /** Another service answers from now on: whole tables have to be compared with it, the others are loaded anew. */
+  private distrust(): void {
+    for (const table of this.tables.tables) {
+      if (!this.resource(table).complete)
+        for (const { name } of [table, ...table.children]) this.connection.exec(`DELETE FROM ${quoted(name)}`);
+      this.writeState(table, { position: null, since: null, progress: null });
+    }
+  }
+
+  private writeFacts(): void {
+    const { facts } = this;
     this.connection
       .prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('facts', ?)")
       .run(JSON.stringify(facts));

@@ -28,8 +28,6 @@ export interface SyncOutcome {
 /** What a sync is to do, besides how to read. */
 export interface SyncOrder extends Omit<ReadContext, 'stream'> {
   readonly tables: readonly MirrorTable[];
-  /** The address is another one: everything is compared. */
-  readonly isMoved: boolean;
   /** Milliseconds that the clock of the server is ahead of ours, by its last response; undefined where it does not say. */
   readonly clockAhead: () => number | undefined;
   /** Only what the stream has told since the last sync, and what follows from it. */
@@ -126,9 +124,9 @@ class SyncRun {
   /** Keeps what the stream told since the tables were true, where it still can. */
   private async replay(): Promise<void> {
     const { head } = this;
-    const { store, isMoved } = this.order;
+    const { store } = this.order;
     if (head === undefined) return;
-    const tables = isMoved ? [] : this.plans.filter(({ before }) => before.position !== null);
+    const tables = this.plans.filter(({ before }) => before.position !== null);
     const [oldest] = tables
       .map(({ before }) => before.position as string)
       .sort((a, b) => placeOf(a).number - placeOf(b).number);
@@ -141,12 +139,12 @@ class SyncRun {
 
   private async read(plan: Plan): Promise<void> {
     const { table, before } = plan;
-    const { isMoved } = this.order;
     this.order.onTable(table);
     if (!before.complete) return this.load(plan);
     if (this.replayed.has(table)) return this.readUntold(plan);
     const hadStream = before.position !== null;
-    if (isMoved || (hadStream && this.head !== undefined) || !plan.reader.tellsChanges) return this.compare(plan);
+    const isUnknown = before.since === null || (hadStream && this.head !== undefined);
+    if (isUnknown || !plan.reader.tellsChanges) return this.compare(plan);
     await this.readChanges(plan, before.since);
     await this.sweep(plan);
   }
