@@ -171,3 +171,13 @@ export function disturbed(before: () => Promise<void>) {
     return { ...network, send };
   };
 }
+
+/** A network to a service that has nothing at addresses with this text. */
+export function without(part: string) {
+  return (options: NetworkOptions): ReturnType<typeof openNetwork> => {
+    const network = openNetwork(options);
+    const send: typeof network.send = (request) =>
+      network.send({ ...request, url: request.url.replace(part, '/nothing') });
+    return { ...network, send };
+  };
+}

@@ -1,6 +1,6 @@
 import { operationOf, pathOf } from '../../../catalog/catalog.ts';
 import type { Operation } from '../../../catalog/define.ts';
-import { localFailure } from '../../failure.ts';
+import { Failure, isInterruption, localFailure } from '../../failure.ts';
 import { type Proof, readComplete } from '../../pages/complete.ts';
 import { mayBeUndated, withEarlyBound } from '../../pages/completefilters.ts';
 import { countOnce, countOperationOf } from '../../pages/countall.ts';
@@ -112,13 +112,24 @@ export class ResourceReader {
     }
   }
 
-  /** How many records the service counts; undefined where it does not count. */
+  /** Whether its records can be counted. */
+  get isCounted(): boolean {
+    return this.table.resource.operations.count !== undefined;
+  }
+
+  /** How many records the service counts; undefined where it does not. Throws for refused credentials (401). */
   async count(): Promise<number | undefined> {
     const { client, signal } = this.context;
     const { count } = this.table.resource.operations;
     if (count === undefined) return undefined;
     const filter = mayBeUndated(count.dateLimit) ? undefined : withEarlyBound(undefined, count);
-    return (await countOnce(client, count, filter, signal)).total;
+    try {
+      return (await countOnce(client, count, filter, signal)).total;
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (!(cause instanceof Failure) || isInterruption(cause) || cause.status === 401) throw cause;
+      return undefined;
+    }
   }
 
   private get list(): Operation | undefined {

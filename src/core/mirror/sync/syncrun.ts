@@ -172,9 +172,9 @@ class SyncRun {
     if (this.order.isIncrement && plan.told === 0) return;
     if (!isTold(table)) await this.readChanges(plan, before.since);
     if (this.order.isIncrement) return;
-    const counted = await reader.count();
-    if (counted === undefined || counted === this.order.store.expectedRows(table)) return;
-    await this.sweep(plan);
+    if (!reader.isCounted) return;
+    // Without an answer only the ids can tell.
+    if ((await reader.count()) !== this.order.store.expectedRows(table)) await this.sweep(plan);
   }
 
   private async readChanges({ reader }: Plan, since: string | null): Promise<void> {
