@@ -74,6 +74,8 @@ export interface PublishedTable {
   readonly state: Partial<ResourceState>;
   /** Rows that it did not find are deleted; null: none was made to the end. */
   readonly found: Finding | null;
+  /** Rows that it did not find, at most; with more of them, what it found has been lost. */
+  readonly missing: number;
   /** The received changes before this one, counted from 1, are older than what was staged. */
   readonly border: number;
 }
@@ -117,7 +119,7 @@ export interface MirrorStore {
   expectedRows(table: MirrorTable): number;
   /** Rows, and how many of them were not found. */
   missingRows(table: MirrorTable, found: Finding): { readonly rows: number; readonly missing: number };
-  /** Makes everything staged and received visible, and forgets it. */
+  /** Makes everything staged and received visible, and forgets it. Throws a Failure (exit 8) for more missing rows than told. */
   publish(publication: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>>;
   close(): void;
 }

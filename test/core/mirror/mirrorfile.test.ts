@@ -6,10 +6,11 @@ import MirrorReset from '../../../src/commands/mirror/reset.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
 import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
 import type { Fields } from '../../faithful/store.ts';
-import { queried, wrongRows } from './oracle.ts';
+import { queried, TABLES, wrongRows } from './oracle.ts';
 
 let service: Faithful;
 let folder: string;
@@ -162,6 +163,27 @@ describe('what a mirror does not believe', () => {
     const ran = await sync(['transactiontags', '--to', file, '--json']);
     expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'pages.incomplete' });
     expect(queried(file, 'SELECT count(*) AS rows FROM transaction_tags')).toEqual([{ rows: ids.length }]);
+  });
+});
+
+describe('what a mirror has read', () => {
+  it.each(['transactiontags', 'patients'])('is not taken for nothing when it was lost meanwhile: %s', async (name) => {
+    await start({ practice: { tags: 20, patients: 20 } });
+    const words = [name, 'events', '--to', file, '--json'];
+    expect((await sync(words)).exitCode).toBe(0);
+    const rows = `SELECT count(*) AS rows FROM ${TABLES[name]}`;
+    const before = queried(file, rows);
+    service.onRequest = ({ path }) => {
+      if (path !== '/api/v1/events') return;
+      const connection = openConnection(file);
+      connection.exec('DELETE FROM _staged; DELETE FROM _found');
+      connection.close();
+    };
+    expect(jsonFailure(await sync(words))).toMatchObject({ exitCode: 8, code: 'pages.incomplete' });
+    expect(queried(file, rows)).toEqual(before);
+    service.onRequest = undefined;
+    expect((await sync(words)).exitCode).toBe(0);
+    expect(queried(file, rows)).toEqual(before);
   });
 });
 

@@ -7,10 +7,12 @@ import type {
   MirrorFacts,
   MirrorStore,
   Publication,
+  PublishedTable,
   ReceivedChange,
   ResourceState,
   RowChanges,
 } from '../store.ts';
+import { doubtful } from '../sync/lossguard.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { guarded, markAsMirror, openToWrite } from './connection.ts';
@@ -197,6 +199,7 @@ export class SqliteMirror implements MirrorStore {
       const publisher = new Publisher(this.connection, this.tables, this.facts.history, at);
       const changes = new Map<MirrorTable, RowChanges>();
       for (const [table, published] of tables) {
+        this.checkFound(table, published);
         const { state, ...counts } = publisher.publish(table, published, this.resource(table));
         this.writeState(table, state);
         changes.set(table, counts);
@@ -208,6 +211,12 @@ export class SqliteMirror implements MirrorStore {
 
   close(): void {
     this.connection.close();
+  }
+
+  private checkFound(table: MirrorTable, { found, missing: told }: PublishedTable): void {
+    if (found === null) return;
+    const { rows, missing } = this.missingRows(table, found);
+    if (missing > told) throw doubtful(table, rows, missing, 'What was read of them has been lost.');
   }
 
   private create(): void {

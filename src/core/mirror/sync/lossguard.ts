@@ -12,15 +12,15 @@ const MIN_CHECKED_ROWS = 100;
 const MAX_LOOKED_FOR = 2000;
 
 /**
- * Makes sure that rows which a sweep or a comparison did not find are gone, before they are deleted (D52). Throws a
- * Failure (exit 8) when that cannot be confirmed.
+ * Makes sure that rows which a sweep or a comparison did not find are gone, before they are deleted (D52): at
+ * most how many. Throws a Failure (exit 8) when that cannot be confirmed.
  */
 export async function checkLoss(
   reader: ResourceReader,
   store: MirrorStore,
   found: Finding,
   { by, unproved }: Proof,
-): Promise<void> {
+): Promise<number> {
   const { table } = reader;
   const { rows, missing } = store.missingRows(table, found);
   if (unproved !== null && missing > 0) {
@@ -29,9 +29,11 @@ export async function checkLoss(
   } else if (rows >= MIN_CHECKED_ROWS && missing > rows / 2 && by !== 'count') {
     throw doubtful(table, rows, missing, 'It has no count of them.');
   }
+  return missing;
 }
 
-function doubtful({ resource }: MirrorTable, rows: number, missing: number, why: string): Failure {
+/** Rows that a sweep or a comparison did not find, and that cannot be confirmed to be gone. */
+export function doubtful({ resource }: MirrorTable, rows: number, missing: number, why: string): Failure {
   return localFailure(
     'pages.incomplete',
     `The server no longer lists ${countText(missing)} of ${countText(rows)} ${resource.many}, and this could not be confirmed. ${why}`,

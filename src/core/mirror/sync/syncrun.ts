@@ -56,6 +56,8 @@ interface Plan {
   readonly reader: ResourceReader;
   readonly before: ResourceState;
   found: Finding | null;
+  /** Rows that it did not find. */
+  missing: number;
   /** Received changes before this one are older than what was staged. */
   border: number;
   /** Changes of it that had been received when its list was last read. */
@@ -83,6 +85,7 @@ class SyncRun {
       reader: new ResourceReader({ ...order, stream }, table),
       before: store.resource(table),
       found: null,
+      missing: 0,
       border: 1,
       told: 0,
     }));
@@ -186,7 +189,7 @@ class SyncRun {
   private async sweep(plan: Plan): Promise<void> {
     const { table, reader } = plan;
     const { store } = this.order;
-    await checkLoss(reader, store, 'ids', await reader.sweep());
+    plan.missing = await checkLoss(reader, store, 'ids', await reader.sweep());
     plan.found = 'ids';
     // No filter by lastModified finds the rows that have none.
     for (let after = '0'; ; ) {
@@ -198,7 +201,7 @@ class SyncRun {
   }
 
   private async compare(plan: Plan): Promise<void> {
-    await checkLoss(plan.reader, this.order.store, 'compare', await plan.reader.stageAll());
+    plan.missing = await checkLoss(plan.reader, this.order.store, 'compare', await plan.reader.stageAll());
     plan.found = 'compare';
   }
 
@@ -265,10 +268,11 @@ class SyncRun {
     return { resources, position: end ?? null, asOf };
   }
 
-  private published({ reader, found, border }: Plan, asOf: string, end: string | undefined): PublishedTable {
+  private published({ reader, found, missing, border }: Plan, asOf: string, end: string | undefined): PublishedTable {
     const dated = reader.tellsChanges;
     return {
       found,
+      missing,
       border,
       state: {
         asOf,
