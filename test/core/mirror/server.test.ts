@@ -114,6 +114,16 @@ describe('a mirror of our server', () => {
     expect(await wrong()).toEqual({});
   });
 
+  it('has the reasons of locations that may be read, where one may not', async () => {
+    await open();
+    const { summary } = await sync([], {
+      openNetwork: without(`scheduletemplatereasons?filter=location.id%3D%3D${LOCATIONS.west}`),
+    });
+    const { unavailable, rows } = summary.resources.at(-1);
+    expect(unavailable).toBeNull();
+    expect(rows).toBeGreaterThan(0);
+  });
+
   it('asks at most twelve times when nothing has changed', async () => {
     await open();
     await sync();

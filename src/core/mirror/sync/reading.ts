@@ -112,6 +112,11 @@ export class ResourceReader {
     }
   }
 
+  /** Whether its list takes one location at a time. */
+  get isByLocation(): boolean {
+    return this.list?.filters?.['location.id']?.required ?? false;
+  }
+
   /** Whether its records can be counted. */
   get isCounted(): boolean {
     return this.table.resource.operations.count !== undefined;
@@ -147,7 +152,9 @@ export class ResourceReader {
   private async stage(query: PageQuery): Promise<Proof> {
     const { store } = this.context;
     let proof = UNPROVED;
-    const pages = this.pages({ ...query, onProof: (found) => (proof = found) });
+    // There is one for each location: what one of them could not prove holds for all.
+    const onProof = (found: Proof) => (proof = proof.unproved === null ? found : proof);
+    const pages = this.pages({ ...query, onProof });
     await this.eachBatch(pages, (records) => store.stage(this.table, records));
     return proof;
   }
@@ -166,9 +173,9 @@ export class ResourceReader {
       return;
     }
     const all = { ...options, pageSize, parallel, now, from, ...(onProof && { onProof }) };
-    if (this.list.filters?.['location.id']?.required) {
-      for (const id of store.locations())
-        yield* this.ofLocation(readComplete(client, this.list, { ...all, filter: `location.id==${id}` }));
+    if (this.isByLocation) {
+      const list = this.list;
+      yield* this.ofLocations((id) => readComplete(client, list, { ...all, filter: `location.id==${id}` }));
       return;
     }
     const count = query.isPart ? undefined : countOperationOf(this.table.resource, filter);
@@ -180,9 +187,18 @@ export class ResourceReader {
       yield { ...NO_PAGE, rows: records as unknown as readonly Row[] };
   }
 
-  /** Pages of one location; none where it has no records that may be read, or is gone. */
-  private async *ofLocation(pages: AsyncGenerator<WalkedPage>): AsyncGenerator<WalkedPage> {
-    for await (const page of pages) yield { ...page, position: undefined };
+  /** Pages of all locations; of one that is gone or may not be read there are none, unless that is so of each. */
+  private async *ofLocations(pagesOf: (id: string) => AsyncGenerator<WalkedPage>): AsyncGenerator<WalkedPage> {
+    const locations = this.context.store.locations();
+    let refused = 0;
+    for (const id of locations) {
+      try {
+        for await (const page of pagesOf(id)) yield { ...page, position: undefined };
+      } catch (cause) {
+        if (!(cause instanceof ApiFailure) || (cause.status !== 403 && cause.status !== 404)) throw cause;
+        if (++refused === locations.length) throw cause;
+      }
+    }
   }
 
   /** Calls `work` with the records of some pages at a time, and the position behind them. */
