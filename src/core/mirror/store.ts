@@ -83,6 +83,8 @@ export interface PublishedTable {
 /** What is to become visible at once. */
 export interface Publication {
   readonly tables: ReadonlyMap<MirrorTable, PublishedTable>;
+  /** Ids of all locations that were asked for their records, where they were. */
+  readonly locations: readonly string[] | undefined;
   /** UTC. */
   readonly at: string;
 }
@@ -113,6 +115,8 @@ export interface MirrorStore {
   missingIds(table: MirrorTable, found: Finding, limit: number): readonly string[];
   /** Ids of all locations that any record names. */
   locations(): readonly string[];
+  /** Ids of all locations that had been asked for their records at the last publication of them. */
+  askedLocations(): readonly string[];
   /** Ids of rows without `lastModified`, which no filter by it finds: at most `limit` above `after`. */
   undatedIds(table: MirrorTable, after: string, limit: number): readonly string[];
   /** Rows that the table will have once everything is published. */

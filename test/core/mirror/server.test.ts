@@ -10,7 +10,7 @@ import { TestClock } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { TABLES, wrongRows } from './oracle.ts';
+import { queried, TABLES, wrongRows } from './oracle.ts';
 import { changeSomething, connectionTo, disturbed, serverRecords, without } from './practice.ts';
 
 const PAYMENT = {
@@ -122,6 +122,19 @@ describe('a mirror of our server', () => {
     const { unavailable, rows } = summary.resources.at(-1);
     expect(unavailable).toBeNull();
     expect(rows).toBeGreaterThan(0);
+  });
+
+  it('has the reasons of a location that a record names since', async () => {
+    await open();
+    const location = { id: big(8) };
+    const reason = { id: big(80_001), reason: 'Surgery', durationMinutes: 60, location };
+    await service.import([line('Location', { ...location, name: 'New' }), line('ScheduleTemplateReasonV1', reason)]);
+    await sync();
+    const there = () => queried(file, `SELECT reason FROM schedule_template_reasons WHERE id = ${reason.id}`);
+    expect(there()).toEqual([]);
+    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredLocation: location } });
+    expect((await sync()).exitCode).toBe(0);
+    expect(there()).toEqual([{ reason: 'Surgery' }]);
   });
 
   it('asks at most twelve times when nothing has changed', async () => {

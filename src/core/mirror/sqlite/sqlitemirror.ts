@@ -194,7 +194,11 @@ export class SqliteMirror implements MirrorStore {
     );
   }
 
-  async publish({ tables, at }: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>> {
+  askedLocations(): readonly string[] {
+    return guarded(this.file, () => readFacts(this.connection).locations ?? []);
+  }
+
+  async publish({ tables, locations, at }: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>> {
     return this.write(() => {
       const publisher = new Publisher(this.connection, this.tables, this.facts.history, at);
       const changes = new Map<MirrorTable, RowChanges>();
@@ -205,6 +209,10 @@ export class SqliteMirror implements MirrorStore {
         changes.set(table, counts);
       }
       this.connection.exec('DELETE FROM _staged; DELETE FROM _found; DELETE FROM _received');
+      if (locations !== undefined)
+        this.connection
+          .prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('locations', ?)")
+          .run(JSON.stringify(locations));
       return changes;
     });
   }

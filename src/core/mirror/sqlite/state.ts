@@ -44,6 +44,7 @@ export function readResource(connection: Connection, resource: string): Resource
 export function readFacts(connection: Connection): {
   readonly facts?: MirrorFacts;
   readonly zone?: string;
+  readonly locations?: readonly string[];
 } {
   const rows = connection.prepare('SELECT name, value FROM _facts').all() as { name: string; value: string }[];
   return Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)]));

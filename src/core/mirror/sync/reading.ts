@@ -112,6 +112,11 @@ export class ResourceReader {
     }
   }
 
+  /** Whether the stream tells every change of it (specification, Events: not of cancelled transactions). */
+  get isTold(): boolean {
+    return this.table.resource.type !== 'Transaction';
+  }
+
   /** Whether its list takes one location at a time. */
   get isByLocation(): boolean {
     return this.list?.filters?.['location.id']?.required ?? false;

@@ -72,6 +72,7 @@ class SyncRun {
   private readonly plans: Plan[];
   /** Where the stream was before anything was read; undefined without one. */
   private head: string | undefined;
+  private locations: readonly string[] | undefined;
   /** Tables whose changes are replayed up to `head`, as they were at an earlier position. */
   private readonly replayed = new Set<MirrorTable>();
 
@@ -159,8 +160,9 @@ class SyncRun {
     const isReplayed = this.replayed.has(table);
     // What comes from here on is replayed once the load is complete, however many runs it takes.
     if (!isReplayed) await store.saveResource(table, { position: this.head ?? null });
+    if (reader.isByLocation) this.locations = store.locations();
     await reader.load(before.progress, () => this.began());
-    if (isReplayed && isTold(table)) return;
+    if (isReplayed && reader.isTold) return;
     if (this.head !== undefined && before.progress === null) return;
     if (reader.tellsChanges) await this.readChanges(plan, before.progress?.since ?? this.began());
     if (before.progress === null || isReplayed) return;
@@ -172,12 +174,14 @@ class SyncRun {
   /** What the stream does not tell (specification, Events: transaction sub-types), and what counts tell. */
   private async readUntold(plan: Plan): Promise<void> {
     const { table, reader, before } = plan;
+    const { store } = this.order;
     if (this.order.isIncrement && plan.told === 0) return;
-    if (!isTold(table)) await this.readChanges(plan, before.since);
+    if (!reader.isTold) await this.readChanges(plan, before.since);
     if (this.order.isIncrement) return;
+    if (reader.isByLocation && store.locations().join() !== store.askedLocations().join()) return this.compare(plan);
     if (!reader.isCounted) return;
     // Without an answer only the ids can tell.
-    if ((await reader.count()) !== this.order.store.expectedRows(table)) await this.sweep(plan);
+    if ((await reader.count()) !== store.expectedRows(table)) await this.sweep(plan);
   }
 
   private async readChanges({ reader }: Plan, since: string | null): Promise<void> {
@@ -201,6 +205,7 @@ class SyncRun {
   }
 
   private async compare(plan: Plan): Promise<void> {
+    if (plan.reader.isByLocation) this.locations = this.order.store.locations();
     plan.missing = await checkLoss(plan.reader, this.order.store, 'compare', await plan.reader.stageAll());
     plan.found = 'compare';
   }
@@ -243,7 +248,7 @@ class SyncRun {
   /** Reads what the stream does not tell again, where it has told of changes meanwhile; true when it has. */
   private async readAgain(plan: Plan): Promise<boolean> {
     const { store } = this.order;
-    if (isTold(plan.table) || store.receivedCount(plan.table) === plan.told) return false;
+    if (plan.reader.isTold || store.receivedCount(plan.table) === plan.told) return false;
     plan.told = store.receivedCount(plan.table);
     plan.border = store.receivedCount() + 1;
     await this.readChanges(plan, this.began());
@@ -255,7 +260,8 @@ class SyncRun {
     const whole = this.plans.filter(({ table }) => !this.failures.has(table) && !this.unavailable.has(table));
     const asOf = new Date(end === undefined ? this.startedAt : now()).toISOString();
     const tables = new Map(whole.map((plan) => [plan.table, this.published(plan, asOf, end)]));
-    const changes = await store.publish({ tables, at: asOf });
+    const locations = whole.some(({ reader }) => reader.isByLocation) ? this.locations : undefined;
+    const changes = await store.publish({ tables, locations, at: asOf });
     const none: RowChanges = { added: 0, changed: 0, deleted: 0 };
     const resources = this.plans.map(({ table }) => ({
       table,
@@ -291,9 +297,4 @@ class SyncRun {
     const there = ahead === undefined ? undefined : this.startedAt + ahead - 1000;
     return new Date(readingBegan(this.startedAt, there)).toISOString();
   }
-}
-
-/** Whether the stream tells every change of a resource (specification, Events: not of cancelled transactions). */
-function isTold({ resource }: MirrorTable): boolean {
-  return resource.type !== 'Transaction';
 }
