@@ -114,8 +114,9 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     named: readonly string[],
     isRepair: boolean,
   ): Promise<void> {
+    const isAnyCompared = resources.some(({ complete }) => complete);
     const failed = resources.filter(({ table, complete, unavailable }) => {
-      return !complete && (unavailable === null || named.includes(table.resource.name));
+      return !complete && (unavailable === null || named.includes(table.resource.name) || !isAnyCompared);
     });
     const [first] = failed;
     const left = differences - repaired;
@@ -129,7 +130,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     if (left > 0) throw localFailure('run.partial', `Not all could be mended: ${what}.`, { hint: 'Run it again.' });
     const doubtful = failed.find(({ failure }) => failure?.code === 'pages.incomplete');
     if (doubtful?.failure) throw doubtful.failure;
-    if (first?.failure && !resources.some(({ complete }) => complete)) throw first.failure;
+    if (first?.failure && !isAnyCompared) throw first.failure;
     if (first !== undefined) {
       const names = failed.map(({ table }) => table.resource.name).join(', ');
       const why = first.failure?.message ?? first.unavailable ?? '';

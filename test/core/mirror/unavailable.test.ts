@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
@@ -70,6 +71,18 @@ describe('what the service does not give', () => {
     without = undefined;
     expect(await sync()).toMatchObject({ exitCode: 0, complete: true });
   });
+});
+
+it('a copy of which nothing could be compared is not called exact', async () => {
+  await sync('patients', 'transactions');
+  without = /\/api\/v1\/\w+/;
+  const ran = await runCommand('mirror:verify', MirrorVerify, ['--to', file, '--json'], {
+    ...{ env: service.env, openNetwork: network },
+    clock: { now: () => now, sleep: async () => {} },
+  });
+  expect(ran.exitCode, ran.stderr).toBe(6);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ complete: false });
+  expect(ran.stderr).not.toContain('exact copy');
 });
 
 describe('a mirror that is fresh', () => {

@@ -47,7 +47,10 @@ export function reportOf({ store, resources, receipt }: Verified): VerifyReport 
   return {
     file: store.file,
     asOf: wholeOf(statesOf(store, resources)).asOf,
-    complete: resources.every(({ complete, unavailable }) => complete || unavailable !== null),
+    // What was not compared proves nothing.
+    complete:
+      resources.some(({ complete }) => complete) &&
+      resources.every(({ complete, unavailable }) => complete || unavailable !== null),
     ...{ differences: sum('differences'), repaired: sum('repaired'), receipt },
     resources: resources.map(({ table, rows, serverRows, missing, extra, different, repaired, complete }) => {
       return { resource: table.resource.name, rows, serverRows, missing, extra, different, repaired, complete };
