@@ -27,8 +27,8 @@ export interface ToldMetrics {
 
 /** How the metrics of an app take in those of other processes, and what they leave out. */
 export interface MetricsSharing {
-  /** What the other processes of the server tell. */
-  readonly ofOthers: () => Promise<readonly ToldMetrics[]>;
+  /** What the other processes of the server tell, to one that tells its own. */
+  readonly ofOthers: (own: ToldMetrics) => Promise<readonly ToldMetrics[]>;
   /** Whether another process counts a request. */
   readonly isCountedElsewhere: (request: FastifyRequest) => boolean;
 }
@@ -37,6 +37,9 @@ const ALONE: MetricsSharing = { ofOthers: async () => [], isCountedElsewhere: ()
 
 /** Statuses of access refused. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429]);
+
+/** What a process adds up from its start on. */
+const COUNTING: ReadonlySet<unknown> = new Set(['counter', 'histogram']);
 
 /** Time that a listening server is up before it begins to watch its process: starting stays quick. */
 const SETTLED_MS = 1000;
@@ -110,7 +113,8 @@ export function mountMetrics(
     others: (await (await registry()).getMetricsAsJSON()).map(whole),
   });
   app.get('/metrics', async (_request, reply) => {
-    const [found, own, told] = await Promise.all([registry(), tell(), ofOthers()]);
+    const [found, own] = await Promise.all([registry(), tell()]);
+    const told = await ofOthers(own);
     const all = told.reduce((sum, each) => sum.add(each.requests), new RequestTimes().add(own.requests));
     const together = told.length === 0 ? found : await aggregate([own, ...told]);
     return reply.type(found.contentType).send(`${all.text()}\n${await together.metrics()}`);
@@ -122,6 +126,16 @@ export function mountMetrics(
 async function aggregate(told: readonly ToldMetrics[]) {
   const { AggregatorRegistry } = (await import('prom-client')).default;
   return AggregatorRegistry.aggregate(told.map(({ others }) => others) as object[]);
+}
+
+/** What counts on of processes that have ended: the counters and histograms of all in one. */
+export async function countersOf(told: readonly ToldMetrics[]): Promise<ToldMetrics> {
+  const requests = told.reduce((sum, each) => sum.add(each.requests), new RequestTimes());
+  const counting = told.map((each) => ({
+    ...each,
+    others: each.others.filter((metric) => 'type' in metric && COUNTING.has(metric.type)),
+  }));
+  return { requests: requests.all(), others: await (await aggregate(counting)).getMetricsAsJSON() };
 }
 
 /** prom-client leaves out when processes started: a server starts with the first of its own. */

@@ -4,6 +4,7 @@ import type { ImageTurns } from '../budgets/imageturns.ts';
 import type { ServerLog } from '../log.ts';
 import { Link, processPort } from './link.ts';
 import type { Role, Seat } from './member.ts';
+import { SlotMetrics } from './slotmetrics.ts';
 
 /** A process that has taken connections for so many milliseconds did not fail at its start. */
 const SETTLED_MS = 1000;
@@ -32,6 +33,7 @@ interface SlotOptions {
 
 /** One process of a server, and those that replace it. */
 export class Slot {
+  readonly metrics = new SlotMetrics();
   private run: Run | undefined;
   private ending = false;
   private failures = 0;
@@ -61,9 +63,12 @@ export class Slot {
   keepRunning(): void {
     const { run, options, seat } = this;
     run?.ended.then(async (how) => {
+      this.metrics.end();
       if (this.ending) return;
       options.note('error', 'a worker ended', { worker: seat.number, ...how });
       const isSettled = performance.now() - run.readyAt > SETTLED_MS;
+      // Where no other can be forked it stays in its place, and its end is a failure the next time.
+      run.readyAt = Number.POSITIVE_INFINITY;
       this.failures = isSettled ? 0 : this.failures + 1;
       const pause = this.failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** (this.failures - 1));
       setTimeout(() => this.restart(), pause).unref();

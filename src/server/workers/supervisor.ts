@@ -31,9 +31,6 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 /** Milliseconds that the processes may take to end; then they are killed. */
 const END_MS = 22_000;
 
-/** Milliseconds that a process may take to tell its metrics; without it those of the others are told. */
-const METRICS_MS = 2000;
-
 /** Milliseconds that a connection may wait for a process. */
 const WAIT_MS = 10_000;
 
@@ -139,7 +136,7 @@ class Supervisor {
       left: (address) => this.connections.leave(address),
       handlers: {
         listen: () => this.listen(),
-        metrics: () => this.metricsBeside(slot),
+        metrics: (own: ToldMetrics) => this.metricsBeside(slot, own),
       },
     });
     return slot;
@@ -195,15 +192,12 @@ class Supervisor {
     this.waiting.clear();
   }
 
-  /** What the other processes tell to one that is asked for metrics. */
-  private async metricsBeside(asking: Slot): Promise<ToldMetrics[]> {
-    const told = this.slots
-      .filter((slot) => slot !== asking && slot.isReady)
-      .map((slot) =>
-        Promise.race([slot.ask<ToldMetrics>('metrics'), sleep(METRICS_MS, undefined, { ref: false })]).catch(
-          () => undefined,
-        ),
-      );
-    return (await Promise.all(told)).filter((each) => each !== undefined);
+  /** What counts beside what a process that is asked for metrics tells itself. */
+  private async metricsBeside(asking: Slot, own: ToldMetrics): Promise<ToldMetrics[]> {
+    asking.metrics.keep(own);
+    const told = this.slots.map((slot) =>
+      slot === asking ? slot.metrics.ended() : slot.metrics.all(() => slot.ask<ToldMetrics>('metrics')),
+    );
+    return (await Promise.all(told)).flat();
   }
 }

@@ -58,7 +58,7 @@ export class Worker implements Member {
     const { writer, link, seat } = this;
     return {
       attempts: seat.role === 'peer' ? 1 / seat.count : 1,
-      ofOthers: () => link.ask<ToldMetrics[]>('metrics'),
+      ofOthers: (own) => link.ask<ToldMetrics[]>('metrics', own),
       ...(writer && {
         handOver: new HandOverToWriter(seat.writerPath, signIn, () => this.app?.draining.hasBegun ?? false),
         ...(rateLimit > 0 && {

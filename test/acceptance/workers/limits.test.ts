@@ -4,11 +4,19 @@ import { molar, PATIENT } from '../molar.ts';
 import { type Connection, onStores, processesOf, together } from './together.ts';
 
 /** Values of a metric by its labels, as one connection is told them. */
-async function samples(connection: Connection, name: string): Promise<Record<string, number>> {
+async function samples(connection: Pick<Connection, 'read'>, name: string): Promise<Record<string, number>> {
   const { body } = await connection.read('/metrics');
   const found = [...body.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\S+)$`, 'gm'))];
   return Object.fromEntries(found.map(([, labels = '', value]) => [labels, Number(value)]));
 }
+
+/** Reads on a connection of its own. */
+const readOnce =
+  (url: string): Connection['read'] =>
+  async (path) => {
+    const response = await fetch(new URL(path, url), { headers: { connection: 'close' } });
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+  };
 
 await onStores('limits of a server of two processes (D59)', (newPlace) => {
   test('are one rate for all connections', async () => {
@@ -96,6 +104,14 @@ await onStores('limits of a server of two processes (D59)', (newPlace) => {
       });
       await expect.poll(() => samples(connections[0] as Connection, 'molar_stream_listeners')).toEqual({ '': 1 });
       await stream.body?.cancel();
+      const [one = 0] = processesOf(served);
+      process.kill(one, 'SIGKILL');
+      await expect.poll(() => processesOf(served).filter((pid) => pid !== one).length).toBe(2);
+      const requests = await samples({ read: readOnce(served.url) }, 'molar_http_requests_total');
+      expect(requests).toMatchObject({
+        '{method="GET",route="/api/v1/patients",status="200"}': count,
+        '{method="POST",route="/api/v1/transactiontags",status="400"}': count,
+      });
       expect((await molar(path, ['server', 'audit', 'verify', ...data])).code).toBe(0);
     } finally {
       await end();
