@@ -8,3 +8,8 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** Seeds of a test, from 1: a few, or as many as `npm run test:faults` asks for. */
+export function seeds(few: number): number[] {
+  return Array.from({ length: Number(process.env.MOLAR_FAULT_RUNS ?? few) }, (_, at) => at + 1);
+}
