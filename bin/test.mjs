@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+// `npm test`, and the long forms of its tests: `node bin/test.mjs mirror`. A Node program, since no two shells agree on
+// how conditions and variables are written, and in some of them `npm test` would test nothing and succeed.
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
+
+/** Long forms: the arguments of vitest, and the variable that says how long where it is not set already. */
+const FORMS = {
+  unit: { args: ['--project', 'unit', '--changed'] },
+  mirror: { args: ['--project', 'unit', 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
+  faults: { args: ['--project', 'acceptance', 'test/acceptance/faults'], env: { MOLAR_FAULT_RUNS: '1000' } },
+  faithful: { args: ['--project', 'unit', 'test/faithful/runs.test.ts'], env: { MOLAR_FAITHFUL_RUNS: '10000' } },
+  fuzz: { args: ['--project', 'contract', 'test/contract/fuzz'], env: { MOLAR_FUZZ_CASES: '110000' } },
+  package: {
+    args: ['--project', 'acceptance', 'test/acceptance/installed.test.ts'],
+    env: { MOLAR_PACKAGE_SCRIPTS: 'on' },
+  },
+  torture: { args: ['--config', 'test/torture/vitest.config.ts'] },
+};
+
+/** Runs a Node program to its end, and gives its exit code. */
+function node(args, env = {}) {
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: { ...env, ...process.env } });
+  return new Promise((ended) => child.once('exit', (code) => ended(code ?? 1)));
+}
+
+/** A script of package.json, by the npm that runs this one. */
+function script(name) {
+  return node([process.env.npm_execpath ?? '', 'run', '--silent', name]);
+}
+
+/** Everything; `more` goes to vitest, such as a folder of tests. */
+async function everything(more) {
+  if ((await node(['bin/prepare.mjs'])) !== 0) return failedBefore();
+  const checks = await Promise.all([script('lint'), script('types')]);
+  if (checks.some((code) => code !== 0)) return failedBefore();
+  return node([VITEST, 'run', ...more]);
+}
+
+/** Without tests, too, the last line says how many failed. */
+function failedBefore() {
+  process.stdout.write('0 passed, 1 failed\n');
+  return 1;
+}
+
+async function form({ args, env }, more) {
+  return (await node(['bin/prepare.mjs'])) || node([VITEST, 'run', ...args, ...more], env);
+}
+
+const [name = '', ...more] = process.argv.slice(2);
+process.exitCode = Object.hasOwn(FORMS, name) ? await form(FORMS[name], more) : await everything(process.argv.slice(2));

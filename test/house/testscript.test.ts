@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from './tree.ts';
+
+let folder: string;
+
+/** A checkout whose tools say what they were started with, and end as NAME_EXIT says. */
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'molar-testscript-'));
+  for (const [path, name] of [
+    ['bin/prepare.mjs', 'prepare'],
+    ['npm.mjs', 'npm'],
+    ['node_modules/vitest/vitest.mjs', 'vitest'],
+  ] as const) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    const told = `['${name}', ...process.argv.slice(2), process.env.MOLAR_MIRROR_RUNS].join(' ').trim()`;
+    const exit = `process.env['EXIT_OF_' + (process.argv[4] ?? '${name}')] ?? process.env.EXIT_OF_${name}`;
+    writeFileSync(join(folder, path), `console.log(${told});\nprocess.exit(Number(${exit} ?? 0));\n`);
+  }
+  cpSync(join(ROOT, 'bin/test.mjs'), join(folder, 'bin/test.mjs'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const done = spawnSync(process.execPath, [join(folder, 'bin/test.mjs'), ...args], {
+    encoding: 'utf8',
+    env: { npm_execpath: join(folder, 'npm.mjs'), ...env },
+  });
+  return { status: done.status, lines: done.stdout.trim().split('\n') };
+}
+
+describe('npm test', () => {
+  it('builds, checks, and runs the tests that are named', () => {
+    const { status, lines } = run(['test/core']);
+    expect(status).toBe(0);
+    expect(lines.slice(1, 3).toSorted()).toEqual(['npm run --silent lint', 'npm run --silent types']);
+    expect([lines[0], ...lines.slice(3)]).toEqual(['prepare', 'vitest run test/core']);
+  });
+
+  it.each(['prepare', 'lint', 'types'])('tests nothing after a failure of %s, and says that one failed', (what) => {
+    const { status, lines } = run([], { [`EXIT_OF_${what}`]: '3' });
+    expect({ status, last: lines.at(-1) }).toEqual({ status: 1, last: '0 passed, 1 failed' });
+    expect(lines.filter((line) => line.startsWith('vitest'))).toEqual([]);
+  });
+
+  it('ends as the tests do', () => {
+    expect(run([], { EXIT_OF_vitest: '1' }).status).toBe(1);
+  });
+});
+
+describe('a long form', () => {
+  it('says how long it is, unless that is set', () => {
+    expect(run(['mirror', '-t', 'x']).lines).toEqual([
+      'prepare',
+      'vitest run --project unit test/core/mirror -t x 10000',
+    ]);
+    expect(run(['mirror'], { MOLAR_MIRROR_RUNS: '7' }).lines.at(-1)).toMatch(/ 7$/);
+  });
+
+  it('is not run after a failure to build', () => {
+    expect(run(['fuzz'], { EXIT_OF_prepare: '1' })).toEqual({ status: 1, lines: ['prepare'] });
+  });
+});
+
+describe('the scripts of the package', () => {
+  it('need no shell: programs joined by && and nothing else', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+    for (const [name, script] of Object.entries(scripts))
+      expect(script, name).toMatch(/^(?:(?:^| && )[\w@./-]+(?: [\w@./:=-]+)*)+$/);
+  });
+});
