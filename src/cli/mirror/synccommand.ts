@@ -27,6 +27,7 @@ import { MolarCommand } from '../molarcommand.ts';
 import { pinged, pingFlags } from '../ping.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
+import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
@@ -52,6 +53,10 @@ export const syncFlags: FlagInput = {
   columns: mirror.list(
     'RESOURCE:A,B',
     'Only these fields of a resource, such as patients:id,lastName; a file keeps its choice',
+  ),
+  deidentify: mirror.text(
+    'KEYFILE',
+    'Keep no names, contacts and dates, and pseudonyms for ids, by the key in this file, which is made when missing; a file keeps its choice',
   ),
   fresh: mirror.text(
     'TIME',
@@ -100,33 +105,38 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         const known = readMirror(file);
         const outcomes = known && untouched(tables, known);
         if (known && outcomes && isYounger(known, outcomes, named, context.clock.now() - fresh)) {
-          readFacts(flags, settings, known, file);
+          await this.choices(flags, readFacts(flags, settings, known, file), known, file);
           return this.report(flags, file, known, outcomes, { isComplete: true, requests: 0 });
         }
       }
       const release = await holdMirror(file, command, context);
       try {
         const known = readMirror(file);
-        const facts = readFacts(flags, settings, known, file);
-        await this.sync({ file, facts, tables, flags, named, clockAhead, done });
+        const choices = await this.choices(flags, readFacts(flags, settings, known, file), known, file);
+        await this.sync({ ...choices, file, tables, flags, named, clockAhead, done });
       } finally {
         await release();
       }
     });
   }
 
+  private choices(flags: FlagValues, facts: MirrorFacts, known: MirrorContents | undefined, file: string) {
+    const order = { facts, known: known?.facts, file };
+    return readDeidentifying(flags, order, { clock: this.context.clock, note: (line) => this.note(line) });
+  }
+
   private async sync(order: Order): Promise<void> {
-    const { file, facts, tables, flags, clockAhead } = order;
+    const { file, facts, deidentifier, tables, flags, clockAhead } = order;
     const { clock, signal, random } = this.context;
     const client = await this.connect(flags);
     const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
     const local = new LocalClock(zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
-    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
+    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: writtenAt(clock, deidentifier) });
     try {
       const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {
-        ...{ client, store, tables, signal, clockAhead, ...progress, now: clock.now },
+        ...{ client, store, tables, signal, clockAhead, deidentifier, ...progress, now: clock.now },
         ...readPaging(flags),
       };
       const outcome = await syncOnce(common).finally(stop);
@@ -207,9 +217,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
   }
 }
 
-interface Order {
+interface Order extends Deidentifying {
   readonly file: string;
-  readonly facts: MirrorFacts;
   readonly tables: readonly MirrorTable[];
   readonly flags: FlagValues;
   readonly clockAhead: () => number | undefined;

@@ -8,7 +8,6 @@ import { countText } from '../../core/count.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
 import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
 import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
-import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
 import { receiptOf, reportOf, type VerifyReport } from '../../core/mirror/verify/receipt.ts';
 import { type VerifiedResource, verifyOnce } from '../../core/mirror/verify/verifyrun.ts';
@@ -21,6 +20,7 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
@@ -72,8 +72,10 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     try {
       const known = readMirror(file);
       if (known === undefined) throw noMirror(file);
-      const facts = readFacts(flags, settings, known, file);
-      const { report, resources } = await this.verify({ flags, file, facts, tables, sample });
+      const order = { facts: readFacts(flags, settings, known, file), known: known.facts, file };
+      const note = (line: string) => this.note(line);
+      const choices = await readDeidentifying(flags, order, { clock: context.clock, note });
+      const { report, resources } = await this.verify({ ...choices, flags, file, tables, sample });
       await this.print(isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : lines(report));
       await this.conclude(report, resources, named, isOn(flags, 'repair'));
     } finally {
@@ -81,7 +83,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     }
   }
 
-  private async verify({ flags, file, facts, tables, sample }: Order) {
+  private async verify({ flags, file, facts, deidentifier, tables, sample }: Order) {
     const { clock, signal } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
@@ -89,11 +91,11 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const local = new LocalClock(zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const startedAt = new Date(clock.now()).toISOString();
-    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: clock.now });
+    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: writtenAt(clock, deidentifier) });
     const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({
-        ...{ client, store, tables, signal, clockAhead, sample, now: clock.now, ...progress },
+        ...{ client, store, tables, signal, clockAhead, deidentifier, sample, now: clock.now, ...progress },
         ...readPaging(flags),
         isRepair: isOn(flags, 'repair'),
       }).finally(stop);
@@ -141,10 +143,9 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
   }
 }
 
-interface Order {
+interface Order extends Deidentifying {
   readonly flags: FlagValues;
   readonly file: string;
-  readonly facts: MirrorFacts;
   readonly tables: readonly MirrorTable[];
   readonly sample: number | undefined;
 }

@@ -34,7 +34,7 @@ export class TableRows {
   /** New columns for fields of records that have none yet; they are columns from now on. */
   learn(records: readonly MirrorRecord[]): MirrorColumn[] {
     const found: MirrorColumn[] = [];
-    if (!this.isOpen) return found;
+    if (!this.isOpen || this.table.isDeidentified) return found;
     for (const { values } of records) {
       for (const field in values) {
         // A field that was always null so far has no type yet.
@@ -61,6 +61,11 @@ export class TableRows {
       throw localFailure('response.malformed', `A record of ${table.resource.many} has an id that is no whole number.`);
     }
     return { id, values: stored, children: table.children.map((child) => this.entries(values[child.field], child)) };
+  }
+
+  /** What `_record` holds of a record; null in a de-identified copy. */
+  recordText({ text }: MirrorRecord): string | null {
+    return this.table.isDeidentified ? null : text;
   }
 
   private entries(value: unknown, { columns }: ChildTable): StoredValue[][] {
@@ -90,7 +95,8 @@ function typeOf(value: unknown): ColumnType {
   return typeof value === 'string' ? 'text' : 'json';
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
+/** The value where a path leads in a record, or in an entry of a list; undefined for none. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {
     // A link that is not an object is the id itself.

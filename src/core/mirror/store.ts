@@ -11,6 +11,16 @@ export interface MirrorChoices {
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /** IANA name of the zone of local times, where one was named. */
   readonly timezone: string | null;
+  /** The key of the pseudonyms, where it holds no originals; absent in older files. */
+  readonly deidentified?: DeidentifiedChoice | null;
+}
+
+/** The key that a de-identified mirror was made with. */
+export interface DeidentifiedChoice {
+  /** Tells it from other keys. */
+  readonly key: string;
+  /** Absolute path of its file. */
+  readonly file: string;
 }
 
 /** What a mirror is of. */

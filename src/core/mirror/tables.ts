@@ -44,6 +44,8 @@ export interface MirrorTable {
   /** Of the fields of the catalog, in its order; the first is `id`. */
   readonly columns: readonly MirrorColumn[];
   readonly children: readonly ChildTable[];
+  /** Its rows hold what a de-identified copy keeps, and no record as it came. */
+  readonly isDeidentified?: true;
 }
 
 /** Signed links change at every read: they have neither a column nor a place in `_record` (D52). */

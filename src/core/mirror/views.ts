@@ -8,6 +8,8 @@ export interface View {
   readonly about: string;
   /** Tables it reads, which must have all of their columns. */
   readonly reads: readonly string[];
+  /** It compares or shows times, of which a de-identified copy has the years alone. */
+  readonly needsTimes?: true;
 }
 
 /** How the dialect of a database writes what views need. */
@@ -48,6 +50,7 @@ function schedule({ local }: ViewDialect): View {
     name: 'v_schedule',
     about: 'Appointments with the names of their patients, and events, by start',
     reads: ['appointments', 'patients', 'events'],
+    needsTimes: true,
     query: `SELECT 'appointment' AS kind, a.id, a.start, ${local('a.start')} AS start_local, a."end", ${local('a."end"')} AS end_local,
   a.duration, a.status, a.location_id, a.operatory_id, a.provider_id, a.patient_id,
   p.first_name AS patient_first_name, p.last_name AS patient_last_name, NULL AS title, a.note
@@ -102,6 +105,7 @@ function visits({ local }: ViewDialect, now: string): View {
     name: 'v_visits',
     about: 'The last and the next visit of each patient',
     reads: ['patients', 'appointments', 'transactions'],
+    needsTimes: true,
     query: `SELECT p.id AS patient_id, p.first_name, p.last_name,
   (${lastOf(`SELECT substr(${local('a.start')}, 1, 10) AS day FROM appointments AS a
       WHERE a.patient_id = p.id AND a.status IN ('COMPLETED', 'CHECKOUT')

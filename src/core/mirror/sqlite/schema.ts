@@ -52,12 +52,17 @@ function definition(column: MirrorColumn): string {
 /** The tables of a resource: its own, of deleted records, and of its lists. `columns`: with those of unknown fields. */
 export function resourceTables(table: MirrorTable, columns: readonly MirrorColumn[]): string[] {
   const all = columns.map(definition).join(', ');
-  const own = `${SYNCED_AT} TEXT NOT NULL, ${RECORD} TEXT NOT NULL`;
+  const own = ownColumns(table);
   return [
     `CREATE TABLE ${quoted(table.name)} (${all}, ${own})`,
     `CREATE TABLE ${quoted(`${table.name}_deleted`)} (${all}, ${own}, _deleted_at TEXT NOT NULL)`,
     ...table.children.map(childTable),
   ];
+}
+
+/** A de-identified copy has no records as they came. */
+function ownColumns({ isDeidentified }: MirrorTable): string {
+  return `${SYNCED_AT} TEXT NOT NULL, ${RECORD} TEXT${isDeidentified ? '' : ' NOT NULL'}`;
 }
 
 function childTable({ name, parentKey, columns }: ChildTable): string {
@@ -66,11 +71,12 @@ function childTable({ name, parentKey, columns }: ChildTable): string {
 }
 
 /** The table of versions of a resource. */
-export function historyTables({ name }: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+export function historyTables(table: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+  const { name } = table;
   const history = quoted(`${name}_history`);
   const all = columns.map((column) => `${quoted(column.name)} ${sqlType(column)}`).join(', ');
   return [
-    `CREATE TABLE ${history} (${all}, ${SYNCED_AT} TEXT NOT NULL, ${RECORD} TEXT NOT NULL, _valid_from TEXT NOT NULL, _valid_to TEXT, _operation TEXT NOT NULL)`,
+    `CREATE TABLE ${history} (${all}, ${ownColumns(table)}, _valid_from TEXT NOT NULL, _valid_to TEXT, _operation TEXT NOT NULL)`,
     `CREATE INDEX ${quoted(`${name}_history_by_id`)} ON ${history} (id, _valid_to)`,
   ];
 }

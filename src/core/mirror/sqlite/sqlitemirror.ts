@@ -64,6 +64,7 @@ export class SqliteMirror implements MirrorStore {
           if (isNew) mirror.create();
           else if (facts.history && !before?.history) mirror.beginHistory();
           mirror.writeFacts();
+          if (facts.deidentified) mirror.tables.ageOut(options.now());
           if (before !== undefined && before.url !== facts.url) mirror.distrust();
           mirror.writeZone(options);
           return mirror;

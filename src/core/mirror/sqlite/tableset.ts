@@ -1,4 +1,5 @@
 import type { Connection } from '../../../sqlite/open.ts';
+import { agedOut, deidentifiedTable } from '../deidentify/tables.ts';
 import { quoted } from '../names.ts';
 import { type MirrorRecord, onlyFields } from '../records.ts';
 import { TableRows } from '../rows.ts';
@@ -17,8 +18,12 @@ const DIALECT: ViewDialect = {
 
 const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
-/** The table of a resource with the chosen fields only; `id` is always one. */
-export function chosenTable(table: MirrorTable, columns: MirrorChoices['columns']): MirrorTable {
+/** The table of a resource with the chosen fields only, `id` is always one, and with what may be kept of them. */
+export function chosenTable(
+  declared: MirrorTable,
+  { columns, deidentified }: Omit<MirrorChoices, 'history'>,
+): MirrorTable {
+  const table = deidentified ? deidentifiedTable(declared) : declared;
   const chosen = columns[table.resource.name];
   if (chosen === undefined) return table;
   const fields = new Set(['id', ...chosen]);
@@ -41,7 +46,7 @@ export class TableSet {
     private readonly choices: MirrorChoices,
     private readonly instantOf: InstantOf,
   ) {
-    this.tables = MIRROR_TABLES.map((table) => chosenTable(table, choices.columns));
+    this.tables = MIRROR_TABLES.map((table) => chosenTable(table, choices));
   }
 
   /** Makes all tables, views and descriptions of a new file. */
@@ -53,7 +58,9 @@ export class TableSet {
       this.makeView(tableView(table, table.columns, DIALECT));
     }
     for (const view of joinedViews(DIALECT, NOW)) {
-      if (view.reads.every((name) => !this.isPartial(name))) this.makeView(view);
+      const isMade =
+        view.reads.every((name) => !this.isPartial(name)) && !(view.needsTimes && this.choices.deidentified);
+      if (isMade) this.makeView(view);
     }
     if (this.choices.history) this.createHistory();
   }
@@ -97,6 +104,14 @@ export class TableSet {
   chosen({ resource }: MirrorTable, record: MirrorRecord): MirrorRecord {
     const fields = this.choices.columns[resource.name];
     return fields === undefined ? record : onlyFields(record, new Set(['id', ...fields]));
+  }
+
+  /** Years pass: whose birth year could stay so far may be too old for it now. `now`: UTC milliseconds. */
+  ageOut(now: number): void {
+    for (const table of this.tables) {
+      const names = [table.name, ...(this.choices.history ? [`${table.name}_history`] : [])];
+      for (const statement of agedOut(table, names, now)) this.connection.exec(statement);
+    }
   }
 
   rowsOf(table: MirrorTable): TableRows {

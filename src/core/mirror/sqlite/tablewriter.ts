@@ -7,6 +7,7 @@ import { type MirrorRecord, recordOf } from '../records.ts';
 import type { RecordRows, TableRows } from '../rows.ts';
 import { RECORD, SYNCED_AT } from '../tables.ts';
 import type { StoredValue } from '../values.ts';
+import { RecordRebuilder } from './recordrebuilder.ts';
 
 /** Columns of our own behind those of the service. */
 const OWN = [SYNCED_AT, RECORD];
@@ -20,7 +21,7 @@ export interface ChangeCounts {
 
 /** Writes rows of one table, its child tables, its tombstones and its history; to be used within a transaction. */
 export class TableWriter {
-  private readonly known: Statement<[StoredValue], { record: string }>;
+  private readonly known: Statement<[StoredValue], { record: string }> | RecordRebuilder;
   private readonly insert: Statement<StoredValue[]>;
   private readonly replace: Statement<StoredValue[]>;
   private readonly insertChild: readonly Statement<StoredValue[]>[];
@@ -44,7 +45,9 @@ export class TableWriter {
     const names = [...columns.map((column) => quoted(column.name)), ...OWN].join(', ');
     const places = Array.from({ length: columns.length + OWN.length }, () => '?').join(', ');
     const prepare = <P extends unknown[] | object, R = unknown>(text: string) => connection.prepare<P, R>(text);
-    this.known = prepare(`SELECT ${RECORD} AS record FROM ${name} WHERE id = ?`);
+    this.known = table.isDeidentified
+      ? new RecordRebuilder(connection, table)
+      : prepare(`SELECT ${RECORD} AS record FROM ${name} WHERE id = ?`);
     this.insert = prepare(`INSERT OR IGNORE INTO ${name} (${names}) VALUES (${places})`);
     this.replace = prepare(`INSERT OR REPLACE INTO ${name} (${names}) VALUES (${places})`);
     this.insertChild = table.children.map((child) => {
@@ -56,8 +59,10 @@ export class TableWriter {
     );
     this.forget = prepare(`DELETE FROM ${name} WHERE id = ?`);
     const deleted = quoted(`${table.name}_deleted`);
+    // Of a deleted record a de-identified copy keeps that it is gone.
+    const last = table.isDeidentified ? `id, ${SYNCED_AT}` : names;
     this.bury = prepare(
-      `INSERT OR REPLACE INTO ${deleted} (${names}, _deleted_at) SELECT ${names}, ? FROM ${name} WHERE id = ?`,
+      `INSERT OR REPLACE INTO ${deleted} (${last}, _deleted_at) SELECT ${last}, ? FROM ${name} WHERE id = ?`,
     );
     this.unbury = prepare(`DELETE FROM ${deleted} WHERE id = ?`);
     if (!hasHistory) return;
@@ -71,7 +76,7 @@ export class TableWriter {
   /** Writes a record of a first load; one that is there already is replaced. */
   load(record: MirrorRecord, at: string): void {
     const rows = this.rows.rowsOf(record);
-    const values = [...rows.values, at, record.text];
+    const values = [...rows.values, at, this.rows.recordText(record)];
     if (this.insert.run(...values).changes === 0) {
       this.replace.run(...values);
       for (const statement of this.removeChild) statement.run(rows.id);
@@ -81,7 +86,7 @@ export class TableWriter {
 
   /** The record as it is here; undefined where it is not. */
   textOf(id: StoredValue): string | undefined {
-    return this.known.get(id)?.record;
+    return this.known instanceof RecordRebuilder ? this.known.record(id) : this.known.get(id)?.record;
   }
 
   /** Makes the rows of a record what it says; `since`: from when it is so. Nothing is written that is so already. */
@@ -89,8 +94,7 @@ export class TableWriter {
     const rows = this.rows.rowsOf(record);
     const before = this.textOf(rows.id);
     if (before === record.text) return;
-    // The same fields in another order are no change.
-    if (before !== undefined && isDeepStrictEqual(jsonOf(before) && recordOf(before).values, record.values)) return;
+    if (before !== undefined && this.isSame(before, record, rows)) return;
     this.write(record, rows, before !== undefined, at, since);
   }
 
@@ -100,8 +104,16 @@ export class TableWriter {
     this.write(record, rows, this.textOf(rows.id) !== undefined, at, at);
   }
 
+  /** Whether a record is what it was: the same fields in another order are no change. */
+  private isSame(before: string, record: MirrorRecord, rows: RecordRows): boolean {
+    if (jsonOf(before) === undefined) return false;
+    const known = recordOf(before);
+    if (this.rows.table.isDeidentified) return isDeepStrictEqual(this.rows.rowsOf(known), rows);
+    return isDeepStrictEqual(known.values, record.values);
+  }
+
   private write(record: MirrorRecord, rows: RecordRows, isThere: boolean, at: string, since: string): void {
-    this.replace.run(...rows.values, at, record.text);
+    this.replace.run(...rows.values, at, this.rows.recordText(record));
     if (!isThere) this.unbury.run(rows.id);
     // Entries without their record may be there when others have written to the file.
     for (const statement of this.removeChild) statement.run(rows.id);

@@ -5,6 +5,7 @@ import { HttpSource } from '../../stream/httpsource.ts';
 import { ConnectionLost, ConnectionSilent, type StreamItem } from '../../stream/source.ts';
 import { WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
+import type { Deidentifier } from '../deidentify/deidentifier.ts';
 import { memberText } from '../jsonmembers.ts';
 import type { MirrorStore, ReceivedChange } from '../store.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../tables.ts';
@@ -43,6 +44,7 @@ export class Stream {
     private readonly client: ApiClient,
     private readonly now: () => number,
     private readonly signal: AbortSignal,
+    private readonly deidentifier?: Deidentifier,
   ) {}
 
   /**
@@ -90,7 +92,7 @@ export class Stream {
     if (placeOf(from).epoch !== end.epoch || placeOf(from).number > end.number) return false;
     let after = from;
     for (let attempt = 1; placeOf(after).number < end.number; attempt++) {
-      const batch = new ChangeBatch(store, tables);
+      const batch = new ChangeBatch(store, tables, this.deidentifier);
       try {
         for await (const item of this.connect({ after })) {
           if (item.kind === 'opened') continue;
@@ -130,13 +132,14 @@ class ChangeBatch {
   constructor(
     private readonly store: MirrorStore,
     private readonly tables: ReadonlyMap<MirrorTable, number>,
+    private readonly deidentifier: Deidentifier | undefined,
   ) {}
 
   async add(item: Extract<StreamItem, { kind: 'message' }>): Promise<void> {
     const change = changeOf(item);
     // A table that is read after a message has it: applied over it, the message would bring back what has changed since.
     if (change === undefined || !(change.message > (this.tables.get(change.table) ?? Number.POSITIVE_INFINITY))) return;
-    this.changes.push(change);
+    this.changes.push(this.deidentifier?.change(change) ?? change);
     if (this.changes.length >= BATCH) await this.flush();
   }
 

@@ -9,6 +9,7 @@ import { walkPages } from '../../pages/walk.ts';
 import { START, type WalkedPage, type WalkPosition } from '../../pages/walkoptions.ts';
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
+import type { Deidentifier } from '../deidentify/deidentifier.ts';
 import { MirrorRecord, onlyFields, readOneRecord, recordReader } from '../records.ts';
 import type { LoadProgress, MirrorStore } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
@@ -30,6 +31,8 @@ export interface ReadContext {
   /** The stream, where the service has one. */
   readonly stream: () => Stream | undefined;
   readonly signal: AbortSignal;
+  /** Of a de-identified mirror, which knows pseudonyms only. */
+  readonly deidentifier?: Deidentifier | undefined;
   /** Called with what could not be proved about the completeness of a first load, as a sentence. */
   readonly onUnproved: (table: MirrorTable, unproved: string) => void;
   /** Called with the records that arrived. */
@@ -59,14 +62,15 @@ export class ResourceReader {
 
   /** The first load, on from where an earlier run came; `since`: see `LoadProgress`. */
   async load(from: LoadProgress | null, since: () => string): Promise<void> {
-    const { store, onUnproved } = this.context;
-    let last: WalkPosition = from ?? START;
+    const { store, onUnproved, deidentifier } = this.context;
+    let last: WalkPosition = (from && deidentifier?.originalProgress(from)) ?? from ?? START;
     const onProof = ({ unproved }: Proof) => {
       if (unproved !== null) onUnproved(this.table, unproved);
     };
     await this.eachBatch(this.pages({ from: last, onProof }), async (records, position) => {
       last = position ?? last;
-      await store.load(this.table, records, { ...last, since: from?.since ?? since() });
+      const progress = { ...last, since: from?.since ?? since() };
+      await store.load(this.table, records, deidentifier?.progress(progress) ?? progress);
     });
   }
 
@@ -100,7 +104,8 @@ export class ResourceReader {
   }
 
   /** Stages the records with these ids that the service has. */
-  async fetch(ids: readonly string[]): Promise<void> {
+  async fetch(known: readonly string[]): Promise<void> {
+    const ids = known.map((id) => this.asked(id));
     if (this.hasIdFilter) {
       for (let at = 0; at < ids.length; at += MAX_IDS)
         await this.stage({ filter: `id->[${ids.slice(at, at + MAX_IDS).join(',')}]`, isPart: true });
@@ -198,7 +203,7 @@ export class ResourceReader {
     let refused = 0;
     for (const id of locations) {
       try {
-        for await (const page of pagesOf(id)) yield { ...page, position: undefined };
+        for await (const page of pagesOf(this.asked(id))) yield { ...page, position: undefined };
       } catch (cause) {
         if (!(cause instanceof ApiFailure) || (cause.status !== 403 && cause.status !== 404)) throw cause;
         if (++refused === locations.length) throw cause;
@@ -226,14 +231,20 @@ export class ResourceReader {
     if (records.length > 0) await work(records, position);
   }
 
-  /** A record with the chosen fields, whatever the service sent. */
+  /** An id as the service knows it. */
+  private asked(id: string): string {
+    return this.context.deidentifier?.original(id) ?? id;
+  }
+
+  /** A record with the chosen fields, whatever the service sent, and what may be kept of them. */
   private chosen(row: Row): MirrorRecord {
     const record: unknown = row;
     if (!(record instanceof MirrorRecord)) throw new Error('A record was not read by the reader of records.');
     const id = idOf(record as unknown as Row);
     if (id === undefined) throw localFailure('response.malformed', 'The server sent a record without a usable id.');
     const chosen = this.context.store.facts.columns[this.table.resource.name];
-    return chosen === undefined ? record : onlyFields(record, new Set(['id', ...chosen]));
+    const wanted = chosen === undefined ? record : onlyFields(record, new Set(['id', ...chosen]));
+    return this.context.deidentifier?.record(this.table, wanted) ?? wanted;
   }
 
   private async one(id: string): Promise<MirrorRecord | undefined> {

@@ -1,12 +1,12 @@
 import { EXIT } from '../../../catalog/failures.ts';
 import { readingBegan } from '../../exports/bookmark.ts';
 import { Failure, isInterruption } from '../../failure.ts';
-import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import type { Finding, PublishedTable, ResourceState, RowChanges } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { placeOf, Stream } from './listening.ts';
 import { checkLoss } from './lossguard.ts';
 import { type ReadContext, ResourceReader } from './reading.ts';
+import { refusalOf } from './refusal.ts';
 
 /** What a sync did with one resource. */
 export interface ResourceOutcome extends RowChanges {
@@ -77,9 +77,9 @@ class SyncRun {
   private readonly replayed = new Set<MirrorTable>();
 
   constructor(private readonly order: SyncOrder) {
-    const { client, now, signal, store } = order;
+    const { client, now, signal, store, deidentifier } = order;
     this.startedAt = now();
-    this.stream = new Stream(client, now, signal);
+    this.stream = new Stream(client, now, signal, deidentifier);
     const stream = () => (this.head === undefined ? undefined : this.stream);
     this.plans = order.tables.map((table) => ({
       table,
@@ -114,10 +114,10 @@ class SyncRun {
     } catch (cause) {
       this.order.signal.throwIfAborted();
       if (!(cause instanceof Failure) || isInterruption(cause) || cause.exitCode === EXIT.file) throw cause;
-      if (cause instanceof ApiFailure && (cause.status === 403 || WITHOUT_ROUTE.includes(cause.status ?? 0))) {
-        this.unavailable.set(table, `${cause.message} (HTTP ${cause.status})`);
-        await this.order.store.saveResource(table, { unavailable: this.unavailable.get(table) ?? null });
-        return;
+      const unavailable = refusalOf(cause, this.order.deidentifier !== undefined);
+      if (unavailable !== undefined) {
+        this.unavailable.set(table, unavailable);
+        return this.order.store.saveResource(table, { unavailable });
       }
       // What concerns every resource ends the run where none is whole yet.
       if (cause.exitCode === EXIT.auth) throw cause;
@@ -261,7 +261,7 @@ class SyncRun {
     const asOf = new Date(end === undefined ? this.startedAt : now()).toISOString();
     const tables = new Map(whole.map((plan) => [plan.table, this.published(plan, asOf, end)]));
     const locations = whole.some(({ reader }) => reader.isByLocation) ? this.locations : undefined;
-    const changes = await store.publish({ tables, locations, at: asOf });
+    const changes = await store.publish({ tables, locations, at: this.order.deidentifier?.instant(asOf) ?? asOf });
     const none: RowChanges = { added: 0, changed: 0, deleted: 0 };
     const resources = this.plans.map(({ table }) => ({
       table,

@@ -69,7 +69,10 @@ export function receiptOf(verified: Verified): string {
   const { receipt: _, ...report } = reportOf(verified);
   const resources = verified.resources.map((each, index) => ({
     ...report.resources[index],
-    ...{ unavailable: each.unavailable, failure: each.failure?.message ?? null },
+    ...{
+      unavailable: each.unavailable,
+      failure: (store.facts.deidentified ? each.failure?.code : each.failure?.message) ?? null,
+    },
     tables: each.complete ? digestsOf(store, each.table) : [],
   }));
   const result = resultOf(report);

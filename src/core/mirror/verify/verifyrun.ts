@@ -1,11 +1,11 @@
 import { EXIT } from '../../../catalog/failures.ts';
 import { Failure, isInterruption } from '../../failure.ts';
-import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 import { guarded } from '../sqlite/connection.ts';
 import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
 import type { ResourceState } from '../store.ts';
 import { Stream } from '../sync/listening.ts';
 import { type ReadTarget, ResourceReader } from '../sync/reading.ts';
+import { refusalOf } from '../sync/refusal.ts';
 import { type SyncOrder, syncOnce } from '../sync/syncrun.ts';
 import type { MirrorTable } from '../tables.ts';
 import { Doubts } from './doubts.ts';
@@ -106,8 +106,9 @@ class VerifyRun {
     } catch (cause) {
       this.order.signal.throwIfAborted();
       if (!(cause instanceof Failure) || isInterruption(cause)) throw cause;
-      if (cause instanceof ApiFailure && (cause.status === 403 || WITHOUT_ROUTE.includes(cause.status ?? 0))) {
-        this.unavailable.set(table, `${cause.message} (HTTP ${cause.status})`);
+      const unavailable = refusalOf(cause, this.order.deidentifier !== undefined);
+      if (unavailable !== undefined) {
+        this.unavailable.set(table, unavailable);
         return;
       }
       if (cause.exitCode === EXIT.file || cause.exitCode === EXIT.auth) throw cause;
@@ -164,9 +165,10 @@ class VerifyRun {
     const differences = this.local(() => doubts.open());
     const serverRows = this.local(() => doubts.rows() - doubts.extraRows() + doubts.countOf('missing'));
     const at = new Date(now()).toISOString();
+    const written = this.order.deidentifier?.instant(at) ?? at;
     if (isRepair && differences > 0) {
       this.local(() => {
-        doubts.mend(at);
+        doubts.mend(written);
         doubts.compareAgain();
       });
     }
