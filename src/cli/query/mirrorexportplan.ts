@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
+import type { Field } from '../../catalog/fields/kind.ts';
+import { text } from '../../catalog/fields/text.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { FORMATS } from '../../core/output/formats.ts';
+import type { MirrorSource } from '../../core/query/mirrorsource.ts';
 import type { MirroredTable } from '../../core/query/mirrortables.ts';
 import { didYouMean } from '../errors/nearest.ts';
 import type { PlannedFile } from '../exporting/exportplan.ts';
@@ -40,14 +43,26 @@ export function mirrorFormatOf(flags: FlagValues) {
  */
 export function planMirrorFiles(
   named: readonly Resource[] | undefined,
-  tables: readonly MirroredTable[],
+  { tables, isDeidentified }: Pick<MirrorSource, 'tables' | 'isDeidentified'>,
   flags: FlagValues,
 ): MirrorFile[] {
   const files = (named ?? STORED_RESOURCES).flatMap((resource) => {
     const table = tables.find((each) => each.resource === resource.name);
-    return table === undefined ? [] : [{ table, planned: planned(resource, table, flags) }];
+    return table === undefined
+      ? []
+      : [{ table, planned: planned(isDeidentified ? inYears(resource) : resource, table, flags) }];
   });
   return named === undefined ? files.filter(({ table }) => table.complete || table.unavailable === null) : files;
+}
+
+/** A resource whose dates and instants are years, which are text. */
+function inYears(resource: Resource): Resource {
+  const isTime = ({ kind }: Field) => kind.name === 'date' || kind.name === 'dateTime';
+  const year = (field: Field): Field => (isTime(field) ? { ...field, kind: text() } : field);
+  const fields = Object.fromEntries(Object.entries(resource.fields).map(([name, field]) => [name, year(field)]));
+  const { list, async } = resource.operations;
+  const operations = { ...(list && { list: { ...list, fields } }), ...(async && { async: { ...async, fields } }) };
+  return { ...resource, fields, operations: { ...resource.operations, ...operations } };
 }
 
 function planned(resource: Resource, { url, organization }: MirroredTable, flags: FlagValues): PlannedFile {

@@ -1,11 +1,15 @@
 import type { Connection } from '../../sqlite/open.ts';
 import type { ScanFormat } from '../jsonscan/scanformats.ts';
+import { RecordRebuilder } from '../mirror/sqlite/recordrebuilder.ts';
+import { chosenTable } from '../mirror/sqlite/tableset.ts';
+import type { MirrorFacts } from '../mirror/store.ts';
+import { findTable } from '../mirror/tables.ts';
 import type { RowPage } from '../pages/page.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 import { QueryFault } from './fault.ts';
 import type { MirroredTable } from './mirrortables.ts';
 import { sqliteFault } from './sqlitefault.ts';
-import { mirroredTables, openReadOnly } from './sqliteopen.ts';
+import { mirroredTables, mirrorFacts, openReadOnly } from './sqliteopen.ts';
 
 /** Records of a page. */
 const PAGE = 500;
@@ -15,6 +19,7 @@ export class MirrorSource {
   /** What is mirrored. */
   readonly tables: readonly MirroredTable[];
   private readonly connection: Connection;
+  private readonly facts: MirrorFacts | undefined;
 
   /** Opens the mirror in a file of SQLite. Throws a QueryFault. */
   constructor(file: string) {
@@ -22,6 +27,7 @@ export class MirrorSource {
     try {
       this.connection.exec('BEGIN');
       this.tables = mirroredTables(this.connection);
+      this.facts = mirrorFacts(this.connection);
     } catch (cause) {
       const fault = sqliteFault(cause, '', this.connection);
       this.close();
@@ -37,6 +43,12 @@ export class MirrorSource {
     { tableName }: MirroredTable,
     read: ScanFormat['read'] = (body) => readEnvelope(bodyText(body)),
   ): AsyncGenerator<RowPage> {
+    const table = this.facts?.deidentified && findTable(tableName);
+    if (table) {
+      const rebuilder = new RecordRebuilder(this.connection, chosenTable(table, this.facts));
+      for (const page of rebuilder.pages()) yield { rows: rowsOf(page, read) };
+      return;
+    }
     const sql = `SELECT _record FROM "${tableName.replaceAll('"', '""')}" ORDER BY id`;
     try {
       let page: string[] = [];
@@ -52,6 +64,11 @@ export class MirrorSource {
     } catch (cause) {
       throw sqliteFault(cause, sql, this.connection);
     }
+  }
+
+  /** Whether its dates and instants are years, and its records those that its columns make (D52). */
+  get isDeidentified(): boolean {
+    return Boolean(this.facts?.deidentified);
   }
 
   close(): void {

@@ -1,5 +1,7 @@
 import { type Connection, openConnection } from '../../sqlite/open.ts';
 import { openToRead } from '../mirror/sqlite/connection.ts';
+import { readFacts } from '../mirror/sqlite/state.ts';
+import type { MirrorFacts } from '../mirror/store.ts';
 import { QueryFault } from './fault.ts';
 import type { MirroredTable } from './mirrortables.ts';
 import { openingFault } from './sqlitefault.ts';
@@ -38,6 +40,12 @@ export function mirroredTables(connection: Connection): MirroredTable[] {
     asOf: textOf(row.as_of),
     unavailable: textOf(row.unavailable),
   }));
+}
+
+/** What a mirror was made with; undefined where its file does not say. */
+export function mirrorFacts(connection: Connection): MirrorFacts | undefined {
+  const isThere = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_facts'").get() !== undefined;
+  return isThere ? readFacts(connection).facts : undefined;
 }
 
 function textOf(value: unknown): string | null {

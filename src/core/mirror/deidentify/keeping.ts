@@ -1,4 +1,4 @@
-import type { Field, Fields } from '../../../catalog/fields/kind.ts';
+import type { Fields, Kind } from '../../../catalog/fields/kind.ts';
 import type { MirrorColumn, MirrorTable } from '../tables.ts';
 import { AGE_LIMIT, treatmentOf } from './treatments.ts';
 
@@ -32,7 +32,7 @@ export function keepOf(table: MirrorTable, column: MirrorColumn, { pseudonym, di
     case 'postalCode':
       return postalCodeOf;
     case 'kept':
-      return keepTyped(column, listedValues(table.resource.fields, column));
+      return keepTyped(column, table.resource.fields);
     default:
       return () => null;
   }
@@ -57,26 +57,35 @@ function postalCodeOf(value: unknown): string {
   return FEW_PEOPLE.includes(area) ? '000' : area;
 }
 
-/** One word, as codes are, or the six digits of a color; nobody's phone number, nor a sentence. */
-const CODE = /^(?:[a-z][\w./+-]{0,39}|[0-9a-f]{1,6})$/i;
+/** One word, as codes are, or a color: no phone number, no sentence. */
+const CODE = /^(?:[a-z][\w./+-]{0,39}|[0-9a-f]{6})$/i;
+
+/** The place of an entry in a map (D24). */
+const ORDER_INDEX = /^\d{1,4}$/;
 
 const NUMBER = /^-?\d{1,12}(?:\.\d{1,4})?$/;
 
 /** What has the form of its column: a service may send anything, also where a number or a status is expected. */
-function keepTyped({ type }: MirrorColumn, listed: readonly string[]): Keep {
+function keepTyped({ name, type, field }: MirrorColumn, fields: Fields): Keep {
   if (type === 'boolean') return (value) => (typeof value === 'boolean' ? value : null);
-  if (type === 'text')
-    return (value) => (typeof value === 'string' && (listed.includes(value) || CODE.test(value)) ? value : null);
-  return (value) => (typeof value === 'number' || NUMBER.test(String(value)) ? value : null);
+  if (type !== 'text') return (value) => (typeof value === 'number' || NUMBER.test(String(value)) ? value : null);
+  const kind = kindOf(fields, field ?? '');
+  const listed = kind?.values ?? [];
+  const isOpen = listed.length === 0 || kind?.isOpen === true;
+  const form = name === 'key' ? ORDER_INDEX : CODE;
+  return (value) => {
+    if (typeof value !== 'string') return null;
+    return listed.includes(value) || (isOpen && form.test(value)) ? value : null;
+  };
 }
 
-/** The values that the catalog lists for a column. */
-function listedValues(fields: Fields, { field }: MirrorColumn): readonly string[] {
+/** The kind of value at a wire name, such as `phones.number`. */
+function kindOf(fields: Fields, field: string): Kind | undefined {
   let within: Fields | undefined = fields;
-  let found: Field | undefined;
-  for (const name of (field ?? '').split('.')) {
-    found = within?.[name];
-    within = found?.kind.fields ?? found?.kind.item?.fields;
+  let found: Kind | undefined;
+  for (const name of field.split('.')) {
+    found = within?.[name]?.kind;
+    within = found?.fields ?? found?.item?.fields;
   }
-  return found?.kind.values ?? [];
+  return found?.name === 'list' ? found.item : found;
 }

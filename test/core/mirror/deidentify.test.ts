@@ -1,0 +1,400 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import MirrorExport from '../../../src/commands/mirror/export.ts';
+import MirrorStatus from '../../../src/commands/mirror/status.ts';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { Draws } from '../../faithful/random.ts';
+import { TestClock } from '../../support/clock.ts';
+import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { allRecords, line, organizationRecords, tokenRecords } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { queried, TABLES } from './oracle.ts';
+import { bytesBelow, Finder, originalsOf } from './originals.ts';
+import { changeSomething, connectionTo, disturbed, serverRecords, without } from './practice.ts';
+
+let service: TestService;
+let folder: string;
+let file: string;
+let key: string;
+let env: Readonly<Record<string, string>>;
+
+/** Every field of it is one of a kind. */
+const WANDA = line('PatientV1', {
+  id: 70_000_000_000_177,
+  firstName: 'Wandalina',
+  lastName: 'Quetzalworth',
+  preferredName: 'Wandy-Q',
+  middleInitial: 'Xq.',
+  title: 'Countess',
+  nameSuffix: 'XIVth',
+  gender: 'F',
+  dateOfBirth: '1931-07-19',
+  patientStatus: 'ACTIVE',
+  contactMethod: 'Text me',
+  languageType: 'English',
+  chartNumber: 'CHART-99217',
+  emailAddress: 'wanda.q@example.org',
+  phones: [{ id: 70_000_000_009_177, phoneType: 'MOBILE', number: '(719) 555-0177', extension: 'x8841', sequence: 1 }],
+  preferredLocation: { id: LOCATIONS.east },
+  address1: '17 Ptarmigan Crescent',
+  address2: 'Apt. Zebra',
+  city: 'Leadvillington',
+  state: 'CO',
+  postalCode: '82190-1234',
+  firstVisitDate: '2019-08-07T16:05:04.000Z',
+});
+
+async function open(records: Iterable<Readonly<Record<string, unknown>>> = [...allRecords(), WANDA]) {
+  const opened = await testService(records, { clock: new TestClock(Date.now()) });
+  env = connectionTo(await opened.app.listen({ host: '127.0.0.1', port: 0 }));
+  return opened;
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+  key = join(folder, 'the.key');
+  service = await open();
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const clock = { now: Date.now, sleep: async () => {} };
+const still = disturbed(async () => {});
+
+async function run(id: string, command: unknown, words: readonly string[], world: World = {}) {
+  const ran = await runCommand(id, command, words, { env, clock, openNetwork: still, ...world });
+  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+}
+
+const sync = (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
+  run('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world);
+const verify = (words: readonly string[] = []) =>
+  run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words]);
+
+/** All rows of all tables of the service, in one order, without when they were written. */
+function contentOf(of: string): Record<string, unknown> {
+  const tables = queried(of, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+    .map(({ name }) => String(name))
+    .filter((name) => !/_(deleted|history)$/.test(name));
+  const rowsOf = (table: string) =>
+    queried(of, `SELECT * FROM ${table}`)
+      .map(({ _synced_at, ...row }) => JSON.stringify(row))
+      .sort();
+  return Object.fromEntries(tables.map((table) => [table, rowsOf(table)]));
+}
+
+async function firstId(path: string): Promise<unknown> {
+  const { body } = await service.call('GET', path, { query: { lastId: 0 } });
+  return (body.data as { id: unknown }[])[0]?.id;
+}
+
+async function originals(): Promise<Set<string>> {
+  return originalsOf([...(await serverRecords(service)).values()].flat());
+}
+
+describe('a de-identified mirror', () => {
+  it('has no original in any byte that is ever on the disk', async () => {
+    const known = await originals();
+    const seen: Buffer[] = [];
+    const watching = disturbed(async () => {
+      seen.push(await bytesBelow(folder));
+    });
+    const draws = new Draws('originals');
+    const paging = ['--page-size', '5', '--parallel', '1'];
+    expect(await sync(['--deidentify', key, '--history', ...paging], { openNetwork: watching })).toMatchObject({
+      exitCode: 0,
+    });
+    for (let change = 0; change < 15; change++) await changeSomething(service, draws);
+    await service.call('PUT', `/patients/${WANDA.id}`, { body: { city: 'Otherwhereton', lastName: 'Zyzzyvaworth' } });
+    for (const original of await originals()) known.add(original);
+    for (const path of ['events', 'documents']) {
+      const id = await firstId(`/${path}`);
+      await service.call('DELETE', `/${path}/${id}`, { query: { recurrenceTarget: 'OCCURRENCE' } });
+    }
+    expect(await sync([], { openNetwork: watching })).toMatchObject({ exitCode: 0 });
+    // Without the stream everything is read, swept and compared.
+    const pulled = disturbed(async () => {
+      seen.push(await bytesBelow(folder));
+    });
+    const network: World['openNetwork'] = (options) => {
+      const opened = pulled(options);
+      return {
+        ...opened,
+        send: (request) => opened.send({ ...request, url: request.url.replace('/stream', '/nothing') }),
+      };
+    };
+    for (let change = 0; change < 10; change++) await changeSomething(service, draws);
+    for (const original of await originals()) known.add(original);
+    expect(await sync([], { openNetwork: network })).toMatchObject({ exitCode: 0 });
+    expect(await verify(['--repair'])).toMatchObject({ exitCode: 0 });
+    for (const format of ['csv', 'ndjson', 'parquet', 'xlsx']) {
+      const to = ['--from', file, '--to', join(folder, format), '--format', format];
+      expect(await run('mirror:export', MirrorExport, to)).toMatchObject({ exitCode: 0 });
+    }
+    seen.push(await bytesBelow(folder));
+
+    const empty = await open([...organizationRecords(), ...tokenRecords()]);
+    const other = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+    await sync(['--deidentify', join(other, 'the.key'), '--history'], {}, join(other, 'empty.db'));
+    const words = new Finder(known).in(await bytesBelow(other));
+    await empty.close();
+    await rm(other, { recursive: true });
+    // The copy's own instants are of today.
+    const today = new Date().toISOString().slice(0, 10);
+    const finder = new Finder([...known].filter((original) => !words.has(original) && !original.startsWith(today)));
+    expect(finder.count).toBeGreaterThan(150);
+    expect([...words].length).toBeLessThan(10);
+    expect([...finder.in(Buffer.concat(seen))]).toEqual([]);
+    // Short originals, which bytes may have by chance, are in no cell.
+    const cells = new Set(
+      Object.values(contentOf(file)).flatMap((rows) =>
+        (rows as string[]).flatMap((row) => Object.values(JSON.parse(row)).map(String)),
+      ),
+    );
+    expect([...known].filter((original) => cells.has(original) && !/^\d$/.test(original))).toEqual([]);
+  });
+
+  it('counts, sums and joins as the mirror in the clear', async () => {
+    const clear = join(folder, 'clear.db');
+    await sync([], {}, clear);
+    await sync();
+    const QUERIES = [
+      ...Object.values(TABLES).map((table) => `SELECT count(*) AS n FROM ${table}`),
+      'SELECT p.state, p.gender, count(*) AS n, sum(t.amount_cents) AS cents FROM patients p JOIN transactions t ON t.patient_id = p.id GROUP BY p.id ORDER BY 1, 2, 3, 4',
+      'SELECT d.applied_amount_cents, d.is_active, t.amount_cents FROM transaction_distributions d JOIN transactions t ON t.id = d.charge_id ORDER BY 1, 2, 3',
+      'SELECT k.key, g.tag_type, count(*) AS n FROM transaction_transaction_tags k JOIN transaction_tags g ON g.id = k.transaction_tag_id GROUP BY 1, 2 ORDER BY 1, 2',
+      'SELECT h.status, h.action, count(a.id) AS n FROM appointment_histories h LEFT JOIN appointments a ON a.id = h.appointment_id GROUP BY 1, 2 ORDER BY 1, 2',
+      'SELECT count(*) AS n FROM patient_referred_patients r JOIN patients p ON p.id = r.referred_patient_id',
+      'SELECT count(*) AS n FROM event_recurrence_days',
+      'SELECT count(DISTINCT group_id) AS n FROM events',
+      'SELECT outstanding, unapplied FROM v_balances ORDER BY 1, 2',
+      'SELECT substr(start, 1, 4) AS year, duration, status FROM appointments ORDER BY 1, 2, 3',
+    ];
+    const EXPORTED = ['transactions', 'patients'];
+    expect(
+      await run('mirror:export', MirrorExport, [...EXPORTED, '--from', file, '--to', folder, '--format', 'ndjson']),
+    ).toMatchObject({ exitCode: 0 });
+    const records = await serverRecords(service);
+    // What is exported is made of the columns: the same sums, and nothing that was left out.
+    const exported = async (name: string) =>
+      (await readFile(join(folder, `${name}.ndjson`), 'utf8'))
+        .trimEnd()
+        .split('\n')
+        .map((each) => JSON.parse(each));
+    const figures = (all: readonly Record<string, unknown>[]) =>
+      all
+        .map(({ amount, isActive, distributions, transactionTags }) =>
+          JSON.stringify([
+            amount,
+            isActive,
+            (distributions as { appliedAmount: number }[]).map(({ appliedAmount }) => appliedAmount),
+            Object.keys(transactionTags ?? {}),
+          ]),
+        )
+        .sort();
+    expect(figures(await exported('transactions'))).toEqual(figures(records.get('transactions') ?? []));
+    const years = (all: readonly Record<string, unknown>[]) =>
+      all
+        .map(({ gender, income, firstVisitDate }) =>
+          JSON.stringify([gender, income, String(firstVisitDate).slice(0, 4)]),
+        )
+        .sort();
+    expect(years(await exported('patients'))).toEqual(years(records.get('patients') ?? []));
+    for (const query of QUERIES) expect(queried(file, query), query).toEqual(queried(clear, query));
+    expect(queried(file, 'SELECT count(*) AS n FROM transactions')[0]?.n).toBeGreaterThan(3);
+    expect(queried(file, 'SELECT _record FROM patients WHERE _record IS NOT NULL')).toEqual([]);
+    expect(
+      queried(file, 'SELECT patient_id FROM patient_phones UNION ALL SELECT document_id FROM document_tags'),
+    ).toEqual([]);
+  });
+
+  it.each(['the stream', 'lastModified'])('after changes told by %s is what a new one with its key is', async (how) => {
+    const network = how === 'the stream' ? still : without('/stream');
+    await sync(['--deidentify', key], { openNetwork: network });
+    const draws = new Draws(`de-identified by ${how}`);
+    const meanwhile: World['openNetwork'] = (options) => {
+      const opened = disturbed(async () => {
+        if (draws.chance(0.3)) await changeSomething(service, draws);
+      })(options);
+      return {
+        ...opened,
+        send: (request) =>
+          opened.send({
+            ...request,
+            url: how === 'the stream' ? request.url : request.url.replace('/stream', '/nothing'),
+          }),
+      };
+    };
+    for (let round = 0; round < (how === 'the stream' ? 2 : 1); round++) {
+      for (let change = 0; change < 8; change++) await changeSomething(service, draws);
+      const busy = await sync([], { openNetwork: meanwhile });
+      expect(busy.exitCode, busy.stderr).toBe(0);
+      const { exitCode, stderr } = await sync([], { openNetwork: network });
+      expect(exitCode, stderr).toBe(0);
+      const fresh = join(folder, `fresh${round}.db`);
+      expect(await sync(['--deidentify', key], {}, fresh)).toMatchObject({ exitCode: 0 });
+      // Without the stream nothing tells whom a patient has referred.
+      const { patient_referred_patients: here, ...content } = contentOf(file);
+      const { patient_referred_patients: there, ...wanted } = contentOf(fresh);
+      expect(content).toEqual(wanted);
+      if (how === 'the stream') expect(here).toEqual(there);
+      const again = await sync([], { openNetwork: network });
+      const changed = again.json.resources.filter(
+        ({ added, changed, deleted }: Record<string, number>) => added || changed || deleted,
+      );
+      expect(changed).toEqual([]);
+    }
+  });
+
+  it('goes on with a load that was cut off', async () => {
+    let requests = 0;
+    const dying = disturbed(async () => {
+      if (++requests > 30) throw new Error('cut off');
+    });
+    const first = await sync(['--deidentify', key, '--page-size', '1', '--parallel', '1'], { openNetwork: dying });
+    expect(first.exitCode).not.toBe(0);
+    const progress = queried(file, 'SELECT read FROM _progress WHERE read IS NOT NULL');
+    expect(progress.length).toBeGreaterThan(0);
+    expect(await sync([])).toMatchObject({ exitCode: 0 });
+    const fresh = join(folder, 'fresh.db');
+    await sync(['--deidentify', key], {}, fresh);
+    expect(contentOf(file)).toEqual(contentOf(fresh));
+  });
+
+  it('has tombstones without content, and versions', async () => {
+    await sync(['--deidentify', key, '--history']);
+    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { gender: 'O', firstName: 'Anna' } });
+    await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { firstName: 'Robert' } });
+    const id = await firstId('/events');
+    await service.call('DELETE', `/events/${id}`, { query: { recurrenceTarget: 'OCCURRENCE' } });
+    const { json } = await sync([]);
+    const changes = Object.fromEntries(
+      json.resources.map(({ resource, changed, deleted }: Record<string, unknown>) => [resource, [changed, deleted]]),
+    );
+    // Of Bob nothing changed that is kept.
+    expect(changes).toMatchObject({ patients: [1, 0], events: [0, 1] });
+    const [{ id: gone, _synced_at, _deleted_at, ...content } = {}] = queried(file, 'SELECT * FROM events_deleted');
+    expect(new Set(Object.values(content))).toEqual(new Set([null]));
+    expect([gone === id, _deleted_at]).toEqual([false, `${new Date().getUTCFullYear()}-01-01T00:00:00.000Z`]);
+    expect(
+      queried(
+        file,
+        'SELECT gender, _operation FROM patients_history WHERE id IN (SELECT id FROM patients_history GROUP BY id HAVING count(*) > 1) ORDER BY rowid',
+      ),
+    ).toEqual([
+      { gender: expect.any(String), _operation: 'CREATE' },
+      { gender: 'O', _operation: 'UPDATE' },
+    ]);
+  });
+
+  it('is compared with the service in what it keeps, and mended', async () => {
+    await sync();
+    const damaged = openConnection(file);
+    damaged.exec(
+      "UPDATE patients SET state = 'TX' WHERE postal_code = '000'; DELETE FROM transactions WHERE id IN (SELECT min(id) FROM transactions)",
+    );
+    const [{ id: pseudonym } = {}] = queried(file, "SELECT id FROM patients WHERE state = 'TX'");
+    damaged.close();
+    const found = await verify();
+    expect(found.exitCode).toBe(9);
+    const different = found.json.resources.flatMap(({ different }: { different: unknown[] }) => different);
+    expect(different).toEqual([{ id: String(pseudonym), fields: ['state'] }]);
+    expect(found.json.differences).toBe(2);
+    expect(await verify(['--repair'])).toMatchObject({ exitCode: 0 });
+    expect(await verify()).toMatchObject({ exitCode: 0, json: { differences: 0 } });
+    const fresh = join(folder, 'fresh.db');
+    await sync(['--deidentify', key], {}, fresh);
+    expect(contentOf(file)).toEqual(contentOf(fresh));
+  });
+
+  it('has years, areas and no birth year of old people, whenever they become old', async () => {
+    await sync();
+    const wanda = "postal_code = '000' AND first_visit_date = '2019'";
+    expect(queried(file, `SELECT date_of_birth, state FROM patients WHERE ${wanda}`)).toEqual([
+      { date_of_birth: null, state: 'CO' },
+    ]);
+    const year = new Date().getUTCFullYear();
+    expect(queried(file, 'SELECT max(date_of_birth) AS born FROM patients')[0]?.born).toMatch(/^\d{4}$/);
+    const connection = openConnection(file);
+    connection.exec(`UPDATE patients SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
+    connection.close();
+    await sync([]);
+    expect(queried(file, `SELECT date_of_birth FROM patients WHERE ${wanda}`)).toEqual([{ date_of_birth: null }]);
+  });
+});
+
+describe('the key of a de-identified mirror', () => {
+  it('is made for its owner alone, kept, and told from another one', async () => {
+    expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
+    const facts = await stat(key);
+    expect([facts.size, facts.mode & 0o777]).toEqual([32, 0o600]);
+    const secret = await readFile(key);
+    const status = async (of: string) =>
+      (await run('mirror:status', MirrorStatus, ['--to', of, '--json'])).json.deidentified;
+    expect(await status(file)).toBe(true);
+    // The same key gives the same pseudonyms, another one others.
+    const [second, third] = [join(folder, 'second.db'), join(folder, 'third.db')];
+    await sync(['--deidentify', key], {}, second);
+    await sync(['--deidentify', join(folder, 'other.key')], {}, third);
+    const ids = (of: string) => queried(of, 'SELECT id FROM patients ORDER BY id');
+    expect(ids(second)).toEqual(ids(file));
+    expect(ids(third)).not.toEqual(ids(file));
+    expect((await bytesBelow(folder, ['the.key'])).includes(secret)).toBe(false);
+
+    await sync([], {}, join(folder, 'clear.db'));
+    expect(await status(join(folder, 'clear.db'))).toBe(false);
+    const REFUSED = [
+      [file, join(folder, 'other.key'), 'is not the key that'],
+      [file, join(folder, 'not-there.key'), 'is not there'],
+      [join(folder, 'clear.db'), key, 'in the clear'],
+    ] as const;
+    for (const [of, named, why] of REFUSED) {
+      const ran = await sync(['--deidentify', named], {}, of);
+      expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
+    expect(await stat(join(folder, 'not-there.key')).catch(() => 'none')).toBe('none');
+    await writeFile(join(folder, 'short.key'), 'too short');
+    const short = await sync(['--deidentify', join(folder, 'short.key')], {}, join(folder, 'new.db'));
+    expect([short.exitCode, short.stderr]).toEqual([2, expect.stringContaining('32 bytes')]);
+    await rm(key);
+    expect(await sync([])).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('the.key') });
+    // It may lie elsewhere by now.
+    const moved = join(folder, 'moved.key');
+    await writeFile(moved, secret);
+    await chmod(moved, 0o600);
+    expect(await sync(['--deidentify', moved])).toMatchObject({ exitCode: 0 });
+    expect(await verify()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('turns every id into another one, and back', async () => {
+    const { Permutation } = await import('../../../src/core/mirror/deidentify/permutation.ts');
+    const permutation = new Permutation(randomBytes(32));
+    const ids = [1n, 2n, 3n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n];
+    for (let id = 70_000_000_000_000n; id < 70_000_000_002_000n; id++) ids.push(id);
+    const pseudonyms = ids.map((id) => permutation.pseudonym(id) ?? 0n);
+    expect(new Set(pseudonyms).size).toBe(ids.length);
+    expect(pseudonyms.map((each) => permutation.original(each))).toEqual(ids);
+    expect(
+      pseudonyms.every(
+        (each, at) => each > 0n && each < 2n ** 63n && each < 2n ** 53n === (ids[at] as bigint) < 2n ** 53n,
+      ),
+    ).toBe(true);
+    // Neighbours are nowhere near each other: half of the bits differ.
+    const bits = pseudonyms
+      .slice(7)
+      .map((each, at) => (each ^ (pseudonyms[at + 6] as bigint)).toString(2).replaceAll('0', '').length);
+    const mean = bits.reduce((sum, each) => sum + each, 0) / bits.length;
+    expect(Math.abs(mean - 26.5)).toBeLessThan(0.5);
+    expect([0n, -1n, 2n ** 63n].map((id) => permutation.pseudonym(id))).toEqual([undefined, undefined, undefined]);
+  });
+});
