@@ -30,6 +30,14 @@ export async function readDeidentifying(
   const flag = textFlag(flags, 'deidentify');
   const chosen = known?.deidentified ?? undefined;
   if (flag === undefined && chosen === undefined) return { facts, deidentifier: undefined };
+  if (facts.files)
+    throw usageFailure(
+      '--files keeps the contents of documents, which name people: it does not go with --deidentify.',
+      {
+        source: '--files',
+        hint: 'Leave out --files, or name another file with --to for a mirror in the clear.',
+      },
+    );
   if (flag === '') throw usageFailure('--deidentify must name the file of a key.', { source });
   if (known !== undefined && chosen === undefined)
     throw usageFailure(`${file} holds its records in the clear.`, {

@@ -28,6 +28,7 @@ import { pinged, pingFlags } from '../ping.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
+import { filesFailure, keepContents } from './keepfiles.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
@@ -53,6 +54,10 @@ export const syncFlags: FlagInput = {
   columns: mirror.list(
     'RESOURCE:A,B',
     'Only these fields of a resource, such as patients:id,lastName; a file keeps its choice',
+  ),
+  files: mirror.text(
+    'DIR',
+    'Also keep the content of each document, as DIR/ID/NAME; a file keeps its choice, until another one is named',
   ),
   deidentify: mirror.text(
     'KEYFILE',
@@ -140,15 +145,25 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         ...readPaging(flags),
       };
       const outcome = await syncOnce(common).finally(stop);
+      const keeping = { store, client, connections: this.connections(flags), context: this.context };
+      const keep = (synced: SyncOutcome) => keepContents({ ...keeping, isQuiet: isOn(flags, 'quiet') }, synced);
+      const incomplete = filesFailure(await keep(outcome));
       const isFollowing = isOn(flags, 'follow');
       await this.conclude(order, outcome, client, isFollowing && isOn(flags, 'json'));
+      if (!isFollowing && incomplete !== undefined) throw incomplete;
       if (!isFollowing) return;
+      if (incomplete !== undefined) await this.note(incomplete.message);
       await order.done();
       await followMirror(
         {
           ...{ clock, random, signal, policy: DEFAULT_RETRY },
           stream: new Stream(client, clock.now, signal),
-          sync: (isIncrement) => syncOnce({ ...common, isIncrement }).finally(stop),
+          sync: async (isIncrement) => {
+            const synced = await syncOnce({ ...common, isIncrement }).finally(stop);
+            const missing = isIncrement && !hasNewDocuments(synced) ? undefined : filesFailure(await keep(synced));
+            if (missing !== undefined) await this.note(missing.message);
+            return synced;
+          },
           interval: readAge(flags, 'fresh') ?? INTERVAL,
           onStale: ({ resource }, reason) => this.note(`${resource.name}: not up to date. ${reason}`),
           onEvent: (event) => this.print(isOn(flags, 'json') ? `${JSON.stringify(event)}\n` : eventLine(event)),
@@ -246,6 +261,12 @@ function untouched(tables: readonly MirrorTable[], { resources }: MirrorContents
     const { rows = 0, complete = false, unavailable = null } = resources.get(table) ?? {};
     return { table, rows, added: 0, changed: 0, deleted: 0, complete, unavailable, failure: null };
   });
+}
+
+function hasNewDocuments({ resources }: SyncOutcome): boolean {
+  return resources.some(
+    ({ table, added, changed, deleted }) => table.name === 'documents' && added + changed + deleted > 0,
+  );
 }
 
 /** An event for people. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { emittedFields } from '../../catalog/record.ts';
@@ -64,6 +65,7 @@ export function readFacts(
       organization,
       url,
       history: isOn(flags, 'history'),
+      files: readFilesFolder(flags),
       columns: columns ?? {},
       timezone: textFlag(flags, 'timezone') ?? null,
     };
@@ -90,8 +92,16 @@ export function readFacts(
     ...before,
     url,
     history: before.history || isOn(flags, 'history'),
+    files: readFilesFolder(flags) ?? before.files ?? null,
     timezone: textFlag(flags, 'timezone') ?? before.timezone,
   };
+}
+
+/** The absolute path that `--files` names; null without it. Throws a Failure (exit 2). */
+function readFilesFolder(flags: FlagValues): string | null {
+  const folder = textFlag(flags, 'files');
+  if (folder === '') throw usageFailure('--files must name a folder.', { source: '--files' });
+  return folder === undefined ? null : resolve(folder);
 }
 
 /** Chosen fields by resource; undefined when none were named. */

@@ -42,7 +42,7 @@ type States = ReadonlyMap<MirrorTable, ResourceState>;
 
 /** The status of a mirror. */
 export function statusOf(file: string, facts: MirrorFacts, states: States, lock: LockStatus | null): MirrorStatus {
-  const { organization, url, history, deidentified = null } = facts;
+  const { organization, url, history, deidentified = null, files = null } = facts;
   const resources = [...states].map(([{ resource, name }, state]): ResourceStatus => {
     const { rows, deletedRows, complete, asOf, changes, deletes, verifiedAt, unavailable } = state;
     const more = { complete, asOf, changes, deletes, verifiedAt, unavailable };
@@ -51,7 +51,7 @@ export function statusOf(file: string, facts: MirrorFacts, states: States, lock:
   return {
     ...{ file, organization, url },
     ...wholeOf(states),
-    ...{ history, deidentified: deidentified !== null, files: null, lock, resources },
+    ...{ history, deidentified: deidentified !== null, files, lock, resources },
   };
 }
 

@@ -13,6 +13,8 @@ export interface MirrorChoices {
   readonly timezone: string | null;
   /** The key of the pseudonyms, where it holds no originals; absent in older files. */
   readonly deidentified?: DeidentifiedChoice | null;
+  /** Absolute path of the folder for the contents of documents, where they are kept; absent in older files. */
+  readonly files?: string | null;
 }
 
 /** The key that a de-identified mirror was made with. */
@@ -66,6 +68,15 @@ export interface ReceivedChange {
   readonly at: string;
   /** Its payload, JSON. */
   readonly payload: string;
+}
+
+/** A document whose content can be kept. */
+export interface MirroredDocument {
+  /** Digits. */
+  readonly id: string;
+  /** Null where the mirror does not have the field, or the document no name; so is `guid`. */
+  readonly name: string | null;
+  readonly guid: string | null;
 }
 
 /** How many rows of a table changed. */
@@ -129,6 +140,8 @@ export interface MirrorStore {
   askedLocations(): readonly string[];
   /** Ids of rows without `lastModified`, which no filter by it finds: at most `limit` above `after`. */
   undatedIds(table: MirrorTable, after: string, limit: number): readonly string[];
+  /** Some documents above an id, by id. */
+  documents(after: string, limit: number): Promise<readonly MirroredDocument[]>;
   /** Rows that the table will have once everything is published. */
   expectedRows(table: MirrorTable): number;
   /** Rows, and how many of them were not found. */

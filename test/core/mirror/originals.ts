@@ -36,6 +36,8 @@ function formsOf(original: string): Buffer[] {
 /** Finds originals in bytes, those of which they are long enough to be no coincidence: one pass, by their first four bytes. */
 export class Finder {
   private readonly byStart = new Map<number, { readonly form: Buffer; readonly original: string }[]>();
+  /** Whether an original begins with these two bytes. */
+  private readonly isStart = new Uint8Array(65_536);
   readonly count: number;
 
   constructor(originals: Iterable<string>) {
@@ -46,6 +48,7 @@ export class Finder {
       count++;
       for (const form of formsOf(original)) {
         const start = form.readInt32BE(0);
+        this.isStart[form.readUInt16BE(0)] = 1;
         this.byStart.set(start, [...(this.byStart.get(start) ?? []), { form, original }]);
       }
     }
@@ -55,6 +58,7 @@ export class Finder {
   in(bytes: Buffer): Set<string> {
     const found = new Set<string>();
     for (let at = 0; at + 4 <= bytes.length; at++) {
+      if (this.isStart[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] === 0) continue;
       for (const { form, original } of this.byStart.get(bytes.readInt32BE(at)) ?? [])
         if (bytes.subarray(at, at + form.length).equals(form)) found.add(original);
     }

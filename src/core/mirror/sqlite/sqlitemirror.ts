@@ -4,6 +4,7 @@ import type { MirrorRecord } from '../records.ts';
 import type {
   Finding,
   LoadProgress,
+  MirroredDocument,
   MirrorFacts,
   MirrorStore,
   Publication,
@@ -13,9 +14,10 @@ import type {
   RowChanges,
 } from '../store.ts';
 import { doubtful } from '../sync/lossguard.ts';
-import { MIRROR_TABLES, type MirrorTable } from '../tables.ts';
+import { findTable, MIRROR_TABLES, type MirrorTable } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { guarded, markAsMirror, openToWrite } from './connection.ts';
+import { documentsAfter } from './documents.ts';
 import { offsetsOf } from './offsets.ts';
 import { idOf, isMissing, Publisher } from './publishing.ts';
 import { HELD, OWN_TABLES } from './schema.ts';
@@ -125,10 +127,9 @@ export class SqliteMirror implements MirrorStore {
 
   receivedCount(table?: MirrorTable): number {
     const where = table === undefined ? '' : ' WHERE resource = :name';
-    const statement = this.connection.prepare<[{ name: string | undefined }], number>(
-      `SELECT count(*) FROM _received${where}`,
-    );
-    return guarded(this.file, () => statement.pluck().get({ name: table?.resource.name }) as number);
+    const name = table?.resource.name;
+    const statement = this.connection.prepare<[object], number>(`SELECT count(*) FROM _received${where}`);
+    return guarded(this.file, () => statement.pluck().get({ name }) as number);
   }
 
   unknownIds(table: MirrorTable, limit: number): readonly string[] {
@@ -153,6 +154,11 @@ export class SqliteMirror implements MirrorStore {
       `SELECT id FROM ${quoted(table.name)} WHERE last_modified IS NULL AND id > :after ORDER BY id LIMIT ${limit}`,
       { after: idOf(after) },
     );
+  }
+
+  async documents(after: string, limit: number): Promise<readonly MirroredDocument[]> {
+    const { columns } = this.tables.rowsOf(findTable('documents') as MirrorTable);
+    return guarded(this.file, () => documentsAfter(this.connection, columns, idOf(after), limit));
   }
 
   expectedRows(table: MirrorTable): number {
