@@ -11,7 +11,7 @@ import { statusOf } from '../../core/mirror/status.ts';
 import { guarded } from '../../core/output/atomicfile.ts';
 import { connectionFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
-import { outputFlags, rowFlags } from '../flags/output.ts';
+import { outputFlags } from '../flags/output.ts';
 import { isOn } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -57,41 +57,6 @@ export abstract class MirrorStatusCommand extends MolarCommand {
     });
     const { lock } = status;
     if (lock !== null) await this.note(`${lock.command ?? 'Another command'} is writing to it: process ${lock.pid}.`);
-  }
-}
-
-export const tablesFlags: FlagInput = {
-  ...placeFlags,
-  ...whose,
-  ...outputFlags,
-  sort: rowFlags.sort,
-  ...zoneFlags,
-  ...quiet,
-};
-
-const COLUMNS: Fields = {
-  table_name: readOnly(text(), 'Table or view'),
-  column_name: readOnly(text(), 'Column'),
-  type: readOnly(text(), 'Type'),
-  unit: readOnly(text(), 'Unit'),
-  field: readOnly(text(), 'Field of the API'),
-  about: readOnly(text(), 'What it is'),
-};
-
-/** Lists every column of a mirror. No request is sent. */
-export abstract class MirrorTablesCommand extends MolarCommand {
-  override async run(): Promise<void> {
-    const { flags } = await this.input();
-    const { context } = this;
-    const file = mirrorFile(flags, context);
-    const contents = readMirror(file);
-    if (contents === undefined) throw noMirror(file);
-    const plan = planRows(flags, COLUMNS, Object.keys(COLUMNS), context.streams.stdout.isTTY);
-    await writeRows({
-      ...{ context, flags, plan, many: 'columns' },
-      open: async () => singlePage(contents.columns),
-      note: (line) => this.note(line),
-    });
   }
 }
 
