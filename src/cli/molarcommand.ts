@@ -11,6 +11,7 @@ import { asksForJson, type CommandShape, usageFailureOf } from './errors/usage.t
 import { withConfiguredDefaults } from './flags/configdefaults.ts';
 import { type FlagValues, isOn, textFlag } from './flags/values.ts';
 import { checkZone, LocalTimes } from './flags/zone.ts';
+import { pinged } from './ping.ts';
 import { Notes } from './terminal/notes.ts';
 import { ClosedPipe } from './terminal/streams.ts';
 import { errorStyle } from './terminal/style.ts';
@@ -69,6 +70,16 @@ export abstract class MolarCommand extends Command {
   /** A line for people on standard error, unless `--quiet`; with JSON, where a program reads, at the end only. */
   protected async note(text: string): Promise<void> {
     if (!isOn(this.given?.flags ?? {}, 'quiet')) await this.notes.say(text);
+  }
+
+  /** Does the work of a command that has `--ping`; throws what it throws. `command`: `molar mirror sync`. */
+  protected pinged(
+    command: string,
+    flags: FlagValues,
+    work: (done: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const note = (text: string) => this.note(text);
+    return pinged({ command, flags, context: this.context, connections: this.connections(flags), note }, work);
   }
 
   /** Reads dates and times in the zone of this command line; where it names none, a note says which zone was used. */

@@ -16,6 +16,7 @@ import { fileFormat, outputFlags, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { pingFlags } from '../ping.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { durationText } from '../terminal/text.ts';
 import { EXPORTABLE, folderFormat, planFiles } from './exportplan.ts';
@@ -81,6 +82,7 @@ export const exportCommandFlags: FlagInput = {
   'no-header': outputFlags['no-header'],
   excel: outputFlags.excel,
   'no-escape-formulas': outputFlags['no-escape-formulas'],
+  ...pingFlags,
   ...talkFlags,
   ...connectionFlags,
 };
@@ -91,11 +93,15 @@ export abstract class ExportFolderCommand extends MolarCommand {
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
+    await this.pinged('molar export', flags, () => this.export(flags, args.resource as readonly string[]));
+  }
+
+  private async export(flags: FlagValues, names: readonly string[]): Promise<void> {
     const { context } = this;
     const folder = textFlag(flags, 'to') ?? '';
     const longest = durationFlag(flags, 'max-duration');
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
-    const [names, options] = [args.resource as readonly string[], this.options(flags)];
+    const options = this.options(flags);
     const files = await this.inLocalTime(flags, (times) =>
       planFiles(names, flags, { url, organization }, options, times),
     );

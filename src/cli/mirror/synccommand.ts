@@ -24,7 +24,7 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { pinged, pingFlags } from '../ping.ts';
+import { pingFlags } from '../ping.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
@@ -103,9 +103,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const settings = readSettings(readConnectionFlags(flags), context.env);
     const fresh = readAge(flags, 'fresh');
     const command = 'molar mirror sync';
-    const note = (text: string) => this.note(text);
     const clockAhead = serverClock(this.connections(flags), context);
-    await pinged({ command, flags, context, connections: this.connections(flags), note }, async (done) => {
+    await this.pinged(command, flags, async (done) => {
       if (fresh !== undefined && !isOn(flags, 'follow')) {
         const known = readMirror(file);
         const outcomes = known && untouched(tables, known);

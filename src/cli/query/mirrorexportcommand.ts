@@ -14,7 +14,7 @@ import { mirrorFormat, outputFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { pinged, pingFlags } from '../ping.ts';
+import { pingFlags } from '../ping.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { mirrorFormatOf, namedResources, planMirrorFiles } from './mirrorexportplan.ts';
 import { runMirrorExport } from './mirrorexportrun.ts';
@@ -52,13 +52,9 @@ export abstract class MirrorExportCommand extends MolarCommand {
 
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
-    const { context } = this;
     const named = namedResources((args.resource as readonly string[] | undefined) ?? []);
     mirrorFormatOf(flags);
-    const note = (line: string) => this.note(line);
-    await pinged({ command: 'molar mirror export', flags, context, connections: this.connections(flags), note }, () =>
-      this.export(named, flags),
-    );
+    await this.pinged('molar mirror export', flags, () => this.export(named, flags));
   }
 
   private async export(named: readonly Resource[] | undefined, flags: FlagValues): Promise<void> {

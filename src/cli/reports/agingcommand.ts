@@ -38,6 +38,10 @@ export abstract class AgingCommand extends ResourceCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
+    await this.pinged('molar agingbalances report', flags, () => this.report(flags));
+  }
+
+  private async report(flags: FlagValues): Promise<void> {
     const { context } = this;
     const query = readAgingQuery(flags);
     const totalsOnly = isOn(flags, 'totals-only');

@@ -15,6 +15,7 @@ import { commonFlags } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
 import { outputFlags, reportFormat, rowFlags } from '../flags/output.ts';
 import type { FlagValues } from '../flags/values.ts';
+import { pingFlags } from '../ping.ts';
 
 const { page: _page, ...apiKeys } = agingFilters;
 
@@ -36,6 +37,7 @@ export const agingFlags: FlagInput = {
   limit: { ...rowFlags.limit, summary: 'Show N guarantors; totals are of all' },
   all: { ...rowFlags.all, summary: 'Every guarantor; the default unless a table goes to a terminal' },
   sort: rowFlags.sort,
+  ...pingFlags,
   ...commonFlags,
   ...reportFormat,
   fields: { ...outputFlags.fields, summary: 'Fields to show, such as location,id,lastName,balance' },

@@ -15,6 +15,7 @@ import { filterFlags, readFilter } from '../flags/filters.ts';
 import { reportFormat, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlags } from '../flags/values.ts';
 import { readClock, zoneFlags } from '../flags/zone.ts';
+import { pingFlags } from '../ping.ts';
 import { singlePage, writeRows, writerOptions } from '../rows/output.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { noFields, writeReport } from './reportoutput.ts';
@@ -23,6 +24,7 @@ export const productionFlags: FlagInput = {
   ...filterFlags(operationOf(production, 'report').filters ?? {}),
   ...asyncFlag(production),
   sort: rowFlags.sort,
+  ...pingFlags,
   ...commonFlags,
   ...reportFormat,
   timezone: {
@@ -51,7 +53,11 @@ export abstract class ProductionCommand extends ResourceCommand {
   protected override readonly verb = 'report';
 
   override async run(): Promise<void> {
-    const { flags: given } = await this.input();
+    const { flags } = await this.input();
+    await this.pinged('molar locationproductionnetschedule report', flags, () => this.report(flags));
+  }
+
+  private async report(given: FlagValues): Promise<void> {
     // The zone is part of the question too.
     const flags = isOn(given, 'utc') ? { ...given, utc: false, timezone: 'UTC' } : given;
     const { context } = this;
