@@ -161,7 +161,7 @@ async function exportTo(
         resumable: FORMATS[plan.format].isResumable && plan.sort === undefined,
         formatter: async (written) =>
           lines?.formatter(written) ?? formatterOf(plan, flags, context, { hidden: [], written }),
-        pack: await packing(plan, query.resource.many),
+        pack: await packing(plan, flags, context, query.resource),
         ...(lines === undefined && shaping(plan)),
         open: async (start) => {
           const client = await more.connect();

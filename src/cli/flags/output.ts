@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import { usageFailure } from '../../core/failure.ts';
+import { type Failure, usageFailure } from '../../core/failure.ts';
 import {
   FORMATS,
   type Format,
@@ -106,6 +106,7 @@ export interface Destination {
 export function readDestination(flags: FlagValues, isTTY: boolean, piped: Format, kind: OutputKind): Destination {
   const out = textFlag(flags, 'out');
   if (out === '') throw usageFailure('--out must name a file.', { source: '--out' });
+  if (out !== undefined && OLD_EXCEL.test(out)) throw oldExcel(out, kind);
   const toTerminal = isTTY && out === undefined;
   const format = namedFormat(flags) ?? impliedFormat(flags) ?? (toTerminal ? TERMINAL_FORMAT : piped);
   const { terminal, hasExcelForm, scope } = FORMATS[format];
@@ -123,6 +124,17 @@ export function readDestination(flags: FlagValues, isTTY: boolean, piped: Format
     });
   }
   return { format, out, toTerminal };
+}
+
+const OLD_EXCEL = /\.xls$/i;
+
+/** Excel warns of a file whose extension is another format's, and other programs do not open it. */
+function oldExcel(out: string, kind: OutputKind): Failure {
+  const extension = formatsFor(kind).includes('xlsx') ? 'xlsx' : 'csv';
+  return usageFailure(
+    `.xls is the format of Excel before 2007, which molar does not write; use --out ${out.replace(OLD_EXCEL, `.${extension}`)}.`,
+    { source: '--out' },
+  );
 }
 
 function impliedFormat(flags: FlagValues): Format | undefined {

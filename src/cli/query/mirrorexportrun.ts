@@ -105,7 +105,7 @@ async function exportOne(
           (await typed?.(plan.columns, query.operation.fields ?? resource.fields)) ??
           lines?.formatter(written) ??
           formatterOf(plan, flags, context, { hidden: [], written }),
-        pack: await packing(plan, resource.many),
+        pack: await packing(plan, flags, context, resource),
         ...(lines === undefined && typed === undefined && shaping(plan)),
         open: async ({ onProof }) => {
           onProof({ by: 'mirror', counted: null, unproved: null });

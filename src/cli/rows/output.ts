@@ -9,6 +9,7 @@ import { FORMATS, safeFormatter } from '../../core/output/formats.ts';
 import { openSpool, type Sink, streamSink } from '../../core/output/sink.ts';
 import { type Formatter, writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
+import { RecordSpool } from '../../core/stream/recordspool.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock, zoneText } from '../flags/zone.ts';
@@ -42,7 +43,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
   const { isForPeople } = FORMATS[plan.format];
   const hidden: string[] = [];
   const formatter = lines?.formatter(0) ?? (await formatterOf(plan, flags, context, { hidden }));
-  const pack = await packing(plan, many);
+  const pack = await packing(plan, flags, context, { one, many });
   const sink = pack(await openSink(plan, context));
   const progress = new RowProgress(context, isOn(flags, 'quiet') || plan.toTerminal, many);
   const collect = periodicCollector(lines && RAW_RECORDS);
@@ -131,9 +132,17 @@ export function shaping({ format, selection }: RowPlan): { readonly shape?: (row
   return FORMATS[format].content === 'records' ? { shape: (row) => project(row, selection) } : {};
 }
 
-/** Puts the text of a format that needs a container into one, which `many` names. */
-export async function packing({ format }: RowPlan, many: string): Promise<(inner: Sink) => Sink> {
-  return FORMATS[format].pack?.(many) ?? ((inner) => inner);
+/** Puts the text of a format that needs a container into one, which `names` name. */
+export async function packing(
+  { format, columns }: RowPlan,
+  flags: FlagValues,
+  context: Context,
+  names: { readonly one: string; readonly many: string },
+): Promise<(inner: Sink) => Sink> {
+  const { signal, temporaryFolder, newId } = context;
+  const openSpool = () => RecordSpool.open(temporaryFolder, newId);
+  const look = { ...writerOptions(false, flags, context), ...names, columns, openSpool, signal };
+  return FORMATS[format].pack?.(look) ?? ((inner) => inner);
 }
 
 /** Which zone the times of a table are in, undefined where it shows none; a spreadsheet says it in its header. */

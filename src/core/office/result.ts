@@ -8,7 +8,7 @@ export type OfficeValue = string | number | bigint | boolean | null | undefined;
 /** A row, flat: values by the name of their column, such as `patient.firstName`. */
 export type OfficeRow = Readonly<Record<string, OfficeValue>>;
 
-/** `totals` of a report (contract §7): `count`, sums of cents by column, and what a report adds, also in groups. */
+/** `totals` of a report: `count`, sums of cents by column, and what a report adds, also in groups. */
 export interface OfficeTotals {
   readonly count: number;
   readonly [name: string]: number | Readonly<Record<string, Readonly<Record<string, number>>>>;

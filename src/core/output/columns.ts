@@ -1,4 +1,4 @@
-import type { Fields } from '../../catalog/fields/kind.ts';
+import type { Fields, Kind } from '../../catalog/fields/kind.ts';
 import { emittedFields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
 
@@ -13,6 +13,8 @@ export interface Column {
   readonly isWhole?: boolean;
   /** Name of its kind of value, where the catalog has one. */
   readonly kind?: string;
+  /** Kind of the entries of a list or a map. */
+  readonly item?: Kind;
 }
 
 const WHOLE_KINDS = new Set(['date', 'dateTime', 'integer', 'number', 'dollars']);
@@ -33,14 +35,21 @@ function columnsOfName(name: string, fields: Fields): Column[] {
   return paths.map((path) => {
     const isId = path.at(-1) === 'id';
     const isWhole = WHOLE_KINDS.has(fields[path.join('.')]?.kind.name ?? '');
-    const kind = kindAt(fields, path);
-    return { name: path.join('.'), path, isId, ...(isWhole && { isWhole }), ...(kind !== undefined && { kind }) };
+    const { name: kind, item } = kindAt(fields, path) ?? {};
+    return {
+      name: path.join('.'),
+      path,
+      isId,
+      ...(isWhole && { isWhole }),
+      ...(kind && { kind }),
+      ...(item && { item }),
+    };
   });
 }
 
-function kindAt(fields: Fields, [name = '', part]: readonly string[]): string | undefined {
+function kindAt(fields: Fields, [name = '', part]: readonly string[]): Kind | undefined {
   const kind = Object.hasOwn(fields, name) ? fields[name]?.kind : undefined;
-  return part === undefined ? kind?.name : kind?.fields?.[part]?.kind.name;
+  return part === undefined ? kind : kind?.fields?.[part]?.kind;
 }
 
 /** Names as a user selects them (`--fields a,b.id`): trimmed, each once; undefined for none and for `ALL`. */

@@ -2,6 +2,7 @@ import type { Fields } from '../../catalog/fields/kind.ts';
 import type { ScanFormat } from '../jsonscan/scanformats.ts';
 import type { Row } from '../pages/page.ts';
 import type { MessageFormatter } from '../stream/messageforms.ts';
+import type { RecordSpool } from '../stream/recordspool.ts';
 import type { Column } from './columns.ts';
 import type { CsvOptions } from './csv.ts';
 import type { RecordCounter } from './json.ts';
@@ -32,6 +33,15 @@ export interface RecordWriterOptions extends WriterOptions, CsvOptions {
   readonly fields: Fields;
   /** Names to show, in their order; all where undefined. */
   readonly selection: readonly string[] | undefined;
+}
+
+/** What a container of rows knows of them. */
+export interface PackOptions extends Pick<RowWriterOptions, 'columns' | 'header' | 'clock'> {
+  /** What one record is called, and what several are: `patient`, `patients`. */
+  readonly one: string;
+  readonly many: string;
+  readonly openSpool: () => Promise<RecordSpool>;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -70,8 +80,8 @@ export interface FormatRow {
   /** Any JSON value, such as the envelope of a response. */
   readonly value?: (value: unknown) => string;
   readonly messages?: (look: WriterOptions) => Promise<MessageFormatter>;
-  /** Puts the text of rows into a container; `name` is what the rows are. */
-  readonly pack?: (name: string) => Promise<(inner: Sink) => Sink>;
+  /** Puts the text of rows into a container. */
+  readonly pack?: (look: PackOptions) => Promise<(inner: Sink) => Sink>;
   /** Counts the records of a file by its bytes; without it a file is verified by its bytes and hash alone. */
   readonly counter?: (options: Pick<CsvOptions, 'header'>) => Promise<RecordCounter>;
 }

@@ -100,11 +100,10 @@ const TABLE = {
     isBuffered: true,
     isResumable: false,
     scope: 'lists and reports, not of a single record',
-    rows: async (look) =>
-      (await import('./xlsxsheet.ts')).sheetFormatter(look.columns, { ...look, clock: look.clock() }),
-    pack: async (name) => {
+    rows: async () => (await import('./xlsx.ts')).xlsxFormatter(),
+    pack: async (look) => {
       const { xlsxSink } = await import('./xlsx.ts');
-      return (inner) => xlsxSink(inner, name);
+      return (inner) => xlsxSink(inner, look);
     },
   },
   parquet: {

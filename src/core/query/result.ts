@@ -35,9 +35,12 @@ export function distinctNames(names: readonly string[]): string[] {
   });
 }
 
-/** Columns for the writers of rows; ids are never truncated, and text in a spreadsheet, as they are in lists. */
+/**
+ * Columns for the writers of rows; ids are never truncated, and text in a spreadsheet, as they are in lists. What the
+ * others are, their values tell.
+ */
 export function queryColumns(names: readonly string[]): Column[] {
-  return names.map((name) => ({ name, path: [name], isId: /(?:^|_)id$/i.test(name), kind: 'number' }));
+  return names.map((name) => ({ name, path: [name], isId: /(?:^|_)id$/i.test(name), kind: 'any' }));
 }
 
 /** Rows that are asked for at a time. */

@@ -8,8 +8,12 @@ export interface HtmlPage {
   readonly about: readonly string[];
   /** HTML, already escaped. */
   readonly body: readonly string[];
-  /** Line at the end, such as the check of the sums. */
+  /** Line at the end, such as the check of the sums; empty for none. */
   readonly foot: string;
+  /** False where it shows no amounts. */
+  readonly hasMoney?: boolean;
+  /** Styles of this page, after those that all have. */
+  readonly style?: string;
   /** When it was made. */
   readonly made: MadeAt;
 }
@@ -21,8 +25,7 @@ export interface MadeAt {
 }
 
 /** One HTML page that needs nothing else, with styles for screen and paper; its policy lets nothing be loaded or run. */
-export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
-  const { date, time, offset } = made.clock.of(made.at);
+export function htmlPage({ title, about, body, foot, hasMoney = true, style = '', made }: HtmlPage): string {
   return `${[
     '<!DOCTYPE html>',
     '<html lang="en">',
@@ -32,7 +35,7 @@ export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<link rel="icon" href="data:,">',
     `<title>${escaped(title)}</title>`,
-    `<style>${STYLE}</style>`,
+    `<style>${STYLE}${style}</style>`,
     '</head>',
     '<body>',
     '<header>',
@@ -41,12 +44,18 @@ export function htmlPage({ title, about, body, foot, made }: HtmlPage): string {
     '</header>',
     ...body,
     '<footer>',
-    `<p>${escaped(foot)}</p>`,
-    `<p>Made ${date} ${time}${offset} (${escaped(made.clock.zone)}). Amounts in US dollars.</p>`,
+    ...(foot === '' ? [] : [`<p>${escaped(foot)}</p>`]),
+    `<p>${escaped(madeText(made))}${hasMoney ? ' Amounts in US dollars.' : ''}</p>`,
     '</footer>',
     '</body>',
     '</html>',
   ].join('\n')}\n`;
+}
+
+/** When a report was made, as a sentence. */
+export function madeText({ at, clock }: MadeAt): string {
+  const { date, time, offset } = clock.of(at);
+  return `Made ${date} ${time}${offset} (${clock.zone}).`;
 }
 
 /** Text escaped for HTML, between tags and in quoted attributes; control characters are removed. */

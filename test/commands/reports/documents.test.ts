@@ -51,14 +51,14 @@ describe('--format xlsx', () => {
     ]);
   });
 
-  it('names the unit of cents', async () => {
+  it('has cents as dollars', async () => {
     const { stdout } = await runCommand(ProductionReport, ['--from', '2026-03-10', '--format', 'xlsx'], {
       send: toApp,
     });
     expect(await sheetOf(stdout)).toEqual([
-      ['date (UTC)', 'scheduledAmountCents'],
-      [new Date('2026-03-10T14:30:00Z'), 10000],
-      [new Date('2026-03-11T05:30:00Z'), 25],
+      ['date (UTC)', 'scheduledAmount'],
+      [new Date('2026-03-10T14:30:00Z'), 100],
+      [new Date('2026-03-11T05:30:00Z'), 0.25],
     ]);
   });
 });
@@ -68,9 +68,9 @@ describe('--format xlsx of sorted times', () => {
     const argv = ['--from', '2026-03-10', '--timezone', 'America/Denver', '--format', 'xlsx', '--sort', '-date'];
     const { stdout } = await runCommand(ProductionReport, argv, { send: toApp });
     expect(await sheetOf(stdout)).toEqual([
-      ['date (America/Denver)', 'scheduledAmountCents'],
-      [new Date('2026-03-10T23:30:00Z'), 25],
-      [new Date('2026-03-10T08:30:00Z'), 10000],
+      ['date (America/Denver)', 'scheduledAmount'],
+      [new Date('2026-03-10T23:30:00Z'), 0.25],
+      [new Date('2026-03-10T08:30:00Z'), 100],
     ]);
   });
 });
@@ -127,6 +127,9 @@ describe('formats that a command or destination does not have', () => {
       ['9', '--format', 'xlsx'],
       'xlsx is a format of lists and reports, not of a single',
     ],
+    ['a file of old Excel', PatientsList, ['--out', 'a/April.XLS'], 'use --out a/April.xlsx.'],
+    ['it with a format', PatientsList, ['--csv', '--out', 'a.xls'], 'use --out a.xlsx.'],
+    ['it for a record', PatientsGet, ['9', '--out', 'a.xls'], 'use --out a.csv.'],
     ['xlsx on a terminal', PatientsList, ['--format', 'xlsx'], 'name a file with --out FILE.xlsx'],
     [
       'html with fields',

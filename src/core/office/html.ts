@@ -1,0 +1,112 @@
+import { countText } from '../count.ts';
+import { horizontalBars, htmlFigures, htmlPage, htmlTable, verticalBars } from '../reports/htmlpage.ts';
+import { dollarsText, usdText } from '../reports/money.ts';
+import type { OfficeResult, Picture } from './result.ts';
+import { type ShownColumn, shownColumns } from './shown.ts';
+import { aboutLines, checkLine, type MoreTotal, moreTotals, totalLabel, words } from './wording.ts';
+
+/** A report as one HTML page that needs nothing else: for screens, for phones, where a row is a card, and for paper. */
+export function officeHtml(result: OfficeResult): string {
+  const { title, columns, rows, totals, check, made, picture } = result;
+  const shown = shownColumns(columns);
+  const { groups } = moreTotals(totals, columns);
+  return htmlPage({
+    title,
+    about: aboutLines(result),
+    made,
+    body: [
+      htmlFigures(figuresOf(result)),
+      ...(picture === undefined || picture.of.length === 0 ? [] : [pictureHtml(picture)]),
+      rows.length === 0 ? '<section><p>There are none.</p></section>' : rowsTable(result, shown),
+      ...groups.map(({ label, of }) => groupTable(label, of)),
+    ],
+    foot: checkLine(check),
+    hasMoney: columns.some(({ kind }) => kind === 'cents'),
+    style: styleOf(shown.map((column) => column.title)),
+  });
+}
+
+/** Sums shown above the table when there are more than a few. */
+const MAIN_SUMS = ['overdueCents', 'balanceCents'];
+const FEW = 3;
+
+function figuresOf({ columns, totals }: OfficeResult): (readonly [name: string, value: string])[] {
+  const money = columns.filter(({ kind }) => kind === 'cents').map(({ name }) => name);
+  const sums = (money.length > FEW ? MAIN_SUMS : money).flatMap((name) => {
+    const cents = totals[name];
+    return typeof cents === 'number' ? [[words(name), usdText(cents)] as const] : [];
+  });
+  const { single } = moreTotals(totals, columns);
+  return [
+    ['count', countText(totals.count)],
+    ...sums,
+    ...single.map((total) => [total.label, amountOf(total)] as const),
+  ];
+}
+
+function amountOf({ count, cents }: MoreTotal): string {
+  return cents === undefined ? countText(count ?? 0) : usdText(cents);
+}
+
+function rowsTable({ title, rows, totals, clockOf }: OfficeResult, shown: readonly ShownColumn[]): string {
+  const cells = rows.map((row) => {
+    const clock = clockOf(row);
+    return shown.map(({ text }) => text(row, clock));
+  });
+  const sums = shown.map(({ sumOf }) => {
+    const cents = sumOf === undefined ? undefined : totals[sumOf];
+    return typeof cents === 'number' ? dollarsText(cents) : '';
+  });
+  return `<div class="cards">\n${htmlTable(title, shown, cells, [totalLabel(totals), ...sums.slice(1)])}\n</div>`;
+}
+
+function groupTable(label: string, of: readonly MoreTotal[]): string {
+  const rows = of.map(({ label: name, count, cents }) => [
+    name,
+    count === undefined ? '' : countText(count),
+    cents === undefined ? '' : dollarsText(cents),
+  ]);
+  const columns = [
+    { title: label, holds: 'words' },
+    { title: 'count', holds: 'numbers' },
+    { title: 'amount', holds: 'numbers' },
+  ] as const;
+  return htmlTable(`Totals ${label}`, columns, rows);
+}
+
+const COLOR = '#1f5f8b';
+
+/** Characters of labels that fit below the bars, side by side. */
+const LABELS = 90;
+
+function pictureHtml({ title, bars, of }: Picture): string {
+  const total = of.reduce((sum, { cents }) => sum + Math.max(0, cents), 0);
+  const share = (cents: number) => (total === 0 ? '' : `${Math.round((Math.max(0, cents) / total) * 100)}%`);
+  const widest = Math.max(...of.map(({ label }) => label.length + 1));
+  const every = bars === 'columns' ? Math.ceil((of.length * widest) / LABELS) : 1;
+  const drawn = of.map(({ label, cents }, at) => {
+    return { label: at % every === 0 ? label : '', cents, color: COLOR, more: share(cents) };
+  });
+  return bars === 'columns' ? verticalBars(title, drawn) : horizontalBars(title, drawn);
+}
+
+/** Landscape on paper; on a phone each row is a card whose lines begin with the titles of the columns. */
+function styleOf(titles: readonly string[]): string {
+  const labels = titles.map(
+    (title, at) => `  .cards td:nth-child(${at + 1})::before { content: "${title.replace(/["\\<]/g, '')}"; }`,
+  );
+  return `
+@page { size: letter landscape; margin: 0.5in; }
+@media print { .cards th { white-space: normal; } }
+@media screen and (max-width: 40rem) {
+  body { padding: 1rem; }
+  .cards thead { display: none; }
+  .cards tr { display: block; padding: .5rem 0; border-bottom: 1px solid #52606d; }
+  .cards td { display: flex; gap: .75rem; border: 0; padding: .1rem 0; text-align: left; white-space: normal;
+    overflow-wrap: anywhere; }
+  .cards td:empty { display: none; }
+  .cards td::before { flex: 0 0 8rem; color: #52606d; overflow-wrap: normal; }
+${labels.join('\n')}
+}
+`;
+}
