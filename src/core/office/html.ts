@@ -38,7 +38,7 @@ function figuresOf({ columns, totals }: OfficeResult): (readonly [name: string, 
   });
   const { single } = moreTotals(totals, columns);
   return [
-    ['count', countText(totals.count)],
+    ['rows', countText(totals.count)],
     ...sums,
     ...single.map((total) => [total.label, amountOf(total)] as const),
   ];
@@ -48,7 +48,7 @@ function amountOf({ count, cents }: MoreTotal): string {
   return cents === undefined ? countText(count ?? 0) : usdText(cents);
 }
 
-function rowsTable({ title, rows, totals, clockOf }: OfficeResult, shown: readonly ShownColumn[]): string {
+function rowsTable({ rows, totals, clockOf }: OfficeResult, shown: readonly ShownColumn[]): string {
   const cells = rows.map((row) => {
     const clock = clockOf(row);
     return shown.map(({ text }) => text(row, clock));
@@ -57,7 +57,7 @@ function rowsTable({ title, rows, totals, clockOf }: OfficeResult, shown: readon
     const cents = sumOf === undefined ? undefined : totals[sumOf];
     return typeof cents === 'number' ? dollarsText(cents) : '';
   });
-  return `<div class="cards">\n${htmlTable(title, shown, cells, [totalLabel(totals), ...sums.slice(1)])}\n</div>`;
+  return `<div class="cards">\n${htmlTable('', shown, cells, [totalLabel(totals), ...sums.slice(1)])}\n</div>`;
 }
 
 function groupTable(label: string, of: readonly MoreTotal[]): string {
@@ -67,8 +67,8 @@ function groupTable(label: string, of: readonly MoreTotal[]): string {
     cents === undefined ? '' : dollarsText(cents),
   ]);
   const columns = [
-    { title: label, holds: 'words' },
-    { title: 'count', holds: 'numbers' },
+    { title: label.replace(/^by /, ''), holds: 'words' },
+    { title: 'rows', holds: 'numbers' },
     { title: 'amount', holds: 'numbers' },
   ] as const;
   return htmlTable(`Totals ${label}`, columns, rows);
@@ -77,7 +77,7 @@ function groupTable(label: string, of: readonly MoreTotal[]): string {
 const COLOR = '#1f5f8b';
 
 /** Characters of labels that fit below the bars, side by side. */
-const LABELS = 90;
+const LABELS = 60;
 
 function pictureHtml({ title, bars, of }: Picture): string {
   const total = of.reduce((sum, { cents }) => sum + Math.max(0, cents), 0);
@@ -97,9 +97,12 @@ function styleOf(titles: readonly string[]): string {
   );
   return `
 @page { size: letter landscape; margin: 0.5in; }
+td.w { overflow-wrap: break-word; min-width: 5rem; }
 @media print { .cards th { white-space: normal; } }
 @media screen and (max-width: 40rem) {
   body { padding: 1rem; }
+  svg { overflow: visible; }
+  svg text { font-size: 18px; }
   .cards thead { display: none; }
   .cards tr { display: block; padding: .5rem 0; border-bottom: 1px solid #52606d; }
   .cards td { display: flex; gap: .75rem; border: 0; padding: .1rem 0; text-align: left; white-space: normal;

@@ -69,9 +69,12 @@ export function shownColumns(columns: readonly OfficeColumn[]): ShownColumn[] {
 
 const NUMBERS: readonly OfficeKind[] = ['cents', 'count', 'minutes'];
 
+/** Text that is one of a few words, and never wraps. */
+const ENUMERATED = ['status', 'ledgerType', 'change', 'missing', 'contactMethod', 'patient.contactMethod'];
+
 /** The age of money, as reports of aging say it. */
 const TITLES: Readonly<Record<string, string>> = {
-  currentCents: '0-30 days',
+  currentCents: '0-30',
   thirtyDaysCents: '31-60',
   sixtyDaysCents: '61-90',
   ninetyDaysCents: 'over 90',
@@ -83,7 +86,7 @@ function single({ name, kind }: OfficeColumn): ShownColumn {
   const unit = kind === 'minutes' ? ' (min)' : '';
   return {
     title: TITLES[name] ?? words(last === 'id' ? first : last) + unit,
-    holds: NUMBERS.includes(kind) ? 'numbers' : kind === 'text' ? 'words' : 'names',
+    holds: NUMBERS.includes(kind) ? 'numbers' : kind === 'text' && !ENUMERATED.includes(name) ? 'words' : 'names',
     ...(kind === 'cents' && { sumOf: name }),
     text: (row, clock) => {
       const text = textOf(row, name);

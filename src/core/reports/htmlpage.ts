@@ -80,7 +80,7 @@ export interface HtmlColumn {
 
 const CLASSES = { numbers: ' class="n"', words: ' class="w"', names: '' };
 
-/** A table with its heading; `total` is its last row. */
+/** A table with its heading, empty for none; `total` is its last row. */
 export function htmlTable(
   heading: string,
   columns: readonly HtmlColumn[],
@@ -93,7 +93,7 @@ export function htmlTable(
   const titles = columns.map(({ title }, at) => `<th scope="col"${side(at)}>${escaped(title)}</th>`);
   return [
     '<section>',
-    `<h2>${escaped(heading)}</h2>`,
+    ...(heading === '' ? [] : [`<h2>${escaped(heading)}</h2>`]),
     '<div class="wide"><table>',
     `<thead><tr>${titles.join('')}</tr></thead>`,
     `<tbody>\n${rows.map(line).join('\n')}\n</tbody>`,
